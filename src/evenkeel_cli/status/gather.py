@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.decisions.floor.standing import Standing
-from evenkeel.decisions.pools.spread import Spread, spread_of
 from evenkeel.decisions.restore.plan import plan
 from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.decisions.restore.step import RestorePlan
@@ -13,22 +12,22 @@ from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.decision import Decision
 from evenkeel.model.meta import Reference
-from evenkeel.model.pool import pools_of
 from evenkeel.ports import Clock, Cluster
 from evenkeel_cli.headroom.wording import told
+from evenkeel_cli.status.pools import InPools, in_pools
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """Where each workload stands, and the nodes that have no label of a capacity type.
 
-    ``spreads`` says how many pods of each workload are in which pool, and ``restores`` what restore
-    decides about it. ``headroom`` is a sentence, where all namespaces were read.
+    ``pools`` says how pools share its pods, and ``restores`` what restore decides about it.
+    ``headroom`` is a sentence, where all namespaces were read.
     """
 
     standings: Sequence[Standing]
     unlabelled: Sequence[str]
-    spreads: Mapping[Reference, Spread]
+    pools: Mapping[Reference, InPools]
     restores: Mapping[Reference, Decision] = field(default_factory=dict)
     headroom: str = ""
 
@@ -47,10 +46,9 @@ def gather(
     standings.sort(key=lambda each: (each.workload.namespace, each.workload.name))
     nodes = snapshot.fleet.nodes.values()
     unlabelled = sorted(node.name for node in nodes if not labels.are_on(node))
-    pools = pools_of(nodes, labels)
-    spreads = {each.workload.reference: spread_of(each.pods, pools) for each in snapshot.cases}
+    pools = in_pools(cluster, snapshot)
     headroom = "" if namespace else told(cluster, snapshot)
-    return Found(standings, unlabelled, spreads, _by_workload(plan(snapshot)), headroom)
+    return Found(standings, unlabelled, pools, _by_workload(plan(snapshot)), headroom)
 
 
 def _by_workload(made: RestorePlan) -> Mapping[Reference, Decision]:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Final
 
 from evenkeel.decisions.floor.standing import Remark, Standing
-from evenkeel.decisions.pools.spread import Spread
 from evenkeel.model import names
 from evenkeel.model.template import is_by_template
 from evenkeel_cli import words
@@ -123,16 +122,13 @@ def _some(sentences: Sequence[str], one: str, many: str) -> Iterator[str]:
 
 def listing(found: Found) -> WorkloadStatusList:
     """An item for each workload."""
-    return WorkloadStatusList(
-        items=[
-            _item(
-                each,
-                found.spreads[each.workload.reference],
-                remarks(each, found.restores.get(each.workload.reference)),
-            )
-            for each in found.standings
-        ]
-    )
+    items = []
+    for standing in found.standings:
+        workload = standing.workload.reference
+        pools = found.pools[workload]
+        told = [*remarks(standing, found.restores.get(workload)), *pools.remarks]
+        items.append(_item(standing, told, pools.survivors))
+    return WorkloadStatusList(items=items)
 
 
 def of_nodes(unlabelled: Sequence[str], key: str) -> Iterator[str]:
@@ -151,7 +147,7 @@ def of_nodes(unlabelled: Sequence[str], key: str) -> Iterator[str]:
         )
 
 
-def _item(standing: Standing, spread: Spread, told: Sequence[Remark]) -> WorkloadStatus:
+def _item(standing: Standing, told: Sequence[Remark], survivors_of_pool: int) -> WorkloadStatus:
     floor = standing.floor
     return WorkloadStatus(
         subject=standing.workload.reference,
@@ -163,7 +159,7 @@ def _item(standing: Standing, spread: Spread, told: Sequence[Remark]) -> Workloa
         waiting=standing.waiting,
         moving=standing.released,
         survivors=standing.survivors,
-        survivors_of_pool=spread.survivors,
+        survivors_of_pool=survivors_of_pool,
         managed=standing.is_managed,
         placement=names.BY_TEMPLATE if is_by_template(standing.workload) else "webhook",
         remarks=told,

@@ -76,6 +76,13 @@ def test_a_finding_is_a_line_that_says_where_it_is_and_what_to_write(tmp_path: P
             'evenkeel.dev/on-demand has to be text, in quotes: write evenkeel.dev/on-demand: "2"',
         ),
         (
+            "evenkeel.dev/one-pool-at-most: 0%",
+            (
+                "evenkeel.dev/one-pool-at-most cannot be '0%': write 30%, another percentage, or a"
+                " number such as 2"
+            ),
+        ),
+        (
             "evenkeel.dev/on-demand: [2]",
             (
                 "evenkeel.dev/on-demand has to be text, in quotes: write none, all, majority, a"
@@ -116,6 +123,7 @@ def test_what_a_deployment_says_wrong_is_told(line: str, told: str) -> None:
     [
         "evenkeel.dev/on-demand: 30%",
         'evenkeel.dev/on-demand: "2"',
+        "evenkeel.dev/one-pool-at-most: 30%",
         "evenkeel.dev/handover: Never",
         "evenkeel.dev/at-deadline: leave",
         "evenkeel.dev/placement: template",
@@ -133,6 +141,7 @@ def test_what_is_right_or_none_of_evenkeels_is_not_told_of(line: str) -> None:
     ("kind", "line", "told"),
     [
         ("Deployment", "evenkeel.dev/handover: never", None),
+        ("Deployment", "evenkeel.dev/one-pool-at-most: 30%", None),
         ("Rollout", "evenkeel.dev/at-deadline: leave", None),
         (
             "StatefulSet",

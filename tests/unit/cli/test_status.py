@@ -223,6 +223,48 @@ def test_a_gang_with_a_part_on_the_other_capacity_type_says_why_it_stays(
     assert train.remarks[0].message.endswith(told)
 
 
+def pooled(scene: Scene, **types: str) -> None:
+    """Spot nodes with these names and types, all in one zone."""
+    for name, kind in types.items():
+        labels: dict[str, Any] = {names.INSTANCE_TYPE: kind, names.ZONE: "a"}
+        scene.add_node(name, **labels)
+
+
+def test_a_pool_with_more_pods_than_its_workload_is_to_have_there_is_told(scene: Scene) -> None:
+    """What a template says counts before its workload's word, and that before its namespace's."""
+    pooled(scene, s1="m5.large")
+    at_most = {pods: {names.ONE_POOL_AT_MOST: pods} for pods in ("1", "2", "3")}
+    space = {"name": "default", "annotations": at_most["1"]}
+    scene.apply(
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": space},
+        deployment("web", 3, notes=at_most["2"]),
+        deployment("api", 3, notes=at_most["2"], pod={"annotations": at_most["3"]}),
+        deployment("cart", 2),
+    )
+    scene.settle()
+    found = standing(scene.cluster)
+    assert {name: reasons(item) for name, item in found.items()} == {
+        "web": ["PoolsTooFew"],
+        "api": [],
+        "cart": ["PoolsTooFew"],
+    }
+    assert not found["web"].ok
+    assert found["web"].survivors_of_pool == 0
+
+    pooled(scene, s2="c5.large")
+    found = standing(scene.cluster)
+    assert reasons(found["web"]) == reasons(found["cart"]) == ["PoolTooFull"]
+    assert "3 of its pods are in one pool (m5.large in a)" in found["web"].remarks[0].message
+
+
+def test_a_pool_that_takes_none_of_its_pods_is_none_for_them(scene: Scene) -> None:
+    pooled(scene, s1="m5.large", s2="c5.large")
+    held = {"nodeSelector": {names.INSTANCE_TYPE: "m5.large"}}
+    scene.apply(deployment("web", 2, notes={names.ONE_POOL_AT_MOST: "1"}, pod=held))
+    scene.settle()
+    assert reasons(standing(scene.cluster)["web"]) == ["PoolsTooFew"]
+
+
 def test_who_follows_is_told_of_each_workload_whose_standing_changes(
     scene: Scene, capsys: pytest.CaptureFixture[str]
 ) -> None:

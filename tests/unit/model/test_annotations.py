@@ -7,6 +7,7 @@ import pytest
 from evenkeel.model import annotations, names
 from evenkeel.model.annotations import OWNERS, OwnersEntry, Place
 from evenkeel.model.floor import Floor, Unit
+from evenkeel.model.pool import AtMost
 
 
 def test_every_key_has_a_name() -> None:
@@ -37,6 +38,8 @@ def test_every_meaning_is_a_sentence() -> None:
         (annotations.PLACEMENT, "webhook", None),
         (annotations.ON_DEMAND, "2", Floor(Unit.REPLICAS, 2)),
         (annotations.ON_DEMAND, "half", None),
+        (annotations.ONE_POOL_AT_MOST, "30%", AtMost(30, is_percentage=True)),
+        (annotations.ONE_POOL_AT_MOST, "0", None),
     ],
 )
 def test_a_value_means_what_its_entry_reads(

@@ -10,8 +10,9 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.model import floor, names
+from evenkeel.model import floor, names, pool
 from evenkeel.model.floor import Floor
+from evenkeel.model.pool import AtMost
 
 WORKLOADS: Final = ("Deployment", "ReplicaSet", "StatefulSet", "Job")
 """Kinds whose annotations count for their pods, as the pods' own do."""
@@ -106,6 +107,16 @@ ON_DEMAND: Final[OwnersEntry[Floor]] = OwnersEntry(
     " and none of another workload.",
 )
 
+ONE_POOL_AT_MOST: Final[OwnersEntry[AtMost]] = OwnersEntry(
+    key=names.ONE_POOL_AT_MOST,
+    on=(*WORKLOADS, "Pod", "Namespace"),
+    values=pool.FORMS,
+    read=pool.read,
+    meaning="How many of the wanted replicas one pool is to have at most: the spot nodes of one"
+    " type in one zone. Percentages round down, but not to none. That of a namespace counts for its"
+    " workloads without one. By default there is no such goal.",
+)
+
 PLACEMENT: Final = OwnersEntry(
     key=names.PLACEMENT,
     on=("Deployment", "StatefulSet"),
@@ -159,10 +170,11 @@ UNGATED: Final = OwnersEntry(
     meaning="With false, evictions of the workload's pods do not wait for replacements.",
 )
 
-OWNERS: Final[tuple[OwnersEntry[Floor] | OwnersEntry[str], ...]] = (
+OWNERS: Final[tuple[OwnersEntry[Floor] | OwnersEntry[AtMost] | OwnersEntry[str], ...]] = (
     MANAGED,
     GATED,
     ON_DEMAND,
+    ONE_POOL_AT_MOST,
     PLACEMENT,
     HANDOVER,
     AT_DEADLINE,

@@ -1,11 +1,19 @@
-"""Pools: spot nodes that EC2 often takes back together."""
+"""Pools: spot nodes that EC2 often takes back together, and how many pods one is to have."""
 
+import re
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+import msgspec
 
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.node import Node
+
+FORMS: Final = "30%, another percentage, or a number such as 2"
+"""How an owner may write how many pods one pool is to have at most."""
+
+_FORM = re.compile(r"([1-9][0-9]{0,5})(%?)")
 
 
 class Pool(NamedTuple):
@@ -30,3 +38,23 @@ def pool_of(node: Node, labels: CapacityLabels) -> Pool | None:
 def pools_of(nodes: Iterable[Node], labels: CapacityLabels) -> Mapping[str, Pool | None]:
     """The pool of each node, by the node's name; None for an on-demand node."""
     return {node.name: pool_of(node, labels) for node in nodes}
+
+
+class AtMost(msgspec.Struct, frozen=True):
+    """So many of a workload's pods, or so many percent of them, are to be in one pool at most."""
+
+    amount: int
+    is_percentage: bool = False
+
+    def of(self, wanted: int) -> int:
+        """How many of ``wanted`` pods: percentages round down, but not to none."""
+        return max(1, wanted * self.amount // 100) if self.is_percentage else self.amount
+
+
+def read(text: str) -> AtMost | None:
+    """What an annotation's value means; None if nothing."""
+    found = _FORM.fullmatch(text.strip())
+    if found is None:
+        return None
+    made = AtMost(int(found[1]), is_percentage=bool(found[2]))
+    return None if made.is_percentage and made.amount > 100 else made

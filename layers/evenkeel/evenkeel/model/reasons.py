@@ -151,6 +151,8 @@ class Reason(StrEnum):
     NO_ROOM = "NoRoom"
     FLOOR_NOT_READY = "FloorNotReady"
     FLOOR_UNREADABLE = "FloorUnreadable"
+    POOL_TOO_FULL = "PoolTooFull"
+    POOLS_TOO_FEW = "PoolsTooFew"
     EVICTIONS_WAIT = "EvictionsWait"
     MOVING = "Moving"
     NOBODY_TO_MOVE = "NobodyToMove"

@@ -52,7 +52,14 @@ def test_those_survive_that_are_ready_in_no_other_than_the_worst_pool(
 def test_a_pod_that_is_handed_over_serves_until_it_goes() -> None:
     released = builders.pod("r", node="b1", of=REPLICA_SET, released=builders.release(REPLICA_SET))
     ended = builders.pod("e", node="b1", of=REPLICA_SET, phase="Succeeded")
-    assert spread_of([*on("a1"), released, ended], POOLS).survivors == 1
+    found = spread_of([*on("a1"), released, ended], POOLS)
+    assert found.survivors == 1
+    assert found.held == {A: 1}
+
+
+def test_a_pool_holds_pods_that_are_not_ready_yet_and_on_demand_is_none() -> None:
+    pods = [*on("a1", "a2", "b1", "o1", "lost"), *on("b1", ready=False)]
+    assert spread_of(pods, POOLS).held == {A: 2, B: 2}
 
 
 @given(st.lists(st.tuples(st.sampled_from([*POOLS, "lost"]), st.booleans())))

@@ -10,9 +10,14 @@ from evenkeel.model.pool import Pool
 
 
 class Spread(msgspec.Struct, frozen=True):
-    """The Ready pods of a workload by pool: None has those on on-demand nodes."""
+    """A workload's pods by pool.
+
+    ``ready`` are those that are Ready, with None for on-demand nodes. ``held`` are those that are
+    not being handed over.
+    """
 
     ready: Mapping[Pool | None, int]
+    held: Mapping[Pool, int]
 
     @property
     def survivors(self) -> int:
@@ -23,9 +28,13 @@ class Spread(msgspec.Struct, frozen=True):
 
 def spread_of(pods: Iterable[Pod], pools: Mapping[str, Pool | None]) -> Spread:
     """Count a workload's pods, owned and released. ``pools``: see ``pools_of``."""
-    ready = Counter(
-        pools[pod.spec.node_name]
-        for pod in pods
-        if pod.active and pod.ready and pod.spec.node_name in pools
-    )
-    return Spread(ready)
+    ready, held = Counter[Pool | None](), Counter[Pool]()
+    for pod in pods:
+        if not pod.active or pod.spec.node_name not in pools:
+            continue
+        pool = pools[pod.spec.node_name]
+        if pod.ready:
+            ready[pool] += 1
+        if pool is not None and not pod.released:
+            held[pool] += 1
+    return Spread(ready, held)

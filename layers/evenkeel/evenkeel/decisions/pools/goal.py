@@ -1,0 +1,40 @@
+"""How many pods of a workload one pool is to have at most, and what is said where it has more."""
+
+from collections.abc import Mapping, Sequence
+
+from evenkeel.decisions.floor.standing import Remark
+from evenkeel.decisions.pools.spread import Spread
+from evenkeel.model.annotations import ONE_POOL_AT_MOST
+from evenkeel.model.reasons import Reason
+
+
+def goal_of(wanted: int, *places: Mapping[str, str] | None) -> int | None:
+    """How many of ``wanted`` pods one pool is to have at most; None if nobody says so.
+
+    ``places`` are annotations: of the pods' template, of their workload, of its namespace. The
+    first that have the key count, even with a value that means nothing.
+    """
+    said = next((place for place in places if ONE_POOL_AT_MOST.key in (place or {})), None)
+    at_most = ONE_POOL_AT_MOST.of(said)
+    return None if at_most is None else at_most.of(wanted)
+
+
+def remarks_on(spread: Spread, goal: int, pools: int) -> Sequence[Remark]:
+    """What is off with a workload that has a goal; nothing while it is kept.
+
+    ``pools``: so many pools take its pods.
+    """
+    most = max(spread.held.values(), default=0)
+    if most <= goal:
+        return []
+    on_spot = sum(spread.held.values())
+    needed = -(-on_spot // goal)
+    if needed > pools:
+        message = (
+            f"its {on_spot} pods on spot need {needed} pools to have {goal} at most in each, and"
+            f" {pools} can take them: add instance types or zones"
+        )
+        return [Remark(Reason.POOLS_TOO_FEW, "too few pools", message, warning=True)]
+    fullest = next(pool for pool, held in spread.held.items() if held == most)
+    message = f"{most} of its pods are in one pool ({fullest}), which is to have {goal} at most"
+    return [Remark(Reason.POOL_TOO_FULL, "pool too full", message, warning=True)]
