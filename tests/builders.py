@@ -211,6 +211,7 @@ def stateful_set(
 def job(
     name: str = "batch",
     *,
+    parallelism: int = 1,
     ignores_disruptions: bool = False,
     annotations: Mapping[str, str] | None = None,
     **meta: Any,
@@ -218,7 +219,10 @@ def job(
     """A Job. ``ignores_disruptions``: a podFailurePolicy does not count disrupted pods."""
     return Job(
         metadata=metadata(name, annotations=dict(annotations or {}), **meta),
-        spec=JobSpec(pod_failure_policy=PodFailurePolicy() if ignores_disruptions else None),
+        spec=JobSpec(
+            parallelism=parallelism,
+            pod_failure_policy=PodFailurePolicy() if ignores_disruptions else None,
+        ),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from evenkeel.decisions.floor.standing import Remark, Workload
+from evenkeel.decisions.floor.standing import Remark
 from evenkeel.decisions.pools.goal import goal_of, remarks_on
 from evenkeel.decisions.pools.spread import spread_of
 from evenkeel.decisions.restore.room import Rooms
@@ -36,15 +36,10 @@ def in_pools(cluster: Cluster, snapshot: Snapshot) -> Mapping[Reference, InPools
         workload = case.workload
         spread = spread_of(case.pods, pools)
         remarks: Sequence[Remark] = ()
-        goal = _goal_of(workload, notes.get(workload.namespace))
+        template = workload.spec.template
+        goal = goal_of(workload, template.metadata.annotations, notes.get(workload.namespace))
         if goal is not None:
-            taking = rooms.taking(workload.spec.template.spec, Capacity.SPOT)
+            taking = rooms.taking(template.spec, Capacity.SPOT)
             remarks = remarks_on(spread, goal, len(set(pools_of(taking, labels).values())))
         found[workload.reference] = InPools(spread.survivors, remarks)
     return found
-
-
-def _goal_of(workload: Workload, namespaces_notes: Mapping[str, str] | None) -> int | None:
-    spec = workload.spec
-    of_template, own = spec.template.metadata.annotations, workload.metadata.annotations
-    return goal_of(spec.replicas, of_template, own, namespaces_notes)

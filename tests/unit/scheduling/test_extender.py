@@ -1,18 +1,21 @@
 """Which nodes the scheduler is left, and which it would rather take."""
 
+from collections import Counter
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evenkeel.flows.scheduling.fleet import SHORT_FOR
 from evenkeel.flows.scheduling.patience import PATIENCE, REST
 from evenkeel.handlers.requests import RefusedError
 from evenkeel.handlers.scheduling import FILTER, PRIORITIZE
 from evenkeel.model import names
-from evenkeel.model.cluster_objects import ConfigMap
+from evenkeel.model.cluster_objects import ConfigMap, Namespace
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
@@ -217,6 +220,116 @@ def test_of_full_nodes_the_memory_counts_too(seen: Scheduling) -> None:
     seen.show(builders.pod("big", node="s2", requests={"memory": "20Gi"}, **SHOP))
     scores = seen.scores(waiting(), "s1", "s2")
     assert scores["s1"] > scores["s2"]
+
+
+def at_most(pods: str) -> dict[str, str]:
+    return {names.ONE_POOL_AT_MOST: pods}
+
+
+def home(annotations: Mapping[str, str], *, managed: bool = True) -> Namespace:
+    labels = {names.MANAGED: "true"} if managed else {}
+    metadata = builders.metadata("shop", namespace="", labels=labels, annotations=annotations)
+    return Namespace(metadata=metadata)
+
+
+def test_a_pool_with_all_pods_that_it_is_to_have_comes_last_of_spot(seen: Scheduling) -> None:
+    """Its empty node comes after one of another pool that is neither empty nor idle."""
+    seen.nodes("s1", "s2", labels=pool("m5.large"))
+    seen.nodes("s3", labels=pool("c5.large"))
+    above, owner = workload("none", size=8)
+    goal = msgspec.structs.replace(
+        above, metadata=builders.metadata("web", annotations=at_most("25%"), uid=above.uid, **SHOP)
+    )
+    full = builders.pod("big", node="s3", requests={"cpu": "6"}, **SHOP)
+    seen.show(goal, owner, full, builders.pod("web-0", of=owner, node="s1", **SHOP))
+    seen.show(builders.pod("web-2", of=owner, node="s3", **SHOP))
+    scores = seen.scores(waiting(owner), "s1", "s2", "s3", "o1")
+    assert scores["s2"] > scores["s3"], "one pod is less than two of eight"
+
+    seen.show(builders.pod("web-1", of=owner, node="s1", **SHOP))
+    scores = seen.scores(waiting(owner), "s1", "s2", "s3", "o1")
+    assert scores["s3"] > scores["s2"] > scores["s1"] > scores["o1"]
+
+
+def test_among_full_pools_and_among_others_the_fewest_pods_count(seen: Scheduling) -> None:
+    seen.nodes("s1", "s2", labels=pool("m5.large"))
+    seen.nodes("s3", "s4", labels=pool("c5.large"))
+    above, owner = workload("none", size=9)
+    seen.show(home(at_most("3")), above, owner)
+    for number, node in enumerate(("s1", "s1", "s1", "s3")):
+        seen.show(builders.pod(f"web-{number}", of=owner, node=node, **SHOP))
+    scores = seen.scores(waiting(owner), "s1", "s2", "s3", "s4")
+    assert scores["s4"] > scores["s3"] > scores["s2"] > scores["s1"]
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.integers(1, 4), st.integers(0, 20))
+def test_where_the_pools_are_enough_no_new_pod_breaks_the_goal(
+    sizes: list[int], goal: int, pods: int
+) -> None:
+    """Each pod goes to one of the best nodes, of which the largest pool has most."""
+    seen = Scheduling()
+    of_node = {f"s{p}-{n}": f"type{p}" for p, size in enumerate(sizes) for n in range(size)}
+    for name, kind in of_node.items():
+        seen.nodes(name, labels=pool(kind))
+    seen.nodes("o1", spot=False)
+    above, owner = workload("none", size=pods)
+    seen.show(home(at_most(str(goal))), above, owner)
+    held = Counter[str]()
+    for number in range(pods):
+        pod = f"web-{number}"
+        scores = seen.scores(waiting(owner, pod), *of_node, "o1")
+        assert max(scores, key=lambda node: scores[node]) != "o1"
+        node = max(of_node, key=lambda each: (scores[each], sizes[int(of_node[each][4:])]))
+        seen.show(builders.pod(pod, of=owner, node=node, uid=f"{pod}-uid", **SHOP))
+        held[of_node[node]] += 1
+    assert max(held.values(), default=0) <= max(goal, pods - goal * (len(sizes) - 1))
+
+
+def test_without_such_a_goal_no_pool_is_full(seen: Scheduling) -> None:
+    seen.nodes("s1", "s2", labels=pool("m5.large"))
+    seen.nodes("s3", labels=pool("c5.large"))
+    above, owner = workload("none")
+    seen.show(above, owner, *builders.pods(9, of=owner, node="s1", **SHOP))
+    scores = seen.scores(waiting(owner), "s1", "s2", "s3")
+    assert scores["s2"] == scores["s3"] > scores["s1"]
+
+
+@pytest.mark.parametrize("place", ["template", "namespace"])
+def test_a_goal_may_be_the_template_s_or_the_namespace_s(place: str, seen: Scheduling) -> None:
+    seen.nodes("s1", "s2", labels=pool("m5.large"))
+    seen.nodes("s3", labels=pool("c5.large"))
+    _, owner = workload("none")
+    of_pod = at_most("1") if place == "template" else {}
+    of_space = at_most("1" if place == "namespace" else "2")
+    seen.show(*workload("none"), home(of_space))
+    seen.show(builders.pod("web-0", of=owner, node="s1", **SHOP))
+    scores = seen.scores(waiting(owner, annotations=of_pod), "s1", "s2", "s3")
+    assert scores["s3"] > scores["s2"] > scores["s1"]
+
+
+def test_a_pod_that_leaves_or_whose_node_is_gone_fills_no_pool(seen: Scheduling) -> None:
+    seen.show(home(at_most("1")))
+    above, owner = workload("none")
+    seen.show(above, owner, builders.pod("web-0", of=owner, node="s1", leaving=True, **SHOP))
+    seen.show(builders.pod("web-1", of=owner, node="lost", **SHOP))
+    scores = seen.scores(waiting(owner), "s1", "s2")
+    assert scores["s1"] == scores["s2"]
+
+
+def test_where_nothing_is_managed_a_goal_counts_and_an_unknown_owner_has_none(
+    seen: Scheduling,
+) -> None:
+    seen.nodes("s1", "s2", labels=pool("m5.large"))
+    seen.show(home(at_most("1"), managed=False))
+    above, owner = workload("none")
+    foreign = builders.replica_set("api", namespace="shop", uid="foreign")
+    for each in (owner, foreign):
+        seen.show(builders.pod(f"{each.name}-0", of=each, node="s1", **SHOP))
+    seen.show(above, owner)
+    scores = seen.scores(waiting(owner), "s1", "s2", "o1")
+    assert scores["o1"] > scores["s2"] > scores["s1"]
+    scores = seen.scores(waiting(foreign), "s1", "s2", "o1")
+    assert scores["o1"] == scores["s2"] > scores["s1"]
 
 
 def test_a_node_that_no_watch_has_shown_is_left(seen: Scheduling) -> None:

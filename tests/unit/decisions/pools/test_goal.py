@@ -1,5 +1,6 @@
 """How many pods one pool is to have at most, and what is said where it has more."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -7,6 +8,7 @@ from evenkeel.decisions.pools.goal import goal_of, remarks_on
 from evenkeel.decisions.pools.spread import Spread
 from evenkeel.model import names
 from evenkeel.model.pool import Pool
+from tests import builders
 
 A, B = Pool("m5.large", "a"), Pool("m5.large", "b")
 
@@ -16,17 +18,25 @@ def says(text: str) -> dict[str, str]:
 
 
 def test_without_a_word_there_is_no_goal() -> None:
-    assert goal_of(10, None, {}, {names.ON_DEMAND: "2"}) is None
+    assert goal_of(builders.deployment(replicas=10), None, {names.ON_DEMAND: "2"}) is None
 
 
-def test_the_first_that_says_something_counts() -> None:
-    assert goal_of(10, says("1"), says("2"), says("3")) == 1
-    assert goal_of(10, {}, says("2"), says("3")) == 2
-    assert goal_of(10, None, {}, says("30%")) == 3
+@pytest.mark.parametrize(
+    ("of_pods", "own", "goal"),
+    [(says("1"), says("2"), 1), ({}, says("2"), 2), (None, {}, 3), ({}, says("few"), None)],
+    ids=["template", "workload", "namespace", "what means nothing, before the namespace"],
+)
+def test_the_first_that_says_something_counts(
+    of_pods: dict[str, str] | None, own: dict[str, str], goal: int | None
+) -> None:
+    workload = builders.deployment(replicas=10, annotations=own)
+    assert goal_of(workload, of_pods, says("30%")) == goal
 
 
-def test_also_if_it_means_nothing() -> None:
-    assert goal_of(10, {}, says("few"), says("3")) is None
+def test_a_percentage_is_of_the_pods_that_are_wanted() -> None:
+    job = builders.job(parallelism=6)
+    assert goal_of(builders.stateful_set(replicas=4), says("50%"), None) == 2
+    assert goal_of(job, says("50%"), None) == 3
 
 
 def reasons(held: dict[Pool, int], goal: int, pools: int) -> list[str]:

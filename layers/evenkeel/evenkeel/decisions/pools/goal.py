@@ -6,17 +6,27 @@ from evenkeel.decisions.floor.standing import Remark
 from evenkeel.decisions.pools.spread import Spread
 from evenkeel.model.annotations import ONE_POOL_AT_MOST
 from evenkeel.model.reasons import Reason
+from evenkeel.model.workload import JobSpec, Workload
 
 
-def goal_of(wanted: int, *places: Mapping[str, str] | None) -> int | None:
-    """How many of ``wanted`` pods one pool is to have at most; None if nobody says so.
+def goal_of(
+    workload: Workload,
+    of_pods: Mapping[str, str] | None,
+    of_namespace: Mapping[str, str] | None,
+) -> int | None:
+    """How many of the wanted pods one pool is to have at most; None if nobody says so.
 
-    ``places`` are annotations: of the pods' template, of their workload, of its namespace. The
-    first that have the key count, even with a value that means nothing.
+    The workload is a ReplicaSet's Deployment, where it has one. The annotations of its pods'
+    template come before its own, and these before its namespace's. The first that have the key
+    count, even with a value that means nothing.
     """
+    places = (of_pods, workload.metadata.annotations, of_namespace)
     said = next((place for place in places if ONE_POOL_AT_MOST.key in (place or {})), None)
     at_most = ONE_POOL_AT_MOST.of(said)
-    return None if at_most is None else at_most.of(wanted)
+    if at_most is None:
+        return None
+    spec = workload.spec
+    return at_most.of(spec.parallelism if isinstance(spec, JobSpec) else spec.replicas)
 
 
 def remarks_on(spread: Spread, goal: int, pools: int) -> Sequence[Remark]:
@@ -36,5 +46,8 @@ def remarks_on(spread: Spread, goal: int, pools: int) -> Sequence[Remark]:
         )
         return [Remark(Reason.POOLS_TOO_FEW, "too few pools", message, warning=True)]
     fullest = next(pool for pool, held in spread.held.items() if held == most)
-    message = f"{most} of its pods are in one pool ({fullest}), which is to have {goal} at most"
+    message = (
+        f"{most} of its pods are in one pool ({fullest}), which is to have {goal} at most: new pods"
+        " avoid it where their scheduler asks Evenkeel's extender"
+    )
     return [Remark(Reason.POOL_TOO_FULL, "pool too full", message, warning=True)]

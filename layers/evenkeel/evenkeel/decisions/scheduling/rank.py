@@ -1,10 +1,11 @@
 """How good a node is for a pod, as a score of the scheduler's extender.
 
-What counts first never gives way to what counts later: the kind of node, then how many pods of the
-same workload it has, then whether it is idle.
+What counts first never gives way to what counts later: the kind of node, then whether its pool has
+all pods of the workload that it is to have, then how many of them it has, then whether it is idle.
 """
 
 from enum import IntEnum
+from functools import cache
 from typing import Final
 
 from evenkeel.model.capacity import Capacity
@@ -37,3 +38,17 @@ def tier_of(capacity: Capacity, wanted: Capacity | None, *, is_short: bool) -> T
 def base(tier: Tier, *, is_idle: bool) -> int:
     """The score of a node that has more pods of the same workload than another."""
     return tier + (IDLE if is_idle and tier is not Tier.SHORT else 0)
+
+
+@cache
+def beside_full_pools(score: int, *, in_full: bool) -> int:
+    """A node's score where some pools have all pods of the workload that they are to have.
+
+    ``in_full``: the node is in one of them. It comes after all others of its kind, and whether a
+    node is idle counts no more. A short pool is last in any case, full or not.
+    """
+    tier = max(each for each in Tier if each <= score)
+    if tier is Tier.SHORT:
+        return score
+    has_fewest = score - tier >= FEWEST
+    return tier + (0 if in_full else 2) + has_fewest

@@ -1,12 +1,14 @@
 """The scheduler's two questions about a pod: which nodes it may go to, and how good each is."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from itertools import repeat
 from typing import Final
 
 from evenkeel.decisions.placement.verdict import Counted
-from evenkeel.decisions.scheduling.rank import FEWEST
+from evenkeel.decisions.pools.goal import goal_of
+from evenkeel.decisions.scheduling.rank import FEWEST, beside_full_pools
 from evenkeel.decisions.scheduling.wish import EITHER, Wish, by_count, by_floor, needs_no_owner
 from evenkeel.errors import EvenkeelError
 from evenkeel.flows.scheduling.patience import PATIENCE, Patience
@@ -88,10 +90,13 @@ class Extender:
             there = self._world.population.nodes_of(args.pod.controller_key)
             if not there:
                 return [HostPriority(name, base(name, 0) + FEWEST) for name in names]
-            fewest = min(map(there.get, names, repeat(0)), default=0)
+            full = self._in_full_pools(args.pod, there)
+            if not full:
+                return _ranked(names, base, there)
             return [
-                HostPriority(name, base(name, 0) + (FEWEST if there.get(name, 0) == fewest else 0))
-                for name in names
+                HostPriority(each.host, beside_full_pools(each.score, in_full=in_full))
+                for in_full in (False, True)
+                for each in _ranked([n for n in names if (n in full) is in_full], base, there)
             ]
 
     def _awaited(self, pod: PendingPod) -> Wish:
@@ -121,19 +126,34 @@ class Extender:
         if wish is not None:
             return wish
         controller = self._controller_of(pod)
-        above = world.owner(controller.controller_key)
-        deployment = above if isinstance(above, Deployment) else None
+        if controller is None:
+            raise UnshownError("the pod's controller was not shown yet")
+        deployment = self._deployment_of(controller)
         now = self._clock.now()
         notes = namespace.metadata.annotations
         found = by_floor(pod, controller, deployment, notes, now)
         return self._counted(pod, controller, found) if isinstance(found, Counted) else found
 
-    def _controller_of(self, pod: PendingPod) -> Controller:
-        """The controller of a pod. Raises UnshownError without it."""
+    def _controller_of(self, pod: PendingPod) -> Controller | None:
         found = self._world.owner(pod.controller_key)
-        if not isinstance(found, ReplicaSet | StatefulSet | Job):
-            raise UnshownError("the pod's controller was not shown yet")
-        return found
+        return found if isinstance(found, ReplicaSet | StatefulSet | Job) else None
+
+    def _deployment_of(self, controller: Controller) -> Deployment | None:
+        above = self._world.owner(controller.controller_key)
+        return above if isinstance(above, Deployment) else None
+
+    def _in_full_pools(self, pod: PendingPod, there: Mapping[str, int]) -> AbstractSet[str]:
+        """The nodes of pools with all pods of the workload that one is to have at most.
+
+        ``there``: how many pods of the controller are on which nodes.
+        """
+        namespace = self._world.namespace(pod.metadata.namespace)
+        controller = self._controller_of(pod)
+        if namespace is None or controller is None:
+            return frozenset()
+        workload = self._deployment_of(controller) or controller
+        goal = goal_of(workload, pod.metadata.annotations, namespace.metadata.annotations)
+        return frozenset() if goal is None else self._world.fleet.in_full_pools(there, goal)
 
     def _counted(self, pod: PendingPod, controller: Controller, counted: Counted) -> Wish:
         """Count the pods of the floor. A pod that has to go to on-demand counts from now on.
@@ -158,6 +178,17 @@ class Extender:
                 )
             )
         return wish
+
+
+def _ranked(
+    names: Sequence[str], base: Callable[[str, int], int], there: Mapping[str, int]
+) -> Sequence[HostPriority]:
+    """The scores of these nodes, those of them with the fewest pods of the workload the best."""
+    fewest = min(map(there.get, names, repeat(0)), default=0)
+    return [
+        HostPriority(name, base(name, 0) + (FEWEST if there.get(name, 0) == fewest else 0))
+        for name in names
+    ]
 
 
 def _names(args: ExtenderArgs) -> Sequence[str]:

@@ -1,7 +1,8 @@
 """The nodes as the extender ranks them: kept in order as they change, looked up when asked."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -71,6 +72,16 @@ class Fleet:
     def bases(self, wanted: Capacity | None) -> Mapping[str, int]:
         """The score of each node, without the points for few pods of the workload."""
         return self._bases[wanted]
+
+    def in_full_pools(self, pods: Mapping[str, int], at_most: int) -> AbstractSet[str]:
+        """The nodes of pools that have so many of these pods, which are counted by node."""
+        counts = Counter[Pool]()
+        for name, there in pods.items():
+            place = self._places.get(name)
+            if place is not None and place.pool is not None:
+                counts[place.pool] += there
+        full = (self._pools[pool] for pool, there in counts.items() if there >= at_most)
+        return set().union(*full)
 
     def see(self, node: Node, now: datetime) -> None:
         """A node is so."""
