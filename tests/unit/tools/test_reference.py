@@ -34,9 +34,10 @@ def test_each_label_and_annotation_of_evenkeel_is_listed() -> None:
 
 
 def test_each_reason_that_is_listed_is_given_and_explained_by_a_sentence() -> None:
-    folder = ROOT / "layers" / "evenkeel" / "evenkeel"
+    folders = ROOT / "layers" / "evenkeel" / "evenkeel", ROOT / "src" / "evenkeel_cli"
     given = {
         name
+        for folder in folders
         for path in folder.rglob("*.py")
         for name in re.findall(r"\bReason\.([A-Z0-9_]+)", path.read_text())
     }
