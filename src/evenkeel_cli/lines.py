@@ -18,7 +18,7 @@ STYLES: Final = {
         ("cyan", (Verb.RELEASE, Verb.PATCH_TEMPLATE)),
         ("green", (Verb.EVICT, Verb.LIFT, Verb.COMPLETE, Verb.HOLD)),
         ("red", (Verb.DELETE, Verb.REJECT)),
-        ("magenta", (Verb.ROLL_BACK, Verb.COOL_DOWN)),
+        ("magenta", (Verb.ROLL_BACK, Verb.COOL_DOWN, Verb.TRY_AGAIN)),
     )
     for verb in verbs
 }

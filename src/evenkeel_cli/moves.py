@@ -44,6 +44,7 @@ REASONS: Final[Mapping[str, str]] = {
     "DaemonSet": "DaemonSet: it belongs to its node",
     "StaticPod": "static pod: its kubelet owns it",
     "CannotBeReplaced": "no replacement could be made",
+    "QuotaRefuses": "a quota allows no second pod beside it",
     "ReplacementPending": "its replacement was not available in time",
     "TooLateForHandover": "too little time was left for a handover",
     "LandedAfterCordon": "it had landed on its node in spite of the cordon",

@@ -69,6 +69,7 @@ def touched_without_notice(story: Story) -> Sequence[str]:
             deed.on_lease
             or _is_gone(deed)
             or _may_cool_down(story, deed)
+            or _may_try_again(story, deed)
             or _may_go_along(story, deed)
         )
         and not _had_notice(story, deed.node, deed.at)
@@ -258,6 +259,13 @@ def _had_notice(story: Story, node: str, now: datetime) -> bool:
     return any(
         f"n{notice.node}" == node and story.time(notice.at) <= now for notice in story.scene.notices
     )
+
+
+def _may_try_again(story: Story, deed: Deed) -> bool:
+    """A ReplicaSet is annotated, where a quota may refuse it pods."""
+    plans = {f"w{number}": plan for number, plan in enumerate(story.scene.workloads)}
+    reference = deed.write.reference
+    return reference.kind == "ReplicaSet" and plans[reference.namespace].spare is not None
 
 
 def _may_go_along(story: Story, deed: Deed) -> bool:

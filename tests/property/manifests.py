@@ -52,6 +52,14 @@ def workload(name: str, plan: WorkloadPlan) -> list[dict[str, Any]]:
     return [*surroundings, _workload(metadata, plan)]
 
 
+def neighbour(namespace: str, number: int) -> dict[str, Any]:
+    """A pod of another workload, which finds no node but counts in the quota."""
+    metadata = {"name": f"neighbour-{number}", "namespace": namespace}
+    container = {"name": "main", "image": "main"}
+    spec = {"nodeSelector": {"nowhere": "true"}, "containers": [container]}
+    return _object("v1", "Pod", metadata, spec)
+
+
 def hash_service(name: str, template_hash: str) -> dict[str, Any]:
     """A Service that selects by template hash, as Argo Rollouts makes them."""
     selector = {"selector": {"app": name, names.TEMPLATE_HASH: template_hash}}

@@ -66,6 +66,10 @@ EXPIRED = "../unit/drain/test_recommendations.py::test_too_little_time_before_th
 READY = "../unit/drain/test_stateful_sets.py::test_the_next_goes_when_the_last_was_ready_for_min"
 PLANNED_ANEW = "../unit/drain/test_evicting.py::test_it_waits_for_a_new_plan"
 LISTED_ALONE = "../unit/drain/test_streams.py::test_a_list_of_one_workload_says_nothing"
+IN_TURNS = "test_turns.py::test_no_more_pods_are_missing"
+SLOW_TO_STOP = "../unit/drain/test_turns.py::test_the_next_is_made_as_soon_as"
+LAST = "../unit/decisions/drain/test_turns.py::test_one_stays"
+CROWDED = "../unit/decisions/drain/test_turns.py::test_the_rest_waits"
 RESTORED = "test_restore.py::test_the_end_has_exactly_the_floor"
 RESTORING = "test_restore.py::test_on_the_way_no_pod_is_missing"
 
@@ -376,6 +380,33 @@ MUTATIONS = (
         "flows/drain/cache/view.py",
         [("self.queue.add(self.pods.controllers_on(name), urgent=True)", "pass")],
         [EXPIRED],
+    ),
+    Mutation(
+        "a turn more begins while one is under way",
+        "decisions/drain/turns.py",
+        [("min(most - max(0, wanted - census.available), ", "min(most, ")],
+        [IN_TURNS],
+    ),
+    Mutation(
+        "turns go on though another pod took the place",
+        "decisions/drain/turns.py",
+        [("or len(census.owned) + len(census.going) < wanted:", "or not wanted:")],
+        [CROWDED],
+    ),
+    Mutation(
+        "a turn leaves no pod",
+        "decisions/drain/turns.py",
+        [(", census.available - 1)", ", census.available)")],
+        [LAST],
+    ),
+    Mutation(
+        "nobody hears that a pod is gone which was told to go",
+        "flows/drain/cache/pods.py",
+        [
+            ("if counted or self._awaits(controller):", "if counted:"),
+            ("_assumed_evicted and not self._awaits(controller)", "_assumed_evicted"),
+        ],
+        [SLOW_TO_STOP],
     ),
     Mutation(
         "an ordinal becomes available and nothing is due",

@@ -146,6 +146,7 @@ class Trouble(StrEnum):
     DRAIN = "drain"
     KILL_DRAINERS = "kill-drainers"
     BREAK_GATE = "break-gate"
+    CROWD = "crowd"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -157,7 +158,8 @@ class Disturbance(Brief):
     Evenkeel. ``number`` chooses the pod. LOSE_LEASE takes the Lease from its holder and wakes
     another invocation up; BREAK_LEASE lets writes to it fail for ``number`` seconds. DRAIN drains
     a node through the eviction gate, KILL_DRAINERS ends all who do, BREAK_GATE keeps it from
-    answering for ``number`` seconds.
+    answering for ``number`` seconds. CROWD lets a neighbour wait for the next ``number`` places
+    that the quota of the workload's namespace has.
     """
 
     trouble: Trouble

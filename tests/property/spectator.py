@@ -38,6 +38,9 @@ MARGIN = timedelta(seconds=1.5)
 UNKNOWN_FOR = timedelta(seconds=2)
 """So long after a pod failed Evenkeel may still count it: it does not know at once."""
 
+TURN_TAKES_BESIDES = 5
+"""Seconds beside stopping and starting that a turn may take."""
+
 COUNTED = (Kind.DEPLOYMENT, Kind.STATEFUL_SET)
 
 
@@ -226,13 +229,14 @@ class Spectator:
         ledger.fewest = min(ledger.fewest, self._wanted(life.workload))
         may_roll = _of(ledger.plan.max_unavailable, ledger.fewest) if self.may_roll_out else 0
         serving = self._serving(life.workload)
-        missing = ledger.floor() - may_roll - serving
+        spared = may_roll + self._in_turn(ledger.plan, ledger.fewest, life)
+        missing = ledger.floor() - spared - serving
         if self._is_excused(life):
             ledger.owe(missing, life.uid)
             return
         takes = self.hands.cause is Cause.EVENKEEL
         unknown = self._failed_unknown(life.workload) if takes else ()
-        demanded = ledger.floor(unknown) - may_roll
+        demanded = ledger.floor(unknown) - spared
         if serving + len(unknown) < demanded:
             self.dips.append(
                 f"{self._seconds:.2f} s: {life.workload} falls to {serving} serving pods, "
@@ -241,6 +245,24 @@ class Spectator:
                 f"{life.name} on {life.node} went, by {self.hands.cause}"
             )
         ledger.owe(missing, unknown[-1] if unknown else life.uid)
+
+    def _in_turn(self, plan: WorkloadPlan, wanted: int, life: Life) -> int:
+        """How many may be missing because a quota allows no second pod, when this one goes.
+
+        None of a single replica. Of others so many that all are replaced in time, or one.
+        """
+        deadline = self.deadline(life.node)
+        if (
+            plan.spare is None
+            or wanted <= 1
+            or deadline is None
+            or plan.kind is not Kind.DEPLOYMENT
+        ):
+            return 0
+        takes = plan.grace + plan.start + (plan.ready or 0) + plan.min_ready + TURN_TAKES_BESIDES
+        left = (last_moment(life, deadline) - self._now).total_seconds()
+        needed = int(wanted * takes / left) if left > 0 else wanted
+        return min(wanted - 1, max(1, _of(plan.max_unavailable, wanted), needed))
 
     def _failed_unknown(self, name: str) -> Sequence[str]:
         """The uids of the pods that would serve now, had they not failed a moment ago."""

@@ -97,6 +97,38 @@ def deployments(draw: st.DrawFn, /, *, plain: bool = False, fewest: int = 1) -> 
     )
 
 
+def tight() -> st.SearchStrategy[WorkloadPlan]:
+    """Deployments to which a quota leaves no place for a second pod, or hardly one."""
+    return st.builds(
+        WorkloadPlan,
+        replicas=st.integers(1, 6),
+        max_unavailable=some((0, 1, "25%")),
+        grace=some((30, 20, 2)),
+        start=some((1, 8)),
+        stop=some((20, 1, 8, 40)),
+        ready=some((0, 5)),
+        min_ready=some((0, 0, 10)),
+        spare=some((0, 0, 1)),
+    )
+
+
+def crowds() -> st.SearchStrategy[tuple[Disturbance, ...]]:
+    """A neighbour waits for one place, or more, and others meddle."""
+    crowd = st.builds(
+        Disturbance,
+        trouble=st.just(Trouble.CROWD),
+        at=some((0, 4, 8, 30)),
+        number=some((1, 2)),
+    )
+    more = st.builds(
+        Disturbance,
+        trouble=some((Trouble.UNREADY, Trouble.EVICT, Trouble.LOSE_LEASE)),
+        at=some((2, 5, 9, 30)),
+        number=st.integers(0, 5),
+    )
+    return st.tuples(crowd, st.lists(more, max_size=2)).map(lambda found: (found[0], *found[1]))
+
+
 def stateful_sets() -> st.SearchStrategy[WorkloadPlan]:
     return st.integers(1, 4).flatmap(
         lambda replicas: st.builds(

@@ -1,5 +1,6 @@
 """One scene from its beginning to its end: the cluster, EC2, the queues, Evenkeel's functions."""
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -8,7 +9,7 @@ from typing import Final
 
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.decisions.notice.which_notice import OUTLIVED_AFTER
-from evenkeel.errors import ClusterError
+from evenkeel.errors import ClusterError, ForbiddenError
 from evenkeel.flows.reads import ask
 from evenkeel.handlers import Handler, handover, interruption
 from evenkeel.model import names
@@ -315,12 +316,33 @@ class _World:
                     self.draining.drain(f"n{node}", f"drainer-{disturbance.at}")
                 case Trouble.KILL_DRAINERS:
                     self.draining.kill_drainers()
-                case Trouble.BREAK_GATE:
-                    self.draining.break_down(disturbance.number)
-                case Trouble.BREAK_LEASE:
-                    self.hands.leases_fail_until = self.clock.now() + timedelta(
-                        seconds=disturbance.number
-                    )
+                case Trouble.CROWD:
+                    self._crowd(name, disturbance.number)
+                case Trouble.BREAK_GATE | Trouble.BREAK_LEASE:
+                    self._break_down(disturbance)
+
+    def _break_down(self, disturbance: Disturbance) -> None:
+        """What others depend on fails for a while."""
+        if disturbance.trouble is Trouble.BREAK_GATE:
+            self.draining.break_down(disturbance.number)
+        else:
+            lasts = timedelta(seconds=disturbance.number)
+            self.hands.leases_fail_until = self.clock.now() + lasts
+
+    def _crowd(self, name: str, number: int) -> None:
+        """A neighbour takes the next places in a namespace's quota, before anybody else can."""
+        left = iter(range(number))
+
+        def take() -> None:
+            with self.hands.on_account_of(Cause.OTHERS), contextlib.suppress(ForbiddenError):
+                for each in left:
+                    self.cluster.server.create(manifests.neighbour(name, each))
+
+        def changed(_: Obj | None, quota: Obj | None) -> None:
+            if quota is not None and key_of(quota)[0] == name:
+                self.clock.call_in(timedelta(), take)
+
+        self.cluster.server.store.observe("ResourceQuota", changed)
 
     def _lose_lease(self) -> None:
         """The Lease is free, and another invocation begins: its holder knows nothing of that."""

@@ -14,7 +14,7 @@ from evenkeel_cli.install.site import Site
 from evenkeel_cli.manifests import Manifest
 
 EVERY: Final = timedelta(seconds=2)
-NOTES: Final = (names.COOLDOWN, names.RESTORED, names.FLOOR_RELAXED)
+NOTES: Final = (names.COOLDOWN, names.RESTORED, names.FLOOR_RELAXED, names.REFUSED)
 """Annotations on workloads; the Deployment controller copies them to its ReplicaSets."""
 WORKLOADS: Final = ("Deployment", "ReplicaSet", "StatefulSet")
 

@@ -86,7 +86,7 @@ def test_no_replica_is_missed_where_all_pods_were_warned(
         ("shop/deploy/chat", "in turns"),
         ("shop/deploy/mailer", "at once"),
         ("shop/deploy/web", "handed over"),
-        ("tenant/deploy/portal", "at the last moment"),
+        ("tenant/deploy/portal", "in turns"),
     ],
 )
 def test_the_demo_has_a_workload_for_every_way_that_pods_can_go(
@@ -99,7 +99,13 @@ def test_the_report_says_why_a_replacement_could_not_run(report: dict[str, Any])
     reasons = {row["why"] for row in report["moves"] if row["move"] == "at the last moment"}
 
     assert any(reason.startswith("no place for a replacement: 0/") for reason in reasons)
-    assert any(reason.startswith("a replacement is refused: exceeded") for reason in reasons)
+
+
+def test_the_report_says_that_a_quota_had_pods_go_in_turns(report: dict[str, Any]) -> None:
+    reasons = {row["why"] for row in report["moves"] if row["move"] == "in turns"}
+
+    assert "a quota allows no second pod beside it" in reasons
+    assert rows(report)["tenant/deploy/portal"]["lowest"] == 2
 
 
 def test_the_demo_ends_well(report: dict[str, Any]) -> None:

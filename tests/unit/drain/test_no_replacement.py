@@ -108,7 +108,7 @@ def test_under_a_quota_the_pod_is_back_with_its_owner_just_before_it_goes(scene:
     ]
     assert scene.gone_at(pod) == 88.9
     (replacement,) = scene.pods("tight", "o1")
-    assert replacement.metadata.creation_timestamp == scene.at(90)
+    assert replacement.metadata.creation_timestamp == scene.at(89)
 
 
 def test_one_refused_creation_teaches_to_release_no_more(make_scene: MakeScene) -> None:
@@ -124,8 +124,9 @@ def test_one_refused_creation_teaches_to_release_no_more(make_scene: MakeScene) 
     scene.interrupt("s1")
     scene.run(until=60)
 
-    assert sum(scene.written(pod) != [] for pod in pods) == 2
-    assert sum(scene.story(pod) == ["1.0 wait CannotBeReplaced"] for pod in pods) == 18
+    assert sum(scene.story(pod)[0] == "1.0 release NodeDoomed" for pod in pods) == 2
+    assert sum(scene.story(pod)[0] == "1.0 wait CannotBeReplaced" for pod in pods) == 18
+    assert len(scene.told("NodeDoomed")) == 2
 
 
 def test_a_quota_raised_in_time_lets_the_handover_go_on(scene: Scene) -> None:

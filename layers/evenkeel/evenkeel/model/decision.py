@@ -28,6 +28,7 @@ class Verb(StrEnum):
     TAINT = "taint"
     SET_CONDITION = "set-condition"
     COOL_DOWN = "cool-down"
+    TRY_AGAIN = "try-again"
     RELAX = "relax-floor"
     HOLD = "hold-floor"
     PATCH_TEMPLATE = "patch-template"

@@ -87,6 +87,7 @@ class Reason(StrEnum):
     REPLACEMENT_PENDING = "ReplacementPending"
     REPLACEMENT_AVAILABLE = "ReplacementAvailable"
     CANNOT_BE_REPLACED = "CannotBeReplaced"
+    QUOTA_REFUSES = "QuotaRefuses"
     WRONG_CAPACITY_TYPE = "WrongCapacityType"
     ROLLOUT_PENDING = "RolloutPending"
     WORKLOAD_DELETED = "WorkloadDeleted"

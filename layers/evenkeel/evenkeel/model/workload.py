@@ -1,5 +1,6 @@
 """What owns pods: Deployments, ReplicaSets, StatefulSets and Jobs."""
 
+from functools import cached_property
 from typing import ClassVar, Final
 
 from evenkeel.model import names
@@ -12,8 +13,13 @@ from evenkeel.model.meta import (
     LabelSelector,
     Resource,
 )
+from evenkeel.model.notes import read_note
+from evenkeel.model.refused import Refused
 
 type IntOrString = int | str
+
+EXCEEDED: Final = "exceeded quota"
+"""What the API server says when a quota refuses a pod."""
 
 MOST_DIGITS: Final = 10
 """Of a number of replicas. What is longer is none."""
@@ -122,6 +128,23 @@ class ReplicaSet(KubernetesObject, frozen=True, kw_only=True):
             ),
             None,
         )
+
+    @property
+    def refused_by_quota(self) -> Condition | None:
+        """That condition while a quota refuses pods; it has the text and time of the first try."""
+        failure = self.cannot_create
+        return failure if failure is not None and EXCEEDED in failure.message else None
+
+    @cached_property
+    def refused(self) -> Refused | None:
+        """What was noted while a quota refused pods; None if that makes no sense."""
+        note = read_note(self.metadata.annotations.get(names.REFUSED), Refused)
+        return note if note is not None and note.makes_sense else None
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a quota refuses it pods, or did so when it was noted."""
+        return self.refused_by_quota is not None or self.refused is not None
 
 
 class Ordinals(ApiStruct, frozen=True, kw_only=True):

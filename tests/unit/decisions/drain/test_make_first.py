@@ -412,11 +412,11 @@ def test_a_replaced_pod_that_its_owner_keeps_to_the_end_is_left() -> None:
 
 # No replacement can be made: a quota, or an admission that refuses pods.
 
-QUOTA = "exceeded quota: pods"
+REFUSAL = "maximum cpu usage per Container is 1"
 
 
 def test_a_released_pod_is_put_back_shortly_before_its_eviction_when_none_can_be_made() -> None:
-    scene = Scene(failure=QUOTA).away("a")
+    scene = Scene(failure=REFUSAL).away("a")
     back = EVICT_BY - LEAD
     found = scene.plan()
 
@@ -426,7 +426,7 @@ def test_a_released_pod_is_put_back_shortly_before_its_eviction_when_none_can_be
     assert begun(found, EVICT_BY) == [("a", Verb.EVICT, "LastMoment")]
     step = found.forced[0].first
     assert step is not None
-    assert QUOTA in step.message
+    assert REFUSAL in step.message
     assert step.warning
     away = scene.census().released[0].pod
     assert not patched(away, step.write).released
@@ -435,8 +435,8 @@ def test_a_released_pod_is_put_back_shortly_before_its_eviction_when_none_can_be
 @pytest.mark.parametrize(
     "scene",
     [
-        Scene(failure=QUOTA).moving("owned"),
-        Scene(failure=QUOTA).away("replaced").elsewhere("new"),
+        Scene(failure=REFUSAL).moving("owned"),
+        Scene(failure=REFUSAL).away("replaced").elsewhere("new"),
         Scene().away("waiting"),
     ],
     ids=["owned", "replaced", "one can be made"],
@@ -451,7 +451,7 @@ def test_no_other_pod_is_put_back_and_nothing_is_due_for_it_before_its_eviction(
 
 def test_the_work_for_released_pods_that_go_back_grows_with_their_number_alone() -> None:
     def effort(number: int) -> int:
-        scene = Scene(replicas=number, failure=QUOTA).away(*(f"a{i}" for i in range(number)))
+        scene = Scene(replicas=number, failure=REFUSAL).away(*(f"a{i}" for i in range(number)))
         with measured() as effort:
             found = scene.plan()
         assert len(found.forced) == number
@@ -461,30 +461,30 @@ def test_the_work_for_released_pods_that_go_back_grows_with_their_number_alone()
 
 
 def test_no_further_pod_is_released_when_one_release_showed_that_none_can_be_made() -> None:
-    found = Scene(failure=QUOTA, replicas=2).away("a").moving("b").plan()
+    found = Scene(failure=REFUSAL, replicas=2).away("a").moving("b").plan()
     assert told(found.steps) == [
         ("a", Verb.WAIT, "ReplacementPending"),
         ("b", Verb.WAIT, "CannotBeReplaced"),
     ]
     assert found.steps[1].until == EVICT_BY
-    assert QUOTA in found.steps[1].message
+    assert REFUSAL in found.steps[1].message
     assert candidates(found) == []
     assert found.due == TRIED_UNTIL
 
 
 def test_a_voluntary_release_is_rolled_back_at_once_when_no_replacement_can_be_made() -> None:
-    found = Scene(HINTED, failure=QUOTA).away("a", reason=REBALANCE).plan()
+    found = Scene(HINTED, failure=REFUSAL).away("a", reason=REBALANCE).plan()
     assert told(found.steps) == [
         ("a", Verb.ROLL_BACK, "CannotBeReplaced"),
         ("web", Verb.COOL_DOWN, "HandoverRolledBack"),
     ]
-    assert QUOTA in found.steps[0].message
+    assert REFUSAL in found.steps[0].message
 
 
 def test_no_pod_is_released_for_a_hint_when_no_replacement_can_be_made() -> None:
-    found = Scene(HINTED, failure=QUOTA).moving("a").plan()
+    found = Scene(HINTED, failure=REFUSAL).moving("a").plan()
     assert told(found.steps) == [("a", Verb.LEAVE, "CannotBeReplaced")]
-    assert found.steps[0].message == f"no replacement can be made ({QUOTA})"
+    assert found.steps[0].message == f"no replacement can be made ({REFUSAL})"
 
 
 # Voluntary moves.
@@ -558,7 +558,7 @@ def test_a_released_pod_goes_back_at_its_deadline_when_its_node_lives_after_all(
 def test_a_workload_does_not_rest_when_what_was_rolled_back_was_no_voluntary_move() -> None:
     scene = Scene({}).away("a", reason=INTERRUPTION, deadline=NOW)
     assert told(scene.plan().steps) == [("a", Verb.ROLL_BACK, "DeadlinePassed")]
-    quota = Scene(failure=QUOTA).away("a", reason=REBALANCE).plan()
+    quota = Scene(failure=REFUSAL).away("a", reason=REBALANCE).plan()
     assert told(quota.steps) == [("a", Verb.WAIT, "ReplacementPending")]
     assert begun(quota, EVICT_BY - SECOND) == [("a", Verb.ROLL_BACK, "CannotBeReplaced")]
 

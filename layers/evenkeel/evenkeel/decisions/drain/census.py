@@ -17,6 +17,7 @@ from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod, next_available_at
+from evenkeel.model.refused import Refused
 from evenkeel.model.release import Release
 from evenkeel.model.times import earliest, span
 from evenkeel.model.workload import ReplicaSet, StatefulSet
@@ -83,6 +84,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     - ``pods``: the active pods of the controller; terminating and finished ones never count.
     - ``owner`` has no controller once that is known to be gone.
     - ``moving``: its pods that have to move and are not released yet, each with its way.
+    - ``going``: its pods that are being deleted and not gone, where a quota refuses others.
     - ``budgets`` select its pods.
     - ``dooms``: the open notices by node name.
     - ``lost``: nodes that are gone, though the API may still list their pods as running.
@@ -98,6 +100,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     owner: Owner
     pods: Sequence[Pod] = ()
     moving: Sequence[MovingPod] = ()
+    going: Sequence[Pod] = ()
     budgets: Sequence[PodDisruptionBudget] = ()
     dooms: Mapping[str, NodeNotice] = {}
     lost: frozenset[str] = frozenset()
@@ -122,6 +125,11 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Why the ReplicaSet cannot make replacements; empty if it can, as far as is known."""
         failure = self.replica_set.cannot_create if self.replica_set is not None else None
         return f"no replacement can be made ({failure.message})" if failure is not None else ""
+
+    @property
+    def refused(self) -> Refused | None:
+        """What its ReplicaSet notes of a quota that refuses it pods."""
+        return self.replica_set.refused if self.replica_set is not None else None
 
     @cached_property
     def size(self) -> int:
@@ -301,9 +309,13 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         The pods that are available, owned and released, and those that are young and starting, or
         what is promised if that is more; never more than the replicas asked for.
         """
-        coming = sum(not self.is_available(pod) and self._is_on_its_way(pod) for pod in self.owned)
-        there = self.available_owned + self.available_released + coming
+        there = self.available_owned + self.available_released + self.coming
         return min(self.replicas, max(self.promised, there))
+
+    @cached_property
+    def coming(self) -> int:
+        """Owned pods that are about to be available."""
+        return sum(not self.is_available(pod) and self._is_on_its_way(pod) for pod in self.owned)
 
     def _is_on_its_way(self, pod: Pod) -> bool:
         created = pod.metadata.creation_timestamp

@@ -7,6 +7,7 @@ from evenkeel.decisions.drain import budgets, verdicts, writes
 from evenkeel.decisions.drain.census import Census, MovingPod, ReleasedPod
 from evenkeel.decisions.drain.eviction_asked import left_to_drainer
 from evenkeel.decisions.drain.refusal import tried_until
+from evenkeel.decisions.drain.turns import WHY, in_turns
 from evenkeel.decisions.drain.verdicts import PodPlan
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.reasons import Reason
@@ -82,7 +83,8 @@ def _why_unwanted(census: Census) -> tuple[Reason, str]:
 def _unreplaced(census: Census, item: ReleasedPod) -> PodPlan:
     """A released pod whose replacement is not available, or that is still there at its end.
 
-    - its node dies: it waits for its last moment, or goes back if its owner keeps it past that;
+    - its node dies: it waits for its last moment, or goes back if its owner keeps it past that, or
+      if the pods of its ReplicaSet go in turns;
     - voluntary: put back at its deadline, or as soon as its ReplicaSet cannot make pods, or has
       made one that went to the wrong capacity type;
     - else it waits.
@@ -101,7 +103,7 @@ def _why_back(census: Census, item: ReleasedPod) -> tuple[Reason, str] | None:
     if item.deadline.forced:
         if item.pod.uid in census.kept:
             return Reason.AT_DEADLINE_LEAVE, "its budget refused to the end"
-        return None
+        return (Reason.QUOTA_REFUSES, WHY) if in_turns(census) is not None else None
     if census.now >= item.deadline.at:
         return Reason.DEADLINE_PASSED, "its handover was not complete by the deadline"
     if census.why_no_replacement:
@@ -116,7 +118,8 @@ def before_release(census: Census, mover: MovingPod) -> Decision | None:
 
     - its workload was deleted or scaled to zero: it is its controller's, or the garbage
       collector's, to delete; if they have not by its last moment, it is evicted;
-    - its ReplicaSet cannot make pods: one release was enough to learn that;
+    - its ReplicaSet cannot make pods: one release was enough to learn that; unless its pods go in
+      turns;
     - the move is voluntary and its workload rests after a failure, is in trouble with its
       budget, or too little time is left;
     - it landed there in spite of the cordon, and its replacement might do the same.
@@ -128,7 +131,7 @@ def before_release(census: Census, mover: MovingPod) -> Decision | None:
         if deadline.forced:
             return verdicts.wait(census, pod, reason, end)
         return census.owner.decision(pod, Verb.LEAVE, reason, f"{why}: it goes by itself")
-    if deadline.forced and census.why_no_replacement:
+    if deadline.forced and census.why_no_replacement and in_turns(census) is None:
         why = census.why_no_replacement
         return census.owner.decision(pod, Verb.WAIT, Reason.CANNOT_BE_REPLACED, why, until=end)
     hold = None if deadline.forced else _voluntary_hold(census, end)
@@ -169,6 +172,8 @@ def _voluntary_hold(census: Census, until: datetime) -> tuple[Reason, str] | Non
     """Why a workload's pods are not released for a hint now; None if they can be."""
     if census.why_no_replacement:
         return Reason.CANNOT_BE_REPLACED, census.why_no_replacement
+    if in_turns(census) is not None:
+        return Reason.QUOTA_REFUSES, WHY
     cooldown = verdicts.cooldown_of(census)
     if cooldown is not None and census.now < cooldown.until:
         until_then = in_words(cooldown.until)

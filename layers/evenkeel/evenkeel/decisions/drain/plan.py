@@ -5,7 +5,7 @@ from datetime import datetime
 
 import msgspec
 
-from evenkeel.decisions.drain import break_first, make_first, refusal, verdicts
+from evenkeel.decisions.drain import break_first, make_first, refusal, turns, verdicts
 from evenkeel.decisions.drain.agenda import Forced
 from evenkeel.decisions.drain.census import Census, MovingPod
 from evenkeel.decisions.drain.last_moment import forced_evictions
@@ -41,6 +41,7 @@ def plan(census: Census) -> Plan:
     - pods that are not Evenkeel's to move, and those that their owner keeps past the deadline,
       stay;
     - a ReplicaSet's released pods leave or go back, and others are released: see ``make_first``;
+    - or they go in turns, where a quota refuses a second pod: see ``turns``;
     - what goes any other way breaks before it makes: see ``break_first``;
     - a pod whose node dies goes at its last moment, whichever way it would go: see ``last_moment``.
     """
@@ -55,7 +56,13 @@ def plan(census: Census) -> Plan:
     in_turn = break_first.taking_turns(census, others)
     found = [*make_first.of_released(census), *break_first.of_moving(census, others, in_turn)]
     holds = [(mover, make_first.before_release(census, mover)) for mover in handed]
-    candidates = [verdicts.candidate(census, mover) for mover, hold in holds if hold is None]
+    free = [mover for mover, hold in holds if hold is None]
+    candidates = list[Candidate]()
+    if (note := turns.in_turns(census)) is None:
+        candidates += (verdicts.candidate(census, mover) for mover in free)
+    else:
+        found += turns.of_turns(census, note, free)
+    found += turns.of_note(census, handed)
     return Plan(
         steps=[
             *staying,
@@ -69,9 +76,10 @@ def plan(census: Census) -> Plan:
             census.now,
             census.due if census.is_of_replica_set else None,
             census.next_available_at if others else None,
+            *turns.dues(census, handed),
             *(each.due for each in found),
             *(due for mover in handed for due in make_first.dues(census, mover)),
             *(mover.route.until for mover in census.moving),
         ),
-        awaits_pods=census.is_handing_over or bool(candidates) or bool(in_turn),
+        awaits_pods=census.is_handing_over or bool(free or in_turn or census.going),
     )

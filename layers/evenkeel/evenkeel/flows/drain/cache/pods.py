@@ -34,8 +34,10 @@ class Pods:
     planned for before anything else is done.
     """
 
-    def __init__(self, queue: Queue) -> None:
+    def __init__(self, queue: Queue, awaits: Callable[[str], bool] = lambda _: False) -> None:
+        """``awaits``: whether a controller's plan changes only once a pod that goes is gone."""
         self._queue = queue
+        self._awaits = awaits
         self._pods: dict[str, Pod] = {}
         self._on: defaultdict[str, dict[str, Pod]] = defaultdict(dict)  # by node
         self._revisions: dict[str, int] = {}
@@ -91,7 +93,8 @@ class Pods:
         self._controllers[uid] = controller
         self._recount(uid)
         self._note_change_on(pod.spec.node_name)
-        if uid in self._assumed_evicted or (last is not None and last.says_as_much_as(pod)):
+        is_over = uid in self._assumed_evicted and not self._awaits(controller)
+        if is_over or (last is not None and last.says_as_much_as(pod)):
             return
         self._queue.add({controller, before or controller}, urgent=urgent)
 
@@ -143,7 +146,7 @@ class Pods:
         for pod in pods:
             self.see(pod)
             listed.add(pod.uid)
-        for pod in self.of_controller(key):
+        for pod in (*self.of_controller(key), *self.going_of(key)):
             if pod.uid not in listed:
                 self.miss(pod.uid, revision)
         self._listed[key] = max(revision, self._listed.get(key, revision))
@@ -174,9 +177,17 @@ class Pods:
         pods = self._counting.get(controller_key, {})
         return [pods[uid] for uid in sorted(pods)]
 
+    def going_of(self, controller_key: str) -> Sequence[Pod]:
+        """The pods that are told to go, or about to be, and are not gone, if that is awaited."""
+        if not self._awaits(controller_key):
+            return ()
+        counting, of = self._counting.get(controller_key, {}), self._controllers
+        uids = (uid for uid, key in of.items() if key == controller_key and uid not in counting)
+        return [self._pods[uid] for uid in uids if not self._pods[uid].finished]
+
     def has_any(self, controller_key: str) -> bool:
-        """Whether a controller has such pods."""
-        return bool(self._counting.get(controller_key))
+        """Whether a controller has active pods, or awaits that others are gone."""
+        return bool(self._counting.get(controller_key)) or self._awaits(controller_key)
 
     def on(self, node_name: str) -> Collection[Pod]:
         """The pods on a node, leaving and finished ones too."""
@@ -222,5 +233,6 @@ class Pods:
         self.groups.see(pod, controller, counts=False)
         del self._on[pod.spec.node_name][uid]
         self._note_change_on(pod.spec.node_name)
-        if self._counting[controller].pop(uid, None) is not None:
+        counted = self._counting[controller].pop(uid, None) is not None
+        if counted or self._awaits(controller):
             self._queue.add([controller], urgent=urgent)

@@ -64,7 +64,7 @@ class View:
         self.notices: Mapping[str, NodeNotice] = self._assumed
         self.dooms: Mapping[str, NodeNotice] = self._assumed
         self.unread: frozenset[str] = frozenset()  # doomed nodes whose pods were not read yet
-        self.pods = Pods(self.queue)
+        self.pods = Pods(self.queue, self.is_refused)
         self.streams = Streams()
         self.controllers: dict[str, Controller] = {}  # by key, see pods
         self.deployments: dict[str, Deployment] = {}  # by key
@@ -248,6 +248,11 @@ class View:
         self.controllers[controller.key] = controller
         if known is None or not _is_the_same(known, controller):
             self.queue.add([controller.key], urgent=urgent)
+
+    def is_refused(self, key: str) -> bool:
+        """Whether a quota refuses a controller pods, or has done so."""
+        controller = self.controllers.get(key)
+        return isinstance(controller, ReplicaSet) and controller.is_refused
 
     def miss_controller(self, key: str) -> None:
         """A controller is gone."""

@@ -37,9 +37,9 @@ class Planner:
     def plan(self, controller_key: str, now: datetime) -> WorkloadPlan:
         """Plan for one controller, by its key, from the view."""
         pods = self._view.pods.of_controller(controller_key)
-        if not pods:
-            return WorkloadPlan(plan=Plan())
         controller = self._view.controllers.get(controller_key)
+        if not pods and not self._view.is_refused(controller_key):
+            return WorkloadPlan(plan=Plan())
         movers = self._movers(controller, pods, now)
         moving = [mover for mover in movers if not _awaits_adoption(mover.pod, controller_key)]
         orphans = [mover for mover in movers if _awaits_adoption(mover.pod, controller_key)]
@@ -107,13 +107,14 @@ class Planner:
         view = self._view
         owner = self._owner(controller, pods)
         replica_set = owner.controller if isinstance(owner.controller, ReplicaSet) else None
-        one = moving[0].pod if moving else pods[0]
+        one = next(iter((*(mover.pod for mover in moving[:1]), *pods)), None)
         census = Census(
             now=now,
             owner=owner,
             pods=pods,
             moving=moving,
-            budgets=view.objects_in(one.namespace).budgets_of(one),
+            going=view.pods.going_of(controller_key),
+            budgets=() if one is None else view.objects_in(one.namespace).budgets_of(one),
             dooms=view.dooms,
             lost=frozenset(view.lost_nodes),
             siblings=self._siblings(controller_key, owner),
@@ -131,11 +132,12 @@ class Planner:
 
     def _owner(self, controller: Controller | None, pods: Sequence[Pod]) -> Owner:
         """Who owns a controller's pods; a ReplicaSet, where released pods are all that there is."""
+        if isinstance(controller, ReplicaSet):
+            return self._view.owner("ReplicaSet", controller)
         first = next((pod for pod in pods if pod.controller is not None), pods[0])
-        replica_set = controller if isinstance(controller, ReplicaSet) else None
         owner = self._view.owner_of(first)
-        if replica_set is not None or first.released or owner.kind == "ReplicaSet":
-            return self._view.owner("ReplicaSet", replica_set)
+        if first.released or owner.kind == "ReplicaSet":
+            return self._view.owner("ReplicaSet", None)
         return owner
 
     def _siblings(self, controller_key: str, owner: Owner) -> Sequence[Pod] | None:

@@ -1,0 +1,203 @@
+"""Where a quota refuses a second pod: one pod goes, and the next one is made in its place.
+
+The note on the ReplicaSet says that its pods go in turns (``model.refused``). A turn is an eviction
+within the pod's budget. A pod counts in the quota until it is gone. By then the controller, which
+has failed meanwhile, tries again after seconds only: but at once when its ReplicaSet is written to.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+import msgspec
+
+from evenkeel.decisions.drain import budgets, writes
+from evenkeel.decisions.drain.census import Census, MovingPod
+from evenkeel.decisions.drain.refusal import tried_until
+from evenkeel.decisions.drain.verdicts import PodPlan
+from evenkeel.model import names
+from evenkeel.model.decision import Verb
+from evenkeel.model.reasons import Reason
+from evenkeel.model.refused import Refused
+from evenkeel.model.times import is_sound, span
+
+KNOWN_AFTER: Final = timedelta(seconds=2)
+"""So long a quota has to refuse pods, for some nine tries of the controller, to be believed."""
+
+TRY_AGAIN_AFTER: Final = timedelta(seconds=1)
+MOST_TRIES: Final = 4
+"""How often, and how many times more, it is tried to make a pod in the place of one that is gone.
+
+The quota's own controller has to count it first. After these tries another pod has the place.
+"""
+
+WHY: Final = "a quota refuses a second pod beside it"
+
+
+def in_turns(census: Census) -> Refused | None:
+    """The note of a ReplicaSet whose pods go in turns; None of any other, and in a rollout."""
+    note = census.refused
+    if note is None or note.until is None or census.now >= note.until:
+        return None
+    return None if census.owner.deployment_in_rollout is not None else note
+
+
+def of_note(census: Census, handed: Sequence[MovingPod]) -> Iterator[PodPlan]:
+    """Write the note: turns begin, a pod goes or is gone, or it is to be tried again.
+
+    Nothing is written where no pod is refused, nor where the Deployment bears such a note, as after
+    ``kubectl rollout undo``: its controller would write that over each of ours.
+    """
+    replica_set, deployment = census.replica_set, census.owner.deployment
+    if replica_set is None or replica_set.refused_by_quota is None:
+        return
+    if deployment is not None and names.REFUSED in deployment.metadata.annotations:
+        return
+    last = census.refused
+    new = (_followed(census, last) if last is not None else None) or _begun(census, handed)
+    if new is not None:
+        text = msgspec.json.encode(msgspec.structs.replace(new, at=census.now)).decode()
+        yield PodPlan(
+            census.owner.decision(
+                replica_set,
+                Verb.TRY_AGAIN,
+                Reason.QUOTA_REFUSES,
+                "a quota refuses it pods: its controller is to try when one is gone",
+                write=writes.annotate(replica_set, names.REFUSED, text),
+            )
+        )
+
+
+def dues(census: Census, handed: Sequence[MovingPod]) -> Iterator[datetime | None]:
+    """When the note is to be written, or ends, though nothing else changes."""
+    if _until(census, handed) is not None:
+        yield _known_at(census)
+    if (note := census.refused) is not None:
+        yield note.until
+        if note.tries < MOST_TRIES:
+            yield note.at + TRY_AGAIN_AFTER
+
+
+def _known_at(census: Census) -> datetime | None:
+    """From when on a refusal is believed; None without one."""
+    failure = census.replica_set.refused_by_quota if census.replica_set is not None else None
+    if failure is None:
+        return None
+    since = failure.last_transition_time
+    return since + KNOWN_AFTER if since is not None and is_sound(since) else census.now
+
+
+def _until(census: Census, handed: Sequence[MovingPod]) -> datetime | None:
+    """How long evictions are tried of pods that wait for replacements on dying nodes, if any do."""
+    waiting = (*(each.deadline for each in census.released), *(each.deadline for each in handed))
+    until = max((tried_until(each) for each in waiting if each.forced), default=census.now)
+    return until if census.now < until else None
+
+
+def _begun(census: Census, handed: Sequence[MovingPod]) -> Refused | None:
+    """The first note, and that with which turns begin; None: neither.
+
+    Both are written once a refusal is known, while pods on dying nodes wait for replacements.
+    """
+    until, known_at = _until(census, handed), _known_at(census)
+    if in_turns(census) is not None or until is None or known_at is None or census.now < known_at:
+        return None
+    first = Refused(at=census.now, tries=MOST_TRIES)
+    if _may_begin(census):
+        there = len(census.owned) + len(census.released)
+        return msgspec.structs.replace(first, until=until, pods=there)
+    return first if census.refused is None else None
+
+
+def _may_begin(census: Census) -> bool:
+    """Whether turns are the best that can be done.
+
+    - No replacement comes, is available or is tried: else the quota has room for some, and pods are
+      handed over.
+    - No rollout goes on: its new pods would take the places.
+    - More than one pod is there: a single one serves to its last moment.
+    """
+    if census.refused is not None and census.refused.tries < MOST_TRIES:
+        return False
+    if census.going or census.coming or census.may_go:
+        return False
+    return census.owner.deployment_in_rollout is None and len(census.pods) > 1
+
+
+def _followed(census: Census, last: Refused) -> Refused | None:
+    """The note after a pod was told to go, or is gone, or for another try; None: it holds."""
+    told = [pod.told_at for pod in census.going if pod.told_at is not None]
+    going, told_at = len(told), max(told, default=last.told_at)
+    if (going, told_at) != (last.going, last.told_at):
+        return msgspec.structs.replace(
+            last,
+            going=going,
+            told_at=told_at,
+            took=_took(census, last),
+            tries=0 if going < last.going else MOST_TRIES,
+        )
+    if last.tries < MOST_TRIES and census.now >= last.at + TRY_AGAIN_AFTER:
+        return msgspec.structs.replace(last, tries=last.tries + 1)
+    return None
+
+
+def _took(census: Census, note: Refused) -> float:
+    """How many seconds the last turn took, from the eviction until the new pod was available."""
+    ended, told_at = census.last_available_at, note.told_at
+    if in_turns(census) is None or told_at is None or ended is None or ended <= told_at:
+        return note.took
+    return (ended - told_at).total_seconds()
+
+
+def of_turns(census: Census, note: Refused, movers: Sequence[MovingPod]) -> Iterator[PodPlan]:
+    """What becomes of pods that wait for their turn: some go, the others wait."""
+    turn = _whose_turn(census, note, movers)
+    for mover in movers:
+        pod, is_next = mover.pod, mover.pod.uid in turn
+        decision = census.owner.decision(
+            pod,
+            Verb.EVICT if is_next else Verb.WAIT,
+            Reason.QUOTA_REFUSES,
+            f"{WHY}: it goes in its turn",
+            until=None if is_next else mover.stays_until,
+            write=writes.evict(pod) if is_next else None,
+        )
+        yield PodPlan(decision, tried_until(mover.deadline), needs_fresh=is_next)
+
+
+def _whose_turn(census: Census, note: Refused, movers: Sequence[MovingPod]) -> Collection[str]:
+    """The uids of the pods whose turn it is, by eviction deadline.
+
+    - None while a pod that is gone has no successor, or one that was put back is not adopted: if
+      another pod took the place, the rest waits for its last moment.
+    - Pods that are not available cost nothing.
+    - So many may be missing that all are replaced by the last eviction deadline, rounded down, for
+      by then the last turn has to begin only; one, or maxUnavailable, if that is more, or if no
+      turn is over by then. One pod stays in any case.
+    """
+    wanted = min(note.pods, census.replicas)
+    if not movers or len(census.owned) + len(census.going) < wanted:
+        return ()
+    ordered = sorted(movers, key=lambda each: (each.evict_by, each.pod.uid))
+    whole = [each.pod.uid for each in ordered if census.is_available(each.pod)]
+    broken = [each.pod.uid for each in ordered if not census.is_available(each.pod)]
+    left = (ordered[-1].evict_by - census.now).total_seconds()
+    takes = _took(census, note) or _takes_at_first(census, ordered[0])
+    needed = int(len(whole) * takes / left) if takes < left else 0
+    most = max(1, budgets.max_unavailable(census.owner.deployment), needed)
+    room = min(most - max(0, wanted - census.available), census.available - 1)
+    return {*broken, *whole[: max(0, room)]}
+
+
+def _takes_at_first(census: Census, mover: MovingPod) -> float:
+    """How many seconds a turn takes if all goes well: grace period, and the shortest time to Ready.
+
+    A pod that was not Ready for a while tells a longer time than it took.
+    """
+    times = (
+        pod.ready_since - made
+        for pod in census.owned
+        if (made := pod.metadata.creation_timestamp) is not None and pod.ready_since is not None
+    )
+    start = max(timedelta(), min(times, default=timedelta()))
+    return (mover.pod.grace + start + span(census.min_ready_seconds)).total_seconds()

@@ -1,0 +1,41 @@
+"""What is kept on a ReplicaSet to which a quota refuses pods."""
+
+from datetime import datetime, timedelta
+
+import msgspec
+
+from evenkeel.model.notice import VERSION
+from evenkeel.model.release import LONGEST_RELEASE
+from evenkeel.model.times import is_sound
+
+
+class Refused(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The annotation ``evenkeel.dev/refused`` of a ReplicaSet.
+
+    Each time that it is written, the ReplicaSet's controller tries to make pods at once: it was
+    written ``at`` a time, and so many ``tries`` ago for no other reason.
+
+    - Its pods go in turns ``until`` then, so that there are so many ``pods`` of it again and again;
+      None: they are handed over, or wait for their last moments.
+    - ``going`` of its pods were being deleted, the last one told so at ``told_at``.
+    - A turn ``took`` so many seconds; 0 if none is over.
+    """
+
+    v: int = VERSION
+    at: datetime
+    tries: int = 0
+    until: datetime | None = None
+    pods: int = 0
+    going: int = 0
+    told_at: datetime | None = None
+    took: float = 0
+
+    @property
+    def makes_sense(self) -> bool:
+        """Whether Evenkeel can have written this. Anybody who may annotate ReplicaSets may have."""
+        times = (self.at, self.until or self.at, self.told_at or self.at)
+        return (
+            all(map(is_sound, times))
+            and (self.until or self.at) - self.at <= LONGEST_RELEASE
+            and 0 <= self.took <= timedelta(days=1).total_seconds()
+        )

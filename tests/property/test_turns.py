@@ -1,0 +1,75 @@
+"""Where a quota allows no second pod, pods go in turns.
+
+Never more at a time than have to for all to be replaced in time, and none of a single replica.
+The spectator knows how many that may be. Whatever happens to their places, no pod is left behind.
+"""
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.property import strategies
+from tests.property.invariants import (
+    dips,
+    left_behind,
+    released_for_ever,
+    touched_without_notice,
+    written_after_the_end,
+)
+from tests.property.judging import hold, tries
+from tests.property.scenes import (
+    Disturbance,
+    NodePlan,
+    NoticePlan,
+    Scene,
+    Trouble,
+    WorkloadPlan,
+)
+
+THREE = (NodePlan(), NodePlan(), NodePlan())
+
+SLOWLY = Scene(
+    nodes=THREE,
+    workloads=(WorkloadPlan(replicas=4, stop=20, spare=0),),
+    notices=(NoticePlan(), NoticePlan(node=1)),
+    age=100,
+)
+"""The controller of pods that stop slowly rests when they are gone."""
+
+TAKEN = Scene(
+    nodes=THREE,
+    workloads=(WorkloadPlan(replicas=6, max_unavailable=1, stop=8, spare=0),),
+    notices=(NoticePlan(), NoticePlan(node=1)),
+    disturbances=(Disturbance(trouble=Trouble.CROWD, number=1),),
+    age=100,
+)
+"""The place of the first pod goes to a neighbour."""
+
+
+@tries()
+@example(SLOWLY)
+@example(TAKEN)
+@given(
+    strategies.scenes(
+        of=strategies.tight(),
+        told="warnings",
+        most_workloads=2,
+        disturbances=st.one_of(st.just(()), strategies.crowds()),
+        staleness=strategies.rarely(strategies.stalenesses()),
+    )
+)
+def test_no_more_pods_are_missing_than_have_to(scene: Scene) -> None:
+    hold(scene, dips)
+
+
+@tries()
+@example(TAKEN)
+@given(
+    strategies.scenes(
+        of=strategies.tight(),
+        most_workloads=2,
+        disturbances=st.one_of(st.just(()), strategies.crowds()),
+        crash=strategies.rarely(strategies.crashes()),
+    )
+)
+def test_none_is_left_behind_nor_released_for_ever(scene: Scene) -> None:
+    hold(scene, left_behind, released_for_ever, touched_without_notice, written_after_the_end)

@@ -1,0 +1,416 @@
+"""A quota refuses a second pod beside the old one: which pods go, and when it is tried again."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.plan import Plan, plan
+from evenkeel.decisions.drain.refusal import tried_until
+from evenkeel.decisions.drain.route import Way
+from evenkeel.decisions.drain.turns import KNOWN_AFTER, MOST_TRIES, TRY_AGAIN_AFTER
+from evenkeel.model import names
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.meta import Condition
+from evenkeel.model.notice import NodeNotice
+from evenkeel.model.pod import Pod
+from evenkeel.model.refused import Refused
+from evenkeel.model.release import ReleaseReason
+from evenkeel.model.request import Evict
+from evenkeel.model.workload import ReplicaSet
+from tests import builders
+from tests.builders import LONG_AGO, NOW, patched, seconds
+
+WARNING, HINT = builders.notice(), builders.hint()
+DYING = {"n1": WARNING}
+TRIED = WARNING.deadline + timedelta(seconds=60)
+EVICT_BY = WARNING.deadline - seconds(31)
+QUOTA = 'pods "web" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3'
+TURNS = Refused(at=NOW - seconds(1), tries=MOST_TRIES, until=TRIED, pods=3)
+"""The note of a ReplicaSet of three whose pods go in turns. None has gone yet."""
+
+
+class Tight:
+    """A ReplicaSet of three, to which a quota refuses pods, under a Deployment."""
+
+    def __init__(
+        self,
+        note: Refused | None = None,
+        *,
+        replicas: int = 3,
+        since: datetime | None = NOW - KNOWN_AFTER,
+        failure: str = QUOTA,
+        max_unavailable: int = 0,
+        notes: dict[str, str] | None = None,
+        is_part: bool = False,
+        min_ready_seconds: int = 0,
+    ) -> None:
+        self.deployment = builders.deployment(
+            replicas=replicas + is_part, max_unavailable=max_unavailable, annotations=notes
+        )
+        text = {names.REFUSED: msgspec.json.encode(note).decode()} if note is not None else {}
+        made = builders.replica_set(
+            of=self.deployment,
+            replicas=replicas,
+            annotations=text,
+            min_ready_seconds=min_ready_seconds,
+        )
+        failed = Condition(
+            type="ReplicaFailure", status="True", message=failure, last_transition_time=since
+        )
+        status = msgspec.structs.replace(made.status, conditions=(failed,) if failure else ())
+        self.replica_set = msgspec.structs.replace(made, status=status)
+        self.owned: list[Pod] = []
+        self.released: list[Pod] = []
+        self.moving: list[Any] = []
+        self.going: list[Pod] = []
+
+    def doomed(self, *names: str, notice: NodeNotice = WARNING, **options: Any) -> "Tight":
+        """Add owned pods on a doomed node, which would be handed over."""
+        pods = [self.pod(name, **options) for name in names]
+        self.owned += pods
+        self.moving += [builders.moving(pod, Way.HANDOVER, notice) for pod in pods]
+        return self
+
+    def elsewhere(self, *names: str, **options: Any) -> "Tight":
+        """Add owned pods on another node."""
+        self.owned += [self.pod(name, **({"node": "good"} | options)) for name in names]
+        return self
+
+    def away(self, *names: str, reason: ReleaseReason = ReleaseReason.INTERRUPTION) -> "Tight":
+        """Add released pods."""
+        release = builders.release(self.replica_set, reason=reason)
+        self.released += [self.pod(name, released=release) for name in names]
+        return self
+
+    def told(self, *names: str, ago: float = 10, seen: bool = True) -> "Tight":
+        """Add pods that were told to go so long ago; ``seen``: the API server said so."""
+        at = NOW - seconds(ago)
+        meta = {"deletion_timestamp": at + seconds(30), "deletion_grace_period_seconds": 30}
+        self.going += [self.pod(name, **(meta if seen else {})) for name in names]
+        return self
+
+    def pod(self, name: str, **options: Any) -> Pod:
+        return builders.pod(name, of=self.replica_set, **options)
+
+    def census(self, now: datetime, dooms: dict[str, NodeNotice]) -> Census:
+        found = builders.census(
+            self.replica_set,
+            deployment=self.deployment,
+            owned=self.owned,
+            released=self.released,
+            moving=self.moving,
+            dooms=dooms,
+            now=now,
+        )
+        return msgspec.structs.replace(found, going=self.going, siblings=())
+
+    def plan(self, now: datetime = NOW, dooms: dict[str, NodeNotice] | None = None) -> Plan:
+        return plan(self.census(now, DYING if dooms is None else dooms))
+
+    def note(self, now: datetime = NOW) -> Refused | None:
+        """What the ReplicaSet bears once the plan's note is written; None: none is."""
+        steps = [step for step in self.plan(now).steps if step.verb is Verb.TRY_AGAIN]
+        if not steps:
+            return None
+        (step,) = steps
+        assert step.subject == self.replica_set.reference
+        assert step.reason == "QuotaRefuses"
+        return patched(self.replica_set, step.write).refused
+
+
+def words(decisions: Sequence[Decision]) -> dict[str, str]:
+    """What is decided about pods, by name."""
+    return {
+        each.subject.name: f"{each.verb} {each.reason}"
+        for each in decisions
+        if each.subject.kind == "Pod"
+    }
+
+
+def turns(found: Plan) -> list[str]:
+    """The pods whose turn it is."""
+    assert all(isinstance(each.write, Evict) for each in found.evictions)
+    return sorted(each.subject.name for each in found.evictions)
+
+
+def test_turns_begin_when_a_quota_has_refused_for_two_seconds() -> None:
+    tight = Tight().away("a", "b", "c")
+    assert tight.note() == msgspec.structs.replace(TURNS, at=NOW)
+    assert words(tight.plan().steps) == dict.fromkeys("abc", "wait ReplacementPending")
+
+
+def test_until_then_it_may_yet_make_pods() -> None:
+    tight = Tight(since=NOW - seconds(1)).away("a", "b", "c")
+    assert tight.note() is None
+    assert tight.plan().due == NOW + seconds(1)
+
+
+@pytest.mark.parametrize("since", [None, datetime(2026, 1, 1)])  # noqa: DTZ001 - as it may come
+def test_a_refusal_of_which_no_time_is_known_is_believed(since: datetime | None) -> None:
+    assert Tight(since=since).away("a", "b", "c").note() is not None
+
+
+def test_pods_that_were_never_released_go_in_turns_too() -> None:
+    tight = Tight().doomed("a", "b").elsewhere("c")
+    assert tight.note() == msgspec.structs.replace(TURNS, at=NOW)
+
+
+def test_so_many_are_to_be_there_as_the_quota_allowed() -> None:
+    note = Tight(replicas=5).doomed("a", "b").elsewhere("c").note()
+    assert note is not None
+    assert note.pods == 3
+
+
+@pytest.mark.parametrize(
+    "tight",
+    [
+        Tight().doomed("a"),
+        Tight().doomed("a", "b").told("c"),
+        Tight().away("a", "b").elsewhere("c", ready=False, creation_timestamp=NOW),
+        Tight().away("a", "b", "c").elsewhere("d"),
+        Tight(is_part=True).away("a", "b", "c"),
+    ],
+    ids=["a single pod", "one leaves", "a replacement starts", "one is replaced", "in a rollout"],
+)
+def test_no_turns_begin_but_the_refusal_is_noted(tight: Tight) -> None:
+    """So that the controller tries again when a pod is gone."""
+    assert tight.note() == Refused(at=NOW, tries=MOST_TRIES)
+
+
+def test_no_turns_begin_while_a_replacement_is_tried() -> None:
+    """A pod that was replaced is gone, and the quota has room for another replacement."""
+    tried = Refused(at=NOW, tries=MOST_TRIES - 1)
+    assert Tight(tried).away("a", "b", "c").note() is None
+    in_vain = msgspec.structs.replace(tried, tries=MOST_TRIES)
+    assert Tight(in_vain).away("a", "b", "c").note() == msgspec.structs.replace(TURNS, at=NOW)
+
+
+@pytest.mark.parametrize(
+    ("failure", "notes"),
+    [
+        ("", {}),
+        ("maximum cpu usage per Container is 1", {}),
+        (QUOTA, {names.REFUSED: "{}"}),
+    ],
+    ids=["none", "by a LimitRange", "as the Deployment's note would be written over it"],
+)
+def test_nothing_is_noted_of_another_failure(failure: str, notes: dict[str, str]) -> None:
+    assert Tight(failure=failure, notes=notes).away("a", "b", "c").note() is None
+
+
+def test_under_a_hint_nothing_is_noted() -> None:
+    tight = Tight().doomed("a", "b", "c", notice=HINT)
+    assert tight.note() is None
+    assert words(tight.plan().steps)["a"] == "leave CannotBeReplaced"
+
+
+def test_what_is_released_goes_back_first() -> None:
+    found = Tight(TURNS).away("a", "b").doomed("c").plan()
+    assert words(found.steps) == {
+        "a": "roll-back QuotaRefuses",
+        "b": "roll-back QuotaRefuses",
+        "c": "wait QuotaRefuses",
+    }
+    assert turns(found) == []
+    assert found.candidates == []
+
+
+def test_one_that_is_replaced_goes() -> None:
+    found = Tight(TURNS).away("a").elsewhere("x", "y", "z").plan()
+    assert turns(found) == ["a"]
+    assert found.evictions[0].reason == "ReplacementAvailable"
+
+
+def test_then_the_first_one_goes() -> None:
+    found = Tight(TURNS, failure="").doomed("a", "b", "c").plan()
+    assert turns(found) == ["a"]
+    assert found.evictions[0].reason == "QuotaRefuses"
+    assert words(found.steps) == dict.fromkeys("bc", "wait QuotaRefuses")
+    assert {each.until for each in found.steps} == {EVICT_BY}
+    assert [each.pod.name for each in found.forced] == ["a", "b", "c"]
+    assert found.awaits_pods
+    assert found.due == EVICT_BY + seconds(31 + 60)
+
+
+def test_those_with_the_earlier_deadline_go_first() -> None:
+    later = builders.notice(deadline=WARNING.deadline + seconds(60))
+    dooms = DYING | {"n2": later}
+    tight = Tight(TURNS).doomed("a", node="n2", notice=later).doomed("b").elsewhere("c")
+    assert turns(tight.plan(dooms=dooms)) == ["b"]
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_none_goes_while_another_leaves(seen: bool) -> None:  # noqa: FBT001
+    tight = Tight(TURNS).doomed("b", "c").told("a", seen=seen)
+    assert turns(tight.plan()) == []
+    assert tight.plan().awaits_pods
+
+
+def test_none_goes_while_the_replacement_is_not_available() -> None:
+    tight = Tight(TURNS).doomed("b", "c").elsewhere("x", ready=False)
+    assert turns(tight.plan()) == []
+
+
+def test_the_next_goes_when_it_is() -> None:
+    assert turns(Tight(TURNS).doomed("b", "c").elsewhere("x").plan()) == ["b"]
+
+
+def test_the_rest_waits_when_another_pod_took_the_place() -> None:
+    found = Tight(TURNS, max_unavailable=2).doomed("b", "c").plan()
+    assert turns(found) == []
+    assert words(found.steps) == dict.fromkeys("bc", "wait QuotaRefuses")
+
+
+def test_what_is_not_available_goes_at_once() -> None:
+    found = Tight(TURNS).doomed("a", "b", ready=False).doomed("c").plan()
+    assert turns(found) == ["a", "b"]
+
+
+def test_as_many_go_as_may_be_unavailable() -> None:
+    assert turns(Tight(TURNS, max_unavailable=2).doomed("a", "b", "c").plan()) == ["a", "b"]
+
+
+def test_one_stays_whatever_may_be_unavailable() -> None:
+    assert turns(Tight(TURNS, max_unavailable=3).doomed("a", "b", "c").plan()) == ["a", "b"]
+
+
+def test_no_more_are_wanted_than_replicas() -> None:
+    assert turns(Tight(TURNS, replicas=2).doomed("a", "b").plan()) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("grace", "to_ready", "min_ready", "at_once"),
+    [
+        (30, 0, 0, 3),  # 10 pods of 30 s in 89 s
+        (10, 0, 0, 1),
+        (10, 20, 0, 2),  # The same 30 s, in 109 s
+        (10, 0, 20, 2),
+        (30, 30, 0, 6),
+        (30, 60, 0, 1),  # No turn would be over by then.
+    ],
+)
+def test_so_many_go_at_once_that_all_are_replaced_in_time(
+    grace: int, to_ready: int, min_ready: int, at_once: int
+) -> None:
+    note = msgspec.structs.replace(TURNS, pods=10)
+    tight = Tight(note, replicas=10, min_ready_seconds=min_ready)
+    tight.doomed(*"abcdefghij", ready_since=LONG_AGO + seconds(to_ready), grace=grace)
+    assert len(turns(tight.plan())) == at_once
+
+
+def test_the_shortest_time_to_ready_counts() -> None:
+    """The others may have failed their probes for a while."""
+    note = msgspec.structs.replace(TURNS, pods=10)
+    tight = Tight(note, replicas=10).doomed(*"abcdefghi", ready_since=NOW - seconds(5))
+    assert len(turns(tight.doomed("j").plan())) == 3
+
+
+def test_a_turn_takes_as_long_as_the_last_one() -> None:
+    note = msgspec.structs.replace(TURNS, pods=10, told_at=NOW - seconds(10), took=50)
+    tight = Tight(note, replicas=10).elsewhere("x", ready_since=NOW - seconds(8))
+    assert turns(tight.doomed(*"abcdefghi").plan()) == ["a"]
+    earlier = msgspec.structs.replace(note, told_at=NOW - seconds(50))
+    tight = Tight(earlier, replicas=10).elsewhere("x", ready_since=NOW - seconds(8))
+    assert turns(tight.doomed(*"abcdefghi").plan()) == ["a", "b", "c", "d"]
+    none_since = msgspec.structs.replace(note, told_at=NOW - seconds(1))
+    tight = Tight(none_since, replicas=10).elsewhere("x", ready_since=NOW - seconds(8))
+    assert turns(tight.doomed(*"abcdefghi").plan()) == ["a", "b", "c", "d", "e"]
+
+
+def test_it_is_noted_when_a_pod_is_told_to_go() -> None:
+    note = msgspec.structs.replace(TURNS, told_at=NOW - seconds(60), took=5)
+    tight = Tight(note).doomed("b").told("a").elsewhere("x", ready_since=NOW - seconds(40))
+    assert tight.note() == msgspec.structs.replace(
+        note, at=NOW, going=1, told_at=NOW - seconds(10), took=20
+    )
+
+
+def test_it_is_noted_when_another_one_is_told_to_go() -> None:
+    note = msgspec.structs.replace(TURNS, going=1, told_at=NOW - seconds(60))
+    found = Tight(note).doomed("b").told("a").note()
+    assert found == msgspec.structs.replace(note, at=NOW, told_at=NOW - seconds(10))
+
+
+def test_it_is_not_noted_again_nor_before_the_api_server_says_so() -> None:
+    note = msgspec.structs.replace(TURNS, going=1, told_at=NOW - seconds(10))
+    assert Tight(note).doomed("b").told("a").told("c", seen=False).note() is None
+
+
+GONE = msgspec.structs.replace(TURNS, going=1, told_at=NOW - seconds(10))
+"""The note once a pod was told to go."""
+
+
+def test_it_is_tried_at_once_when_a_pod_is_gone() -> None:
+    assert Tight(GONE).doomed("b", "c").note() == msgspec.structs.replace(
+        GONE, at=NOW, going=0, tries=0
+    )
+
+
+def test_and_again_each_second_a_few_times() -> None:
+    note, now = msgspec.structs.replace(GONE, at=NOW, going=0, tries=0), NOW
+    for number in range(1, MOST_TRIES + 1):
+        tight = Tight(note).doomed("b", "c")
+        assert tight.note(now) is None
+        now += TRY_AGAIN_AFTER
+        assert tight.plan(now - TRY_AGAIN_AFTER).due == now
+        found = tight.note(now)
+        assert found == msgspec.structs.replace(note, at=now, tries=number)
+        note = found
+    assert Tight(note).doomed("b", "c").note(now + seconds(10)) is None
+
+
+def test_it_is_not_tried_once_the_pod_is_made() -> None:
+    assert Tight(GONE, failure="").doomed("b", "c").elsewhere("x").note() is None
+
+
+def test_after_a_last_moment_it_is_tried_too() -> None:
+    note = Refused(at=NOW - seconds(10), tries=MOST_TRIES, going=1, told_at=NOW - seconds(10))
+    assert Tight(note, replicas=1).note() == msgspec.structs.replace(note, at=NOW, going=0, tries=0)
+
+
+def test_turns_are_over_when_no_eviction_is_tried_any_more() -> None:
+    assert tried_until(builders.moving(Tight().pod("a"), Way.HANDOVER, WARNING).deadline) == TRIED
+    tight = Tight(TURNS, failure="").doomed("a", "b", "c")
+    before, after = tight.plan(TRIED - seconds(1)), tight.plan(TRIED)
+    assert turns(before) == ["a"]
+    assert before.due == TRIED
+    assert turns(after) == []
+    assert len(after.candidates) == 3
+
+
+def test_a_rollout_ends_them() -> None:
+    found = Tight(TURNS, is_part=True).doomed("a", "b", "c").plan()
+    assert turns(found) == []
+    assert words(found.steps) == dict.fromkeys("abc", "wait CannotBeReplaced")
+
+
+def test_no_pod_goes_for_a_hint_meanwhile() -> None:
+    dooms = DYING | {"n2": HINT}
+    found = Tight(TURNS, failure="").doomed("a").doomed("b", node="n2", notice=HINT)
+    assert words(found.elsewhere("c").plan(dooms=dooms).steps) == {"b": "leave QuotaRefuses"}
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        {"until": NOW + timedelta(days=2)},
+        {"at": datetime(1, 1, 1)},  # noqa: DTZ001 - as it may come
+        {"told_at": datetime(9999, 1, 1)},  # noqa: DTZ001
+        {"took": -1},
+        {"took": 1e300},
+    ],
+)
+def test_a_note_that_evenkeel_would_not_write_is_none(spoilt: dict[str, Any]) -> None:
+    tight = Tight(msgspec.structs.replace(TURNS, **spoilt), failure="").doomed("a", "b", "c")
+    assert tight.replica_set.refused is None
+    assert len(tight.plan().candidates) == 3
+
+
+def test_a_note_that_is_none_at_all_is_none() -> None:
+    assert ReplicaSet(metadata=builders.metadata("web")).refused is None
+    spoilt = builders.replica_set(annotations={names.REFUSED: "[1]"})
+    assert spoilt.refused is None
