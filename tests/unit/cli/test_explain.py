@@ -304,6 +304,7 @@ def test_a_quota_that_is_used_up_is_said_to_stand_in_the_way() -> None:
 
     assert fact.startswith("ResourceQuota tenant/")
     assert "leaves no room (pods 3 of 3): no replacement can be made" in fact
+    assert "its pods go in turns on a warning" in fact
 
 
 def test_a_quota_with_room_is_not_mentioned(cluster: SimulatedCluster) -> None:
@@ -315,6 +316,36 @@ def test_a_quota_with_room_is_not_mentioned(cluster: SimulatedCluster) -> None:
     portal = lookup.find(cluster, lookup.parse("tenant/deploy/portal", ""))
 
     assert not [fact for fact in gather.answer(cluster, portal).facts if "Quota" in fact]
+
+
+@pytest.mark.parametrize(("cpu", "told"), [("799m", 1), ("800m", 0)])
+def test_a_quota_is_compared_with_what_a_pod_asks_for(
+    cluster: SimulatedCluster, cpu: str, told: int
+) -> None:
+    """Three pods of 200m ask for 600m, and a replacement for 200m more."""
+    (quota,) = cluster.objects("ResourceQuota", "tenant")
+    limits = {"spec": {"hard": {"pods": "4", "requests.cpu": cpu, "limits.cpu": "1"}}}
+    cluster.server.patch("ResourceQuota", ("tenant", quota["metadata"]["name"]), limits)
+    cluster.clock.advance(timedelta(seconds=5))
+    portal = lookup.find(cluster, lookup.parse("tenant/deploy/portal", ""))
+    facts = [fact for fact in gather.answer(cluster, portal).facts if "Quota" in fact]
+
+    assert len(facts) == told
+    assert all(f"(requests.cpu 600m of {cpu})" in fact for fact in facts)
+
+
+def test_a_single_replica_under_a_full_quota_is_said_to_stay_to_its_last_moment(
+    cluster: SimulatedCluster,
+) -> None:
+    metadata = {"name": "pods", "namespace": "shop"}
+    used = len(cluster.objects("Pod", "shop"))
+    limits = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata}
+    cluster.apply({**limits, "spec": {"hard": {"pods": str(used)}}})
+    cluster.clock.advance(timedelta(seconds=5))
+    login = lookup.find(cluster, lookup.parse(LOGIN, ""))
+    (fact,) = (fact for fact in gather.answer(cluster, login).facts if "Quota" in fact)
+
+    assert "its pod goes at its last moment on a warning" in fact
 
 
 def test_it_is_said_when_quotas_cannot_be_read(cluster: SimulatedCluster) -> None:
