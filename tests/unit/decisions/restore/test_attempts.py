@@ -224,6 +224,14 @@ def test_after_a_success_one_in_twenty_of_what_is_to_go_goes_at_once() -> None:
     assert len(begun(made(moving(1, arrived=True), *few, nodes=FULL))) == 1
 
 
+def test_a_pod_that_waits_has_the_room_of_the_node_that_came_for_it() -> None:
+    there = fleet(node("o1"), node("o2"), node("s1", {"cpu": "4", "pods": "1"}))
+    found = made(moving(name="a"), web("b", nodes=there), nodes=there)
+    assert begun(found) == []
+    found = made(moving(1, name="a", arrived=True), web("b", nodes=there), nodes=there)
+    assert [step.without_room for step in found.steps] == [False]
+
+
 def test_those_that_are_under_way_are_counted_among_them() -> None:
     others = [web(f"w{number:02}", 2) for number in range(30)]
     found = made(moving(1, arrived=True), moving(1, name="b"), *others, nodes=FULL)

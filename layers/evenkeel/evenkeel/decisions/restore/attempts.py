@@ -4,7 +4,7 @@ The replacement requires spot and is Pending, so that an autoscaler makes a node
 is read off the objects: a move's Lease says that it began without room.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -12,6 +12,7 @@ import msgspec
 
 from evenkeel.decisions.drain import writes
 from evenkeel.decisions.notice import mark
+from evenkeel.decisions.restore.room import NodeRequest, Rooms
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot
 from evenkeel.decisions.restore.step import leave
 from evenkeel.decisions.restore.workload import RELEASED_WITHIN
@@ -22,6 +23,7 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import Move, Restored
 from evenkeel.model.placement import placed_of
+from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.spot_rest import NEVER, SpotRest
 from evenkeel.model.times import in_words
@@ -31,6 +33,15 @@ QUIET: Final = timedelta(minutes=10)
 
 PERCENT: Final = 5
 """Of the pods that are to go to spot so many go at once without room, after a success."""
+
+
+def take_room(snapshot: Snapshot, rooms: Rooms) -> None:
+    """Take the room that a node has which came for pods that wait for spot: they are first."""
+    for case, move in _attempts(snapshot):
+        rules = case.workload.spec.template.spec
+        for pod in _made_for(move, case):
+            if not pod.spec.node_name:
+                rooms.take(NodeRequest(resources=pod.requests, rules=rules), Capacity.SPOT)
 
 
 def renewed(snapshot: Snapshot, rest: SpotRest) -> SpotRest:
@@ -150,6 +161,10 @@ def _arrived(snapshot: Snapshot, rest: SpotRest) -> bool:
 def _is_replaced(case: Case, move: Move, fleet: Fleet) -> bool:
     if any(each.uid == move.pod_uid for each in case.pods if each.active):
         return False
+    return any(fleet.capacity(each) is Capacity.SPOT for each in _made_for(move, case))
+
+
+def _made_for(move: Move, case: Case) -> Sequence[Pod]:
+    """The pods that were made for a move: one, unless it went again."""
     notes = ((each, placed_of(each.metadata.annotations)) for each in case.owned)
-    made_for_it = [each for each, note in notes if note is not None and note.move == move.pod_uid]
-    return any(fleet.capacity(each) is Capacity.SPOT for each in made_for_it)
+    return [each for each, note in notes if note is not None and note.move == move.pod_uid]

@@ -20,6 +20,7 @@ def plan(snapshot: Snapshot) -> RestorePlan:
     run.
     """
     rooms = Rooms(snapshot.fleet)
+    attempts.take_room(snapshot, rooms)
     steps: list[Step] = []
     left: list[Decision] = []
     without_room: list[tuple[Case, Step]] = []
