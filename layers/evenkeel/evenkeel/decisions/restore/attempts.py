@@ -4,7 +4,7 @@ The replacement requires spot and is Pending, so that an autoscaler makes a node
 is read off the objects: a move's Lease says that it began without room.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -56,7 +56,7 @@ def renewed(snapshot: Snapshot, rest: SpotRest) -> SpotRest:
     if warned > rest.since:
         until = max(rest.until, warned + QUIET)
         rest = msgspec.structs.replace(rest, since=warned, until=until)
-    if _any(snapshot, rest, lambda case, move: _came_back(case, move, snapshot.now)):
+    if any(_came_back(case, move, snapshot.now) for case, move in _attempts(snapshot, rest.since)):
         return rest.fail(snapshot.now)
     return msgspec.structs.replace(rest, failures=0) if _arrived(snapshot, rest) else rest
 
@@ -129,16 +129,12 @@ def _warnings(snapshot: Snapshot) -> Iterator[datetime]:
             yield min(notice.since, snapshot.now)
 
 
-def _attempts(snapshot: Snapshot) -> Iterator[tuple[Case, Move]]:
+def _attempts(snapshot: Snapshot, since: datetime = NEVER) -> Iterator[tuple[Case, Move]]:
+    """The last moves without room of all workloads, that were begun since then."""
     for case in snapshot.cases:
         for move in case.moves.values():
-            if move.without_room:
+            if move.without_room and move.since >= since:
                 yield case, move
-
-
-def _any(snapshot: Snapshot, rest: SpotRest, holds: Callable[[Case, Move], bool]) -> bool:
-    """Whether that holds of a move that was begun since the last cause to rest."""
-    return any(holds(c, move) for c, move in _attempts(snapshot) if move.since >= rest.since)
 
 
 def _is_open(case: Case, move: Move) -> bool:
@@ -155,7 +151,8 @@ def _came_back(case: Case, move: Move, now: datetime) -> bool:
 
 def _arrived(snapshot: Snapshot, rest: SpotRest) -> bool:
     """Whether a pod that was moved since the last cause to rest was replaced on spot."""
-    return _any(snapshot, rest, lambda case, move: _is_replaced(case, move, snapshot.fleet))
+    attempts = _attempts(snapshot, rest.since)
+    return any(_is_replaced(case, move, snapshot.fleet) for case, move in attempts)
 
 
 def _is_replaced(case: Case, move: Move, fleet: Fleet) -> bool:
