@@ -96,14 +96,18 @@ def test_without_room_on_spot_one_move_that_waits_for_a_node_is_planned(
     items = [obj for kind in KINDS for obj in scene.cluster.objects(kind)]
     file = tmp_path / "spotless.json"
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-    wanted = {"": {"release": 1, "leave": 1}, "default": {"leave": 2}}
+    wanted = {"": {"release": 1, "wait": 1}, "default": {"leave": 2}}
     for namespace, actions in wanted.items():
         where = ("-n", namespace) if namespace else ()
         found = json.loads(restore("--snapshot", str(file), *where, "-o", "json").stdout)["items"]
         rows = [each for each in found if each["subject"]["name"] in ("web", "api")]
         assert Counter(each["action"] for each in rows) == actions
-        left = {each["reason"] for each in rows if each["action"] == "leave"}
-        assert left == {"NoRoomOnSpot"}
+        reasons = {(each["action"], each["reason"]) for each in rows}
+        assert reasons <= {
+            ("release", "AboveFloor"),
+            ("wait", "BudgetOfRun"),
+            ("leave", "NoRoomOnSpot"),
+        }
         waiting = [each for each in rows if "waits for one" in each["message"]]
         assert all(each["planned"] for each in waiting)
         assert len(waiting) == actions.get("release", 0)

@@ -128,7 +128,7 @@ def test_one_at_once_and_the_others_hear_of_it() -> None:
     found = made(web("a"), web("b"))
     assert begun(found) == ["a"]
     (left,) = found.left
-    assert (left.subject.name, left.reason) == ("b", "NoRoomOnSpot")
+    assert (left.subject.name, left.verb, left.reason) == ("b", Verb.WAIT, "BudgetOfRun")
     assert "others ask for a node first" in left.message
 
 
@@ -213,7 +213,7 @@ FULL = fleet(node("o1"), node("o2"), node("s1", {"pods": "0"}))
 def test_while_one_is_under_way_no_other_is_begun() -> None:
     found = made(moving(name="a"), web("b"), nodes=FULL)
     assert begun(found) == []
-    assert {each.reason for each in found.left} == {"Moving", "NoRoomOnSpot"}
+    assert {each.reason for each in found.left} == {"Moving", "BudgetOfRun"}
 
 
 def test_after_a_success_one_in_twenty_of_what_is_to_go_goes_at_once() -> None:

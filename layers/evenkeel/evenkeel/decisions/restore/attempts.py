@@ -116,7 +116,8 @@ def left(case: Case, rest: SpotRest | None, now: datetime) -> Decision:
     if now < rest.until:
         message += f", and none is asked for before {in_words(rest.until)}"
         return leave(case, Reason.NO_ROOM_ON_SPOT, message, until=rest.until)
-    return leave(case, Reason.NO_ROOM_ON_SPOT, f"{message}; others ask for a node first")
+    message += ", and others ask for a node first: its turn comes in a later run"
+    return leave(case, Reason.BUDGET_OF_RUN, message, verb=Verb.WAIT)
 
 
 def _warnings(snapshot: Snapshot) -> Iterator[datetime]:
