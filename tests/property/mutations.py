@@ -341,7 +341,7 @@ MUTATIONS = (
     Mutation(
         "none moves without room",
         "decisions/restore/plan.py",
-        [("for _, step in without_room[:number]]", "for _, step in without_room[:0]]")],
+        [("for case in without_room[:number]]", "for case in without_room[:0]]")],
         [BACK_AT_LAST],
     ),
     Mutation(

@@ -14,7 +14,7 @@ from evenkeel.decisions.drain import writes
 from evenkeel.decisions.notice import mark
 from evenkeel.decisions.restore.room import NodeRequest, Rooms
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot
-from evenkeel.decisions.restore.step import leave
+from evenkeel.decisions.restore.step import Outcome, leave
 from evenkeel.decisions.restore.workload import RELEASED_WITHIN
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
@@ -27,6 +27,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.spot_rest import NEVER, SpotRest
 from evenkeel.model.times import in_words
+from evenkeel.model.workload import Deployment
 
 QUIET: Final = timedelta(minutes=10)
 """So long after a spot node was warned no pod is moved without room."""
@@ -74,6 +75,12 @@ def allowed(snapshot: Snapshot, rest: SpotRest) -> int:
     at_once = max(1, surplus * PERCENT // 100) if _arrived(snapshot, rest) else 1
     under_way = sum(_is_open(case, move) for case, move in _attempts(snapshot))
     return max(0, at_once - under_way)
+
+
+def may_wait(case: Case, outcome: Outcome) -> bool:
+    """Whether a workload that is left for want of room on spot may ask for a node."""
+    is_short = isinstance(outcome, Decision) and outcome.reason is Reason.NO_ROOM_ON_SPOT
+    return is_short and isinstance(case.workload, Deployment)
 
 
 def rank(case: Case) -> datetime:

@@ -24,10 +24,11 @@ def move(moving: Moving, replica_set: ReplicaSet) -> Outcome:
 
     - no pod may be handed over (its owner forbids it, or two at once are impossible);
     - its ReplicaSet cannot make pods, or a budget has no room;
-    - to spot only if as many as the floor are Ready on on-demand nodes without it.
+    - to spot only if as many as the floor are Ready on on-demand nodes without it, and a spot node
+      has room, or may be asked for.
 
-    Also where no node has room: one may be made, and a move whose replacement finds no place is
-    rolled back. Of such steps to spot the plan takes a few at once: see ``attempts``.
+    To on-demand also where no node has room: one may be made, and a move whose replacement finds no
+    place is rolled back.
     """
     case, target = moving.case, moving.target
     owner = owner_of(moving, replica_set)
@@ -39,6 +40,8 @@ def move(moving: Moving, replica_set: ReplicaSet) -> Outcome:
         return held
     request = NodeRequest(resources=pod.requests, rules=replica_set.spec.template.spec)
     without_room = not moving.rooms.take(request, target) and target is Capacity.SPOT
+    if without_room and not moving.may_wait:
+        return leave(case, Reason.NO_ROOM_ON_SPOT, "no spot node has room for one of its pods")
     release = release_of(moving, replica_set, owner, without_room=without_room)
     waits = "; no node has room for its replacement, which waits for one" if without_room else ""
     decision = moving.decide(

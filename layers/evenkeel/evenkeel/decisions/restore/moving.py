@@ -22,12 +22,16 @@ from evenkeel.model.request import Create, Operation, Patch, Write, as_read
 
 
 class Moving(msgspec.Struct, frozen=True):
-    """A workload of which pods have to go to ``target``, and the room that the plan left so far."""
+    """A workload of which pods have to go to ``target``, and the room that the plan left so far.
+
+    ``may_wait``: a node may be asked for where none has room on spot.
+    """
 
     case: Case
     target: Capacity
     snapshot: Snapshot
     rooms: Rooms
+    may_wait: bool = False
 
     @property
     def elsewhere(self) -> Sequence[Pod]:

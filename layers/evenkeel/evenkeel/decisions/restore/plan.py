@@ -23,16 +23,16 @@ def plan(snapshot: Snapshot) -> RestorePlan:
     attempts.take_room(snapshot, rooms)
     steps: list[Step] = []
     left: list[Decision] = []
-    without_room: list[tuple[Case, Step]] = []
+    without_room: list[Case] = []
     budget = snapshot.terms.moves
     for case in sorted(snapshot.cases, key=_rank):
         if case.standing.floor.problem and case.standing.is_managed:
             left.append(_bad_floor(case))
         outcome = consider(case, snapshot, rooms)
-        if isinstance(outcome, Decision):
+        if attempts.may_wait(case, outcome):
+            without_room.append(case)
+        elif isinstance(outcome, Decision):
             left.append(outcome)
-        elif outcome.without_room:
-            without_room.append((case, outcome))
         elif outcome.counts > budget:
             left.append(_beyond_budget(case, snapshot))
         else:
@@ -40,26 +40,25 @@ def plan(snapshot: Snapshot) -> RestorePlan:
             steps.append(outcome)
     rest = attempts.renewed(snapshot, snapshot.rest) if snapshot.rest is not None else None
     number = min(budget, attempts.allowed(snapshot, rest)) if rest is not None else 0
-    without_room.sort(key=lambda each: attempts.rank(each[0]))
-    steps += [step for _, step in without_room[:number]]
-    left += [attempts.left(case, rest, snapshot.now) for case, _ in without_room[number:]]
-    begins = bool(without_room[:number])
-    note = attempts.noted(snapshot, rest, begins=begins) if rest is not None else None
+    without_room.sort(key=attempts.rank)
+    begun = [consider(case, snapshot, rooms, may_wait=True) for case in without_room[:number]]
+    steps += [step for step in begun if isinstance(step, Step)]
+    left += [attempts.left(case, rest, snapshot.now) for case in without_room[number:]]
+    note = attempts.noted(snapshot, rest, begins=bool(begun)) if rest is not None else None
     return RestorePlan(steps=steps, left=left, rest=note)
 
 
 def plan_again(snapshot: Snapshot, case: Case, step: Step) -> Step | None:
     """The step for a workload whose pods were read again, as if it were the only one.
 
-    None if it is not to be moved any more, or not as was planned: with room, or without it, which
-    others may have taken in the plan.
+    None if it is not to be moved any more. Without room it is still so: others may have taken what
+    there was in the plan.
     """
     fleet = snapshot.fleet
     there = msgspec.structs.replace(fleet, nodes={}) if step.without_room else fleet
-    again = consider(case, msgspec.structs.replace(snapshot, cases=[case]), Rooms(there))
-    if isinstance(again, Step) and again.without_room is step.without_room:
-        return again
-    return None
+    alone = msgspec.structs.replace(snapshot, cases=[case])
+    again = consider(case, alone, Rooms(there), may_wait=step.without_room)
+    return again if isinstance(again, Step) else None
 
 
 def _rank(case: Case) -> tuple[bool, float, str, str]:
