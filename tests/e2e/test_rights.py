@@ -509,7 +509,7 @@ LEASE = f"{LEASES.format(names.SYSTEM_NAMESPACE)}/{names.HANDOVER_LEASE}"
 RENEWAL = {"spec": {"renewTime": "2026-11-23T02:00:00.000000Z"}}
 OF_ITS_OWN = {
     "placement": ("evenkeel-slot-a", "evenkeel-move-a"),
-    "restore": ("evenkeel-move-b", "evenkeel-template-b"),
+    "restore": ("evenkeel-move-b", "evenkeel-template-b", names.SPOT_REST),
     "handover": (names.HANDOVER_LEASE,),
 }
 SERVE = "system:serviceaccount:evenkeel-system:evenkeel-serve"

@@ -72,6 +72,8 @@ LAST = "../unit/decisions/drain/test_turns.py::test_one_stays"
 CROWDED = "../unit/decisions/drain/test_turns.py::test_the_rest_waits"
 RESTORED = "test_restore.py::test_the_end_has_exactly_the_floor"
 RESTORING = "test_restore.py::test_on_the_way_no_pod_is_missing"
+BACK = "test_back_from_zero.py::test_no_service_loses_a_pod_and_few_move_without_room"
+BACK_AT_LAST = "test_back_from_zero.py::test_in_the_end_all_above_the_floors_is_on_spot"
 
 
 @dataclass(frozen=True)
@@ -321,6 +323,30 @@ MUTATIONS = (
             ),
         ],
         [RESTORING],
+    ),
+    Mutation(
+        "two move without room at once",
+        "decisions/restore/attempts.py",
+        [("return max(0, at_once - under_way)", "return 2")],
+        [BACK],
+    ),
+    Mutation(
+        "one moves without room five minutes after a warning",
+        "decisions/restore/attempts.py",
+        [("QUIET: Final = timedelta(minutes=10)", "QUIET: Final = timedelta(minutes=5)")],
+        [BACK],
+    ),
+    Mutation(
+        "the cluster never rests",
+        "decisions/restore/attempts.py",
+        [("return rest.fail(snapshot.now)", "return rest")],
+        [BACK],
+    ),
+    Mutation(
+        "none moves without room",
+        "decisions/restore/plan.py",
+        [("for case in without_room[:number]]", "for case in without_room[:0]]")],
+        [BACK_AT_LAST],
     ),
     Mutation(
         "the webhook believes no move",

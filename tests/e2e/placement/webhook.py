@@ -170,6 +170,7 @@ class Ground:
         for mark in (names.CLAIM_OF, names.MOVE_OF, names.TEMPLATE_OF):
             label = mark.replace("/", "%2F")
             self.control_plane.request("DELETE", f"{LEASES}?labelSelector={label}")
+        self.control_plane.request("DELETE", f"{LEASES}/{names.SPOT_REST}", fine=(404,))
         for relay in self._relays:
             relay.close()
         for webhook in self.webhooks:

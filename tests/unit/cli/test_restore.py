@@ -1,6 +1,7 @@
 """``evenkeel restore``: what would move, and why; and moving, run after run."""
 
 import json
+from collections import Counter
 from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
@@ -83,6 +84,33 @@ def test_each_move_is_planned_with_its_reason_and_what_is_as_wanted_is_not(snaps
     assert "deploy/web" in shown.stdout
     assert "POD" not in shown.stdout
     assert "POD" in restore("--snapshot", snapshot, "-o", "wide").stdout
+
+
+def test_without_room_on_spot_one_move_that_waits_for_a_node_is_planned(
+    scene: RestoreScene, tmp_path: Path
+) -> None:
+    """Of all namespaces: a plan for one of them does not see the others' moves."""
+    scene.remove_nodes("s")
+    scene.apply(deployment("api", 3, notes={names.ON_DEMAND: "1"}))
+    scene.settle(60)
+    items = [obj for kind in KINDS for obj in scene.cluster.objects(kind)]
+    file = tmp_path / "spotless.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    wanted = {"": {"release": 1, "wait": 1}, "default": {"leave": 2}}
+    for namespace, actions in wanted.items():
+        where = ("-n", namespace) if namespace else ()
+        found = json.loads(restore("--snapshot", str(file), *where, "-o", "json").stdout)["items"]
+        rows = [each for each in found if each["subject"]["name"] in ("web", "api")]
+        assert Counter(each["action"] for each in rows) == actions
+        reasons = {(each["action"], each["reason"]) for each in rows}
+        assert reasons <= {
+            ("release", "AboveFloor"),
+            ("wait", "BudgetOfRun"),
+            ("leave", "NoRoomOnSpot"),
+        }
+        waiting = [each for each in rows if "waits for one" in each["message"]]
+        assert all(each["planned"] for each in waiting)
+        assert len(waiting) == actions.get("release", 0)
 
 
 def test_a_namespace_is_enough(snapshot: str) -> None:

@@ -29,7 +29,10 @@ LONGEST: Final = 86_400
 
 
 class Move(msgspec.Struct, frozen=True):
-    """A move as its Lease has it. ``taken_by``: the admission of the pod that was made for it."""
+    """A move as its Lease has it. ``taken_by``: the admission of the pod that was made for it.
+
+    ``without_room``: no node had room for that pod when the move began.
+    """
 
     pod_uid: str
     pod_name: str
@@ -38,6 +41,7 @@ class Move(msgspec.Struct, frozen=True):
     until: datetime
     taken_by: str
     lease: Lease
+    without_room: bool = False
 
     def is_open(self, now: datetime) -> bool:
         """Whether it has begun, as far as clocks agree, and has not come to its end."""
@@ -50,10 +54,17 @@ def move_name(controller_uid: str) -> str:
 
 
 def new_move(
-    controller: Reference, pod: Reference, target: Capacity, at: datetime, until: datetime
+    controller: Reference,
+    pod: Reference,
+    target: Capacity,
+    at: datetime,
+    until: datetime,
+    *,
+    without_room: bool = False,
 ) -> Lease:
     """The Lease that describes a move from ``at`` to ``until``."""
     time = to_micro_time(at)
+    more = {names.WITHOUT_ROOM: names.TRUE} if without_room else {}
     return Lease(
         metadata=Metadata(
             name=move_name(controller.uid),
@@ -63,6 +74,7 @@ def new_move(
                 names.CLAIM_FOR: str(controller),
                 names.CAPACITY: target.value,
                 names.MOVED_POD: pod.name,
+                **more,
             },
         ),
         spec=LeaseSpec(
@@ -85,7 +97,10 @@ def move_of(lease: Lease) -> Move | None:
     taken_by = annotations.get(names.TAKEN_BY, "")
     name = annotations.get(names.MOVED_POD, "")
     until = since + lasts
-    return Move(spec.holder_identity, name, Capacity(target), since, until, taken_by, lease)
+    without_room = annotations.get(names.WITHOUT_ROOM) == names.TRUE
+    return Move(
+        spec.holder_identity, name, Capacity(target), since, until, taken_by, lease, without_room
+    )
 
 
 def believed_move(lease: Lease, now: datetime) -> Move | None:

@@ -37,6 +37,7 @@ RESTORED: Final = "evenkeel.dev/restored"
 MOVE_OF: Final = "evenkeel.dev/move-of"
 MOVED_POD: Final = "evenkeel.dev/moved-pod"
 TAKEN_BY: Final = "evenkeel.dev/taken-by"
+WITHOUT_ROOM: Final = "evenkeel.dev/without-room"
 MANAGED: Final = "evenkeel.dev/managed"
 WAKE_UP_AT: Final = "evenkeel.dev/wake-up-at"
 SCHEDULED_AT: Final = "evenkeel.dev/scheduled-at"
@@ -58,6 +59,9 @@ CLAIM_PREFIX: Final = "evenkeel-slot-"
 
 MOVE_PREFIX: Final = "evenkeel-move-"
 """Leases in the system namespace whose names begin so tell the webhook of a restore's move."""
+
+SPOT_REST: Final = "evenkeel-move-rest"
+"""Lease in the system namespace: how long no pod goes to spot where no node has room."""
 
 SYSTEM_NAMESPACE: Final = "evenkeel-system"
 """Where Evenkeel's own objects live."""

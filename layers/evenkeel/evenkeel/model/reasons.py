@@ -158,6 +158,7 @@ class Reason(StrEnum):
     MOVING = "Moving"
     NOBODY_TO_MOVE = "NobodyToMove"
     NO_ROOM_ON_SPOT = "NoRoomOnSpot"
+    SPOT_RESTS = "SpotRests"
     NO_ROOM_ON_DEMAND = "NoRoomOnDemand"
     NO_ROOM_FOR_GANG = "NoRoomForGang"
     GANG_TOO_LARGE = "GangTooLarge"

@@ -34,8 +34,9 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ``wanted`` is how many available pods the ReplicaSet had, or was about to have, then.
     ``do_not_disrupt`` is the value of Karpenter's annotation before the release, None if
     there was none. ``target``: its replacement has to be on this capacity type, on which so many
-    of the ReplicaSet's pods were ``there`` at the release. ``asked_by``: who asked for its
-    eviction, where that led to the release.
+    of the ReplicaSet's pods were ``there`` at the release. ``without_room``: no node there had room
+    for its replacement then. ``asked_by``: who asked for its eviction, where that led to the
+    release.
     """
 
     v: int = VERSION
@@ -48,6 +49,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     do_not_disrupt: str | None = None
     target: Capacity | None = None
     there: int = 0
+    without_room: bool = False
     asked_by: str = ""
 
     @property

@@ -8,6 +8,7 @@ import msgspec
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.make_first import LOOK_AGAIN_AFTER
 from evenkeel.decisions.drain.plan import Plan, plan
+from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Verb
 from evenkeel.model.pod import Pod
@@ -117,3 +118,30 @@ def test_a_move_to_on_demand_is_the_same() -> None:
     assert steps(made) == [("m", Verb.EVICT, "ReplacementAvailable")]
     made = plan(census([owned("a", "s2"), owned("b", "s2")], back))
     assert steps(made)[0] == ("m", Verb.ROLL_BACK, "WrongCapacityType")
+
+
+def without_room(pod: Pod) -> Pod:
+    """The same pod, for whose replacement no node had room."""
+    release = msgspec.structs.replace(builders.release_on(pod), without_room=True)
+    notes = pod.metadata.annotations | {names.RELEASE: msgspec.json.encode(release).decode()}
+    return msgspec.structs.replace(
+        pod, metadata=msgspec.structs.replace(pod.metadata, annotations=notes)
+    )
+
+
+def test_its_workload_rests_if_no_node_came_in_time_but_not_if_none_had_room() -> None:
+    late = {"now": DEADLINE}
+    pods = [owned("a", "o2"), owned("b", "", ready=False)]
+    back = ("m", Verb.ROLL_BACK, "DeadlinePassed")
+    rests = ("web-abc", Verb.COOL_DOWN, "HandoverRolledBack")
+    found = steps(plan(census(pods, moving("m"), **late)))
+    assert [each[1:] for each in found] == [back[1:], rests[1:]]
+    assert steps(plan(census(pods, without_room(moving("m")), **late))) == [back]
+
+
+def test_without_room_too_it_rests_if_its_replacement_is_elsewhere() -> None:
+    found = plan(census([owned("a", "o2"), owned("b", "o2")], without_room(moving("m"))))
+    assert [each[1:] for each in steps(found)] == [
+        (Verb.ROLL_BACK, "WrongCapacityType"),
+        (Verb.COOL_DOWN, "HandoverRolledBack"),
+    ]

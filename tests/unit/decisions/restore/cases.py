@@ -21,6 +21,7 @@ from evenkeel.model.move import Restored
 from evenkeel.model.node import Node
 from evenkeel.model.placement import Placed
 from evenkeel.model.pod import Pod
+from evenkeel.model.spot_rest import SpotRest
 from evenkeel.model.workload import Deployment, PodTemplate, ReplicaSet, StatefulSet
 from tests import builders
 from tests.builders import LONG_AGO, NOW
@@ -151,9 +152,11 @@ def restored(
     return {names.RESTORED: msgspec.json.encode(value).decode()}
 
 
-def snapshot(*cases: Case, nodes: Fleet | None = None, **terms: Any) -> Snapshot:
-    """A snapshot of these workloads."""
-    return Snapshot(now=NOW, cases=cases, fleet=nodes or fleet(), terms=Terms(**terms))
+def snapshot(
+    *cases: Case, nodes: Fleet | None = None, rest: SpotRest | None = None, **terms: Any
+) -> Snapshot:
+    """A snapshot of these workloads; without ``rest`` none of them moves without room on spot."""
+    return Snapshot(now=NOW, cases=cases, fleet=nodes or fleet(), terms=Terms(**terms), rest=rest)
 
 
 def planned(*cases: Case, **options: Any) -> RestorePlan:

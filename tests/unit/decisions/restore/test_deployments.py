@@ -231,7 +231,7 @@ def test_the_floor_has_to_be_ready_without_it() -> None:
     assert step(case(web, pods=broken_goes)).decision.subject.name == "b"
 
 
-def test_without_room_on_spot_it_stays() -> None:
+def test_without_room_on_spot_it_stays_where_not_all_moves_are_looked_at() -> None:
     full = fleet(node("o1"), node("s1", {"cpu": "4", "pods": "0"}))
     assert reason(case(deployment(2, "1"), "o1", "o1", nodes=full), nodes=full) == "NoRoomOnSpot"
 

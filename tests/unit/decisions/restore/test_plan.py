@@ -2,7 +2,7 @@
 
 from evenkeel.decisions.restore.plan import plan_again
 from evenkeel.decisions.restore.snapshot import Case
-from evenkeel.decisions.restore.step import RestorePlan, Step
+from evenkeel.decisions.restore.step import RestorePlan
 from evenkeel.model.decision import Verb
 from tests.unit.decisions.restore.cases import (
     case,
@@ -11,6 +11,7 @@ from tests.unit.decisions.restore.cases import (
     node,
     planned,
     snapshot,
+    step,
     waiting,
 )
 
@@ -69,7 +70,7 @@ def test_a_floor_that_cannot_be_read_is_a_warning_and_the_default_counts() -> No
 
 def test_one_workload_can_be_decided_about_again_alone() -> None:
     first, second = web("a", "o1", "o2"), web("b", "o1", "o2")
-    again = plan_again(snapshot(first, second), second)
-    assert isinstance(again, Step)
+    again = plan_again(snapshot(first, second), second, step(second))
+    assert again is not None
     assert again.workload == second.workload.key
     assert again.writes[-1] == again.after[0]

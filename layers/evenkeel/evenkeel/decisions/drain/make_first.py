@@ -30,7 +30,8 @@ SHORTEST_VOLUNTARY = timedelta(seconds=60)
 def of_released(census: Census) -> Iterator[PodPlan]:
     """What becomes of the released pods, in the order in which they leave.
 
-    Where a voluntary handover is given up, the workload rests for a while.
+    Where a voluntary handover is given up, the workload rests for a while. Not where no node came
+    for a pod that was moved without room: that says nothing of the workload, and restore counts it.
     """
     is_given_up = False
     for pod in census.unreadable:
@@ -51,7 +52,11 @@ def of_released(census: Census) -> Iterator[PodPlan]:
         else:
             found = _unreplaced(census, item)
             voluntary = item.release.is_voluntary and not item.deadline.forced
-            is_given_up |= voluntary and found.decision.verb is Verb.ROLL_BACK
+            no_node_came = (
+                item.release.without_room and found.decision.reason is Reason.DEADLINE_PASSED
+            )
+            is_back = found.decision.verb is Verb.ROLL_BACK
+            is_given_up |= voluntary and is_back and not no_node_came
             yield found
     if is_given_up:
         yield from map(PodPlan, verdicts.cool_down(census))

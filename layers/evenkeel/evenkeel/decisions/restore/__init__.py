@@ -4,6 +4,7 @@
 |---|---|
 | ``snapshot`` | what a plan is made from |
 | ``plan`` | all workloads, in their order, within a budget |
+| ``attempts`` | how many go to spot at once without room, and how long the cluster rests |
 | ``workload`` | one workload: why nothing is to be done, or which module decides |
 | ``moving`` | what all moves ask of a pod, and what is said and written of them |
 | ``move_deployment`` | one pod of a Deployment |

@@ -25,8 +25,10 @@ def move(moving: Moving, replica_set: ReplicaSet) -> Outcome:
     - no pod may be handed over (its owner forbids it, or two at once are impossible);
     - its ReplicaSet cannot make pods, or a budget has no room;
     - to spot only if as many as the floor are Ready on on-demand nodes without it, and a spot node
-      has room. To on-demand also where no node has room: one may be made, and a move whose
-      replacement finds no place is rolled back.
+      has room, or may be asked for.
+
+    To on-demand also where no node has room: one may be made, and a move whose replacement finds no
+    place is rolled back.
     """
     case, target = moving.case, moving.target
     owner = owner_of(moving, replica_set)
@@ -37,22 +39,27 @@ def move(moving: Moving, replica_set: ReplicaSet) -> Outcome:
     if held is not None:
         return held
     request = NodeRequest(resources=pod.requests, rules=replica_set.spec.template.spec)
-    if not moving.rooms.take(request, target) and target is Capacity.SPOT:
+    without_room = not moving.rooms.take(request, target) and target is Capacity.SPOT
+    if without_room and not moving.may_wait:
         return leave(case, Reason.NO_ROOM_ON_SPOT, "no spot node has room for one of its pods")
-    release = release_of(moving, replica_set, owner)
+    release = release_of(moving, replica_set, owner, without_room=without_room)
+    waits = "; no node has room for its replacement, which waits for one" if without_room else ""
     decision = moving.decide(
         Verb.RELEASE,
         pod,
         released(pod, release),
-        f"{release.wanted} are to stay available",
+        f"{release.wanted} are to stay available{waits}",
         until=release.deadline,
     )
     return Step(
         workload=case.workload.key,
         decision=decision,
-        before=[moving.announce(replica_set.reference, pod, release.deadline)],
-        after=[moving.note(pod)],
+        before=[
+            moving.announce(replica_set.reference, pod, release.deadline, without_room=without_room)
+        ],
+        after=[moving.note(pod, 0 if without_room else 1)],
         moves=1,
+        without_room=without_room,
     )
 
 
@@ -92,7 +99,9 @@ def held_back(moving: Moving, replica_set: ReplicaSet, pod: Pod) -> Decision | N
     return moving.held_by(budgets.hold_now(moving.case.namespace_objects.budgets_of(pod)))
 
 
-def release_of(moving: Moving, replica_set: ReplicaSet, owner: Owner) -> Release:
+def release_of(
+    moving: Moving, replica_set: ReplicaSet, owner: Owner, *, without_room: bool = False
+) -> Release:
     """The release annotation for pods that restore moves."""
     snapshot, owned = moving.snapshot, moving.case.owned
     now, target = snapshot.now, moving.target
@@ -106,6 +115,7 @@ def release_of(moving: Moving, replica_set: ReplicaSet, owner: Owner) -> Release
         controller_uid=replica_set.uid,
         target=target,
         there=sum(snapshot.fleet.capacity(each) is target for each in owned),
+        without_room=without_room,
     )
 
 

@@ -22,12 +22,16 @@ from evenkeel.model.request import Create, Operation, Patch, Write, as_read
 
 
 class Moving(msgspec.Struct, frozen=True):
-    """A workload of which pods have to go to ``target``, and the room that the plan left so far."""
+    """A workload of which pods have to go to ``target``, and the room that the plan left so far.
+
+    ``may_wait``: a node may be asked for where none has room on spot.
+    """
 
     case: Case
     target: Capacity
     snapshot: Snapshot
     rooms: Rooms
+    may_wait: bool = False
 
     @property
     def elsewhere(self) -> Sequence[Pod]:
@@ -74,9 +78,14 @@ class Moving(msgspec.Struct, frozen=True):
             until=until,
         )
 
-    def announce(self, controller: Reference, pod: Pod, until: datetime) -> Write:
+    def announce(
+        self, controller: Reference, pod: Pod, until: datetime, *, without_room: bool = False
+    ) -> Write:
         """Tell the webhook of a move; of two runs that do it at once one is refused."""
-        lease = new_move(controller, pod.reference, self.target, self.snapshot.now, until)
+        now = self.snapshot.now
+        lease = new_move(
+            controller, pod.reference, self.target, now, until, without_room=without_room
+        )
         last = self.case.moves.get(controller.uid)
         if last is None:
             return Create(lease)
@@ -89,5 +98,8 @@ class Moving(msgspec.Struct, frozen=True):
         return Patch(kind=Lease, name=there.name, namespace=there.namespace, body=operations)
 
     def note(self, pod: Pod, number: int = 1) -> Patch:
-        """Note on the workload that so many of its pods move, this one first."""
+        """Note on the workload that so many of its pods are to move, this one first.
+
+        0: it is no failure of the workload if none does.
+        """
         return cooldown.note(self.case, pod.name, self.target, self.snapshot.now, number)

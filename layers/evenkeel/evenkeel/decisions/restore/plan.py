@@ -2,9 +2,10 @@
 
 import msgspec
 
+from evenkeel.decisions.restore import attempts
 from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
-from evenkeel.decisions.restore.step import Outcome, RestorePlan, Step, leave
+from evenkeel.decisions.restore.step import RestorePlan, Step, leave
 from evenkeel.decisions.restore.workload import consider
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.reasons import Reason
@@ -14,31 +15,50 @@ def plan(snapshot: Snapshot) -> RestorePlan:
     """Decide about every workload.
 
     Missing floors come before surplus, and of each the workload that is furthest off, by its
-    size. A move takes its room before the next is looked at. Beyond the run's budget workloads
-    wait for the next run.
+    size. A move takes its room before the next is looked at. Last come those to spot that no node
+    has room for, as many as are allowed now. Beyond the run's budget workloads wait for the next
+    run.
     """
     rooms = Rooms(snapshot.fleet)
+    attempts.take_room(snapshot, rooms)
     steps: list[Step] = []
     left: list[Decision] = []
+    without_room: list[Case] = []
     budget = snapshot.terms.moves
     for case in sorted(snapshot.cases, key=_rank):
         if case.standing.floor.problem and case.standing.is_managed:
             left.append(_bad_floor(case))
         outcome = consider(case, snapshot, rooms)
-        if isinstance(outcome, Decision):
+        if attempts.may_wait(case, outcome):
+            without_room.append(case)
+        elif isinstance(outcome, Decision):
             left.append(outcome)
         elif outcome.counts > budget:
             left.append(_beyond_budget(case, snapshot))
         else:
             budget -= outcome.counts
             steps.append(outcome)
-    return RestorePlan(steps=steps, left=left)
+    rest = attempts.renewed(snapshot, snapshot.rest) if snapshot.rest is not None else None
+    number = min(budget, attempts.allowed(snapshot, rest)) if rest is not None else 0
+    without_room.sort(key=attempts.rank)
+    begun = [consider(case, snapshot, rooms, may_wait=True) for case in without_room[:number]]
+    steps += [step for step in begun if isinstance(step, Step)]
+    left += [attempts.left(case, rest, snapshot.now) for case in without_room[number:]]
+    note = attempts.noted(snapshot, rest, begins=bool(begun)) if rest is not None else None
+    return RestorePlan(steps=steps, left=left, rest=note)
 
 
-def plan_again(snapshot: Snapshot, case: Case) -> Outcome:
-    """What becomes of one workload whose pods were read again, as if it were the only one."""
+def plan_again(snapshot: Snapshot, case: Case, step: Step) -> Step | None:
+    """The step for a workload whose pods were read again, as if it were the only one.
+
+    None if it is not to be moved any more. Without room it is still so: others may have taken what
+    there was in the plan.
+    """
     fleet = snapshot.fleet
-    return consider(case, msgspec.structs.replace(snapshot, cases=[case]), Rooms(fleet))
+    there = msgspec.structs.replace(fleet, nodes={}) if step.without_room else fleet
+    alone = msgspec.structs.replace(snapshot, cases=[case])
+    again = consider(case, alone, Rooms(there), may_wait=step.without_room)
+    return again if isinstance(again, Step) else None
 
 
 def _rank(case: Case) -> tuple[bool, float, str, str]:

@@ -13,6 +13,7 @@ from evenkeel.model.gang import GroupName
 from evenkeel.model.move import PER_RUN, Move
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
+from evenkeel.model.spot_rest import SpotRest
 from evenkeel.model.workload import ReplicaSet
 
 
@@ -81,7 +82,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """One look at the cluster.
 
     ``pods`` are all that have not ended, of whatever owner; ``members``: how many active pods name
-    a group.
+    a group. ``rest``: what is known of moves to spot without room; None: they are not this run's.
     """
 
     now: datetime
@@ -90,3 +91,4 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     pods: Sequence[Pod] = ()
     terms: Terms = Terms()
     members: Mapping[GroupName, int] = {}
+    rest: SpotRest | None = None

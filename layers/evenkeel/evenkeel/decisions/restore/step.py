@@ -18,6 +18,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     What has to be accepted ``before``, in this order, else it is not done; what follows ``after``
     an accepted write. ``workload`` is the key of whose step it is. ``moves`` so many pods: a run
     has a budget of them, of which a write that ``rolls`` a workload out takes one, too.
+    ``without_room``: no node has room for what is moved; few such steps are taken at once.
     """
 
     workload: str
@@ -26,6 +27,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     after: Sequence[Write] = ()
     moves: int = 0
     rolls: bool = False
+    without_room: bool = False
 
     @property
     def counts(self) -> int:
@@ -44,10 +46,14 @@ type Outcome = Step | Decision
 
 
 class RestorePlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What to do now, in this order, and what is left or waits, with the reasons."""
+    """What to do now, in this order, and what is left or waits, with the reasons.
+
+    ``rest``: what is noted of moves without room. Unless it is, none of these is begun.
+    """
 
     steps: Sequence[Step] = ()
     left: Sequence[Decision] = ()
+    rest: Decision | None = None
 
 
 def leave(

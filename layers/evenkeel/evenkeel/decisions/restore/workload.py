@@ -29,8 +29,8 @@ RELEASED_WITHIN: Final = timedelta(seconds=30)
 """A run that told the webhook of a move releases its pod within this time, or has died."""
 
 
-def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome:
-    """Decide about one workload.
+def consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, may_wait: bool = False) -> Outcome:
+    """Decide about one workload. ``may_wait``: a spot node may be asked for where none has room.
 
     - a workload that is not restore's is left: see ``_hands_off``;
     - where a workload's template places its pods, no pod is moved: see ``template``;
@@ -57,7 +57,8 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome:
     target = _target(case)
     if target is None:
         return leave(case, Reason.AS_WANTED, "its floor is held, and all above it is on spot")
-    return _not_now(case, target, snapshot) or _move(Moving(case, target, snapshot, rooms), group)
+    moving = Moving(case, target, snapshot, rooms, may_wait)
+    return _not_now(case, target, snapshot) or _move(moving, group)
 
 
 def _move(moving: Moving, group: GroupName | None) -> Outcome:

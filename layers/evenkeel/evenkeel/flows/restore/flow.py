@@ -95,6 +95,7 @@ class RestoreFlow:
         done: list[Step] = []
         writer = Writer(self._cluster, self._recorder)
         try:
+            made = self._noted(writer, made)
             self._carry_out(writer, snapshot, made, done, ends_at)
             if made.steps:  # a Lease that makes no sense may be in their way
                 swept = sweep_moves(self._cluster, writer, self._clock.now())
@@ -111,6 +112,14 @@ class RestoreFlow:
             if any(step.moves for step in made.steps) or has_leftovers(snapshot):
                 self._wake()
         return Outcome(reason="Restored" if done else "Quiet", plan=made, done=done)
+
+    def _noted(self, writer: Writer, made: RestorePlan) -> RestorePlan:
+        """Note what is known of moves without room; if that is refused, none of them is begun."""
+        if made.rest is None or writer.note(made.rest):
+            return made
+        return msgspec.structs.replace(
+            made, steps=[step for step in made.steps if not step.without_room]
+        )
 
     def _wake(self) -> None:
         try:
@@ -153,8 +162,8 @@ class RestoreFlow:
                 renewed.append(step)
                 continue
             read = newer[case.workload.key]
-            again = plan_again(anew, read) if read is not None else None
-            if isinstance(again, Step):
+            again = plan_again(anew, read, step) if read is not None else None
+            if again is not None:
                 renewed.append(again)
             else:
                 self._recorder.noted(

@@ -33,11 +33,15 @@ from evenkeel.model.move import Move, believed_move
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Listing, Selection
+from evenkeel.model.spot_rest import SpotRest
 from evenkeel.model.workload import Deployment, ReplicaSet, StatefulSet
 from evenkeel.ports import Clock, Cluster
 
 MOVES: Final = Selection(Lease, names.SYSTEM_NAMESPACE, labels=names.MOVE_OF)
 """The Leases that tell of moves."""
+
+REST: Final = Selection(Lease, names.SYSTEM_NAMESPACE, fields=f"metadata.name={names.SPOT_REST}")
+"""The Lease that tells of moves to spot without room; restore may list Leases, and get none."""
 
 TRACES: Final = Selection(Lease, names.SYSTEM_NAMESPACE, labels=names.TEMPLATE_OF)
 """The Leases that tell whose template was written."""
@@ -59,8 +63,11 @@ class Scope:
 def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot:
     """Take the snapshot. Raises ClusterError.
 
-    Pods are read first: what else is read is then as new as they are, so no owner is missing.
+    Pods are read first: what else is read is then as new as they are, so no owner is missing. Yet
+    before them what is known of moves without room: another run may begin some meanwhile, and then
+    this run's write is refused.
     """
+    rest = _read_rest(cluster, clock, scope)
     pods = _read_pods(cluster)
     where = scope.namespace
     workload_kinds: list[Any] = [Deployment, StatefulSet, ReplicaSet]
@@ -104,7 +111,13 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     named = (group_of(pod) for pod in pods if pod.active)
     members = Counter(group for group in named if group is not None)
     return Snapshot(
-        now=clock.now(), cases=cases, fleet=fleet, pods=pods, terms=terms, members=members
+        now=clock.now(),
+        cases=cases,
+        fleet=fleet,
+        pods=pods,
+        terms=terms,
+        members=members,
+        rest=rest,
     )
 
 
@@ -176,6 +189,20 @@ def _read_traces(cluster: Cluster) -> Mapping[str, Lease]:
     """What tells that a template was written, by the uid of its workload."""
     leases = _read_leases(cluster, TRACES)
     return {lease.metadata.labels[names.TEMPLATE_OF]: lease for lease in leases}
+
+
+def _read_rest(cluster: Cluster, clock: Clock, scope: Scope) -> SpotRest | None:
+    """What is known of moves to spot without room.
+
+    None for a run that does not see all of them: it looks at one namespace, or may read no Leases.
+    """
+    if scope.namespace:
+        return None
+    try:
+        found = ask(cluster, List(REST)).items
+    except ForbiddenError:
+        return None
+    return SpotRest.of(found[0], clock.now()) if found else SpotRest()
 
 
 def _read_leases(cluster: Cluster, selection: Selection[Lease]) -> Sequence[Lease]:

@@ -15,6 +15,7 @@ from evenkeel.errors import (
     NotFoundError,
 )
 from evenkeel.flows import home, pause
+from evenkeel.model.decision import Decision
 from evenkeel.model.metrics import Metric
 from evenkeel.model.request import Request, Write
 from evenkeel.ports import Cluster, Recorder, Reply
@@ -63,6 +64,18 @@ class Writer:
         self._refused([(step, write) for step in done for write in step.after])
         return done
 
+    def note(self, decision: Decision) -> bool:
+        """Whether the write of a decision about the cluster was accepted.
+
+        Raises as ``carry_out`` does.
+        """
+        self._recorder.decided(decision)
+        assert decision.write is not None  # noqa: S101 - it is decided for its write
+        (reply,) = self.perform([decision.write])
+        if reply.error is not None:
+            self._log(decision, reply.request, reply.error)
+        return reply.error is None
+
     def perform(self, writes: Sequence[Write]) -> Sequence[Reply]:
         """Write, some at a time, while Evenkeel is not paused.
 
@@ -88,15 +101,15 @@ class Writer:
         for (step, _), reply in zip(asked, self.perform([w for _, w in asked]), strict=True):
             if reply.error is not None:
                 refused.add(step.workload)
-                self._log(step, reply.request, reply.error)
+                self._log(step.decision, reply.request, reply.error)
         return refused
 
-    def _log(self, step: Step, request: Request, error: ClusterError) -> None:
+    def _log(self, decision: Decision, request: Request, error: ClusterError) -> None:
         overtaken = isinstance(error, _OVERTAKEN)
         self._recorder.counted(Metric.RESTORES_OVERTAKEN if overtaken else Metric.WRITES_FAILED)
         self._recorder.noted(
-            f"{step.decision.verb} {step.decision.subject} was not done: {error}",
-            reason=step.decision.reason,
+            f"{decision.verb} {decision.subject} was not done: {error}",
+            reason=decision.reason,
             error=type(error).__name__,
             request=f"{type(request).__name__.lower()} {getattr(request, 'reference', '')}",
         )

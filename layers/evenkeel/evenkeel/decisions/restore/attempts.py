@@ -1,0 +1,175 @@
+"""Moves to spot without room: how many are begun at once, and how long the cluster rests.
+
+The replacement requires spot and is Pending, so that an autoscaler makes a node. Whether one came
+is read off the objects: a move's Lease says that it began without room.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+import msgspec
+
+from evenkeel.decisions.drain import writes
+from evenkeel.decisions.notice import mark
+from evenkeel.decisions.restore.room import NodeRequest, Rooms
+from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot
+from evenkeel.decisions.restore.step import Outcome, leave
+from evenkeel.decisions.restore.workload import RELEASED_WITHIN
+from evenkeel.model import names
+from evenkeel.model.capacity import Capacity
+from evenkeel.model.cluster_objects import Lease
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.meta import Reference
+from evenkeel.model.move import Move, Restored
+from evenkeel.model.placement import placed_of
+from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
+from evenkeel.model.spot_rest import NEVER, SpotRest
+from evenkeel.model.times import in_words
+from evenkeel.model.workload import Deployment
+
+QUIET: Final = timedelta(minutes=10)
+"""So long after a spot node was warned no pod is moved without room."""
+
+PERCENT: Final = 5
+"""Of the pods that are to go to spot so many go at once without room, after a success."""
+
+
+def take_room(snapshot: Snapshot, rooms: Rooms) -> None:
+    """Take the room that a node has which came for pods that wait for spot: they are first."""
+    for case, move in _attempts(snapshot):
+        rules = case.workload.spec.template.spec
+        for pod in _made_for(move, case):
+            if not pod.spec.node_name:
+                rooms.take(NodeRequest(resources=pod.requests, rules=rules), Capacity.SPOT)
+
+
+def renewed(snapshot: Snapshot, rest: SpotRest) -> SpotRest:
+    """What is known by now.
+
+    - a spot node was warned: it rests;
+    - a pod came back that was moved since the last cause to rest: it rests, twice as long as the
+      last time. Several that came back together count as one;
+    - else, one of these arrived: failures are forgotten.
+    """
+    warned = max(_warnings(snapshot), default=NEVER)
+    if warned > rest.since:
+        until = max(rest.until, warned + QUIET)
+        rest = msgspec.structs.replace(rest, since=warned, until=until)
+    if any(_came_back(case, move, snapshot.now) for case, move in _attempts(snapshot, rest.since)):
+        return rest.fail(snapshot.now)
+    return msgspec.structs.replace(rest, failures=0) if _arrived(snapshot, rest) else rest
+
+
+def allowed(snapshot: Snapshot, rest: SpotRest) -> int:
+    """How many more such moves may be begun now.
+
+    - none while the cluster rests, nor while another run may be about to begin some;
+    - one at once; 5 % of the pods that are to go to spot if one arrived since the last cause to
+      rest.
+    """
+    if snapshot.now < max(rest.until, rest.begun + RELEASED_WITHIN):
+        return 0
+    surplus = sum(each.standing.surplus for each in snapshot.cases if each.standing.is_managed)
+    at_once = max(1, surplus * PERCENT // 100) if _arrived(snapshot, rest) else 1
+    under_way = sum(_is_open(case, move) for case, move in _attempts(snapshot))
+    return max(0, at_once - under_way)
+
+
+def may_wait(case: Case, outcome: Outcome) -> bool:
+    """Whether a workload that is left for want of room on spot may ask for a node."""
+    is_short = isinstance(outcome, Decision) and outcome.reason is Reason.NO_ROOM_ON_SPOT
+    return is_short and isinstance(case.workload, Deployment)
+
+
+def rank(case: Case) -> datetime:
+    """Who comes first: whose pods were moved longest ago. So none takes the others' turns."""
+    last = Restored.of(case.workload)
+    return NEVER if last is None else last.at
+
+
+def noted(snapshot: Snapshot, rest: SpotRest, *, begins: bool) -> Decision | None:
+    """Note what has changed; None if nothing has.
+
+    ``begins``: such moves are begun now. Of two runs at once only one may.
+    """
+    now = snapshot.now
+    if begins:
+        since = now if rest.since == NEVER else rest.since
+        until = max(since, rest.until)
+        rest = msgspec.structs.replace(rest, since=since, until=until, begun=now)
+    if rest == snapshot.rest:
+        return None
+    if now < rest.until:
+        message = f"no pod goes to spot without room before {in_words(rest.until)}"
+    else:
+        message = "pods go to spot without room, so that nodes are made for them"
+    return Decision.about(
+        Reference(Lease.resource.kind, names.SPOT_REST, names.SYSTEM_NAMESPACE),
+        Verb.WAIT,
+        Reason.SPOT_RESTS,
+        f"{message}; {rest.failures} came back in a row",
+        until=rest.until,
+        write=rest.write(),
+    )
+
+
+def left(case: Case, rest: SpotRest | None, now: datetime) -> Decision:
+    """Leave a workload that would move without room."""
+    message = "no spot node has room for one of its pods"
+    if rest is None:
+        return leave(case, Reason.NO_ROOM_ON_SPOT, message)
+    if now < rest.until:
+        message += f", and none is asked for before {in_words(rest.until)}"
+        return leave(case, Reason.NO_ROOM_ON_SPOT, message, until=rest.until)
+    message += ", and others ask for a node first: its turn comes in a later run"
+    return leave(case, Reason.BUDGET_OF_RUN, message, verb=Verb.WAIT)
+
+
+def _warnings(snapshot: Snapshot) -> Iterator[datetime]:
+    """When the spot nodes that have a warning got it."""
+    fleet = snapshot.fleet
+    for name in fleet.doomed:
+        node = fleet.nodes[name]
+        notice = mark.read(node)
+        if notice is not None and notice.kind.is_warning and fleet.labels.call_spot(node):
+            yield min(notice.since, snapshot.now)
+
+
+def _attempts(snapshot: Snapshot, since: datetime = NEVER) -> Iterator[tuple[Case, Move]]:
+    """The last moves without room of all workloads, that were begun since then."""
+    for case in snapshot.cases:
+        for move in case.moves.values():
+            if move.without_room and move.since >= since:
+                yield case, move
+
+
+def _is_open(case: Case, move: Move) -> bool:
+    return any(each.uid == move.pod_uid and each.released for each in case.pods if each.active)
+
+
+def _came_back(case: Case, move: Move, now: datetime) -> bool:
+    """Whether its pod is its owner's again, and that is not counted on the workload already."""
+    cooldown = writes.cooldown_of(case.workload)
+    is_counted = cooldown is not None and cooldown.since >= move.since
+    is_back = any(each.uid == move.pod_uid for each in case.owned)
+    return is_back and not is_counted and now - move.since >= RELEASED_WITHIN
+
+
+def _arrived(snapshot: Snapshot, rest: SpotRest) -> bool:
+    """Whether a pod that was moved since the last cause to rest was replaced on spot."""
+    attempts = _attempts(snapshot, rest.since)
+    return any(_is_replaced(case, move, snapshot.fleet) for case, move in attempts)
+
+
+def _is_replaced(case: Case, move: Move, fleet: Fleet) -> bool:
+    if any(each.uid == move.pod_uid for each in case.pods if each.active):
+        return False
+    return any(fleet.capacity(each) is Capacity.SPOT for each in _made_for(move, case))
+
+
+def _made_for(move: Move, case: Case) -> Sequence[Pod]:
+    """The pods that were made for a move: one, unless it went again."""
+    notes = ((each, placed_of(each.metadata.annotations)) for each in case.owned)
+    return [each for each, note in notes if note is not None and note.move == move.pod_uid]
