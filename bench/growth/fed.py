@@ -70,6 +70,9 @@ def feed(nodes: int) -> Fed:
     for pod in pods:
         view.pods.see(pod)
     _plan(plans, view, clock)
+    for fact in list(view.facts.due(NOW)):
+        view.facts.read(fact, NOW)
+    _plan(plans, view, clock)
     forced.settle()
     assert sum(len(ranking.turns) for ranking in plans.rankings) == len(pods)
     together = math.ceil(len(changes) / ROUNDS)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from evenkeel.adapters.clock import SystemClock
+from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.decisions.drain import gangs
 from evenkeel.decisions.drain.gangs import Gang
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
@@ -13,6 +14,7 @@ from evenkeel.decisions.drain.route import Route, Way, route
 from evenkeel.flows import reads
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync import first_reads
+from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
@@ -69,20 +71,16 @@ def situations(
     ``known``: who looks again and again gives the same one each time. Owners and namespaces that
     it has are not read again, and it gets those that are read.
     """
-    view = View()
-    if known is not None:
-        view.controllers, view.deployments = known.controllers, known.deployments
-        view.namespace_objects = known.namespace_objects
+    view = View() if known is None else known
+    clock = clock or SystemClock()
     pods: dict[str, Pod] = {}
     for listed in reads.list_all(cluster, [List(selection) for selection in selections]):
         pods |= {pod.uid: pod for pod in listed}
     for pod in pods.values():
         view.pods.see(pod)
-    first_reads.read_owners(cluster, view)
-    first_reads.read_namespaces(cluster, view)
-    now = (clock or SystemClock()).now()
+    first_reads.read_facts(cluster, view, WELL_KNOWN, InMemoryRecorder(), clock)
     return [
-        Situation(pod, view.owner_of(pod), view.objects_in(pod.namespace), now)
+        Situation(pod, view.owner_of(pod), view.objects_in(pod.namespace), clock.now())
         for pod in pods.values()
     ]
 

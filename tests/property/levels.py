@@ -101,7 +101,7 @@ def essence(plan: WorkloadPlan) -> Mapping[str, Any]:
         "watched by": plan.watched_by,
         "awaits_pods": plan.awaits_pods,
         "has_deadlines": bool(of_pods.forced),
-        "voluntary": plan.held_in,
+        "needs": plan.needs,
     }
 
 

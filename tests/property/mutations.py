@@ -59,6 +59,7 @@ TORN = "test_gangs.py::test_a_gang_of_which_too_few_stay"
 WHOLE = "../unit/drain/test_gangs.py::test_whose_owner_says_so_all_go"
 ALONG = "test_gangs.py::test_no_member_is_left_behind"
 MISSING_TWO = "../unit/drain/test_owners.py::test_one_pod_more_goes"
+READ_LATE = "../unit/drain/test_slow_and_torn.py::test_a_pod_waits_until_its_owner_and"
 LISTED = "../unit/drain/test_watches.py::test_marks_that_nobody_may_watch_are_listed"
 BROKEN = "../unit/drain/test_gangs.py::test_a_notice_of_one_member_s_node_concerns"
 REPLACED = "../unit/drain/test_make_before_break.py::test_every_pod_of_a_workload_is_replaced"
@@ -374,8 +375,8 @@ MUTATIONS = (
     ),
     Mutation(
         "a Deployment that is read again adds nobody",
-        "flows/drain/sync/owners.py",
-        [("or (key in owners and owners[key].controller_key in changed)", "")],
+        "flows/drain/cache/view.py",
+        [("self.queue.add(self._below(deployment.key), urgent=urgent)", "pass")],
         [MISSING_TWO],
     ),
     Mutation(
@@ -388,6 +389,18 @@ MUTATIONS = (
             )
         ],
         [LISTED],
+    ),
+    Mutation(
+        "what is read for the first time adds nobody",
+        "flows/drain/cache/facts.py",
+        [("self._queue.add(self._needed_by.get(fact, ()), urgent=True)", "pass")],
+        [READ_LATE],
+    ),
+    Mutation(
+        "a pod goes before its owner is known",
+        "flows/drain/workload/planning.py",
+        [("if not self._view.facts.know(needs):", "if needs is None:")],
+        [READ_LATE],
     ),
     Mutation(
         "a gang's verdict adds nobody",

@@ -6,7 +6,6 @@ from typing import Any
 
 from evenkeel.flows.drain.assembly import Ports, loop_of
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.invocation import READS
 from evenkeel.flows.drain.kept import Kept
 from evenkeel.flows.drain.leadership import Leadership
 from evenkeel.flows.drain.recording import OnceRecorder
@@ -56,8 +55,8 @@ class Brain:
         leadership.take()
         view = View()
         first_reads.is_any_work(server, view)
-        for read in READS:
-            read(server, view)
+        first_reads.read_pods(server, view, now)
+        first_reads.read_facts(server, view, SETTINGS.capacity_labels, recorder, clock)
         self.loop = loop_of(
             SETTINGS,
             Ports(server, session, clock),

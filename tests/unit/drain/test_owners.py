@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from evenkeel.errors import UnavailableError
-from evenkeel.flows.drain.sync.owners import _replace
+from evenkeel.flows.drain.cache.view import View
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import NetworkPolicy
 from evenkeel.model.metrics import Metric
-from evenkeel.model.request import List, Request, Selection
+from evenkeel.model.request import Get, List, Request, Selection
+from evenkeel.model.workload import Deployment
 from tests import builders
 from tests.fixtures.scene import Scene
 from tests.unit.drain.manifests import NO_SURGE, Manifest, deployment
@@ -106,18 +107,19 @@ def test_what_cannot_be_read_again_stays_as_it_was(scene: Scene) -> None:
 @pytest.mark.parametrize(("read_at", "kept"), [(9, 10), (10, 10), (11, 11)])
 def test_a_reply_that_came_while_it_read_is_not_undone_by_the_read(read_at: int, kept: int) -> None:
     """Such as the reply to a cooldown: it would count twice."""
+    view = View()
     known, read = (builders.deployment(revision=each) for each in (10, read_at))
-    deployments = {known.key: known}
-    changed = _replace(deployments, {read.key: read}, deployments.keys())
-    assert deployments[known.key].revision == kept
-    assert bool(changed) is (kept > 10)
+    view.see_deployment(known)
+    view.see_owner(Get(Deployment, known.name, known.namespace), read)
+    assert view.deployments[known.key].revision == kept
 
 
 def test_one_that_was_made_anew_under_its_name_is_taken_whatever_its_revision() -> None:
+    view = View()
     known, read = builders.deployment(revision=10), builders.deployment(revision=9, uid="another")
-    deployments = {"web": known}
-    assert _replace(deployments, {"web": read}, ["web"]) == {"web"}
-    assert deployments == {"web": read}
+    view.see_deployment(known)
+    view.see_owner(Get(Deployment, known.name, known.namespace), read)
+    assert view.deployments == {read.key: read}
 
 
 def in_namespace(namespace: str, manifest: Manifest) -> Manifest:

@@ -1,11 +1,15 @@
 """What an invocation reads of owners before it decides anything."""
 
+from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.errors import ForbiddenError
-from evenkeel.flows import reads
+from evenkeel.flows import reads, selections
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync import first_reads
+from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.request import Get, List
 from evenkeel.model.workload import Deployment, ReplicaSet
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from tests.builders import NOW
 from tests.fixtures.scene import Scene
 from tests.unit.drain.manifests import deployment
 
@@ -20,10 +24,11 @@ def test_many_controllers_of_a_namespace_are_read_by_one_listing_and_none_singly
     scene.begin()
     view = View()
 
-    (pods,) = reads.list_all(scene.cluster, [first_reads.candidates_on("s1")])
+    (pods,) = reads.list_all(scene.cluster, [selections.candidates_on("s1")])
     for pod in pods:
         view.pods.see(pod)
-    first_reads.read_owners(scene.cluster, view)
+    clock = SimulatedClock(NOW)
+    first_reads.read_facts(scene.cluster, view, WELL_KNOWN, InMemoryRecorder(), clock)
 
     assert len(view.controllers) == len(view.deployments) == number
     asked = [request for _, request in scene.requests if isinstance(request, List)]

@@ -13,6 +13,8 @@ from evenkeel.flows.drain.cache.pods import Pods
 from evenkeel.flows.drain.cache.view import Listed, View
 from evenkeel.flows.drain.queue import Queue
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import NetworkPolicy, Service
+from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Evict, Get, List, Patch, Request
 from evenkeel.model.workload import Deployment, ReplicaSet
@@ -205,8 +207,8 @@ def test_owners_that_could_not_be_read_are_read_a_second_later(scene: Scene) -> 
     assert scene.story(second)[0].split(" ", 1)[1] == "release NodeDoomed"
 
 
-def test_a_pod_that_a_watch_shows_waits_until_its_node_was_read(scene: Scene) -> None:
-    """Its ReplicaSet is known, its namespace's Services, volumes and policies may not be."""
+def test_a_pod_that_a_watch_shows_does_not_wait_until_its_node_was_read(scene: Scene) -> None:
+    """Its ReplicaSet is known, and what surrounds it."""
     scene.add_node("s1", room="1")
     scene.add_node("s2", room="1")
     scene.apply(deployment("web", 20))
@@ -225,6 +227,29 @@ def test_a_pod_that_a_watch_shows_waits_until_its_node_was_read(scene: Scene) ->
     scene.run(until=40)
     released = [at for at, step in scene.told("NodeDoomed") if step.subject.name in on_second]
     assert len(released) == len(on_second)
+    assert 10 <= min(released) < 12
+
+
+@pytest.mark.parametrize("kind", [Deployment, ReplicaSet, Service, NetworkPolicy])
+def test_a_pod_waits_until_its_owner_and_its_namespace_were_read(
+    scene: Scene, kind: type[KubernetesObject]
+) -> None:
+    """It may be one that must not be released."""
+    scene.add_node("s1", room="1")
+    scene.apply(deployment("web", 2))
+    scene.settle()
+    scene.begin()
+
+    def is_about_it(request: Request) -> bool:
+        asked = request.selection.kind if isinstance(request, List) else None
+        return kind in (asked, request.kind if isinstance(request, Get) else None)
+
+    scene.run(until=10)
+    scene.delay(timedelta(seconds=6), is_about_it)
+    scene.interrupt("s1")
+    scene.run(until=40)
+    released = [at for at, step in scene.told("NodeDoomed") if step.subject.name.startswith("web")]
+    assert len(released) == 2
     assert 16 <= min(released) < 19
 
 

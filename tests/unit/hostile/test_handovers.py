@@ -11,10 +11,8 @@ from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync.informer import Informer
 from evenkeel.model import names
-from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.request import List, Selection
 from evenkeel.model.selectors import LONGEST, size
-from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests import builders
 from tests.builders import NOW
 from tests.effort import measured
@@ -143,8 +141,7 @@ def watched(view: View) -> list[str]:
     """The label selectors by which this is followed."""
     session: Any = Watching()
     view.streams.arrange({})
-    owners: Any = None
-    Informer(session, view, owners, WELL_KNOWN, InMemoryRecorder(), SimulatedClock(NOW)).follow(NOW)
+    Informer(session, view, InMemoryRecorder()).follow(NOW)
     labels: list[str] = session.labels
     return labels
 

@@ -1,6 +1,6 @@
 """Reading from the cluster: single objects, listings, and many objects by few requests."""
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
@@ -13,7 +13,7 @@ from evenkeel.errors import (
     UnavailableError,
 )
 from evenkeel.model.meta import KubernetesObject
-from evenkeel.model.request import Get, List, Listing, Selection
+from evenkeel.model.request import Get, List, Listing, Read, Selection
 from evenkeel.ports import Cluster, Reply
 
 MANY = 8
@@ -47,52 +47,47 @@ def answer(reply: Reply) -> KubernetesObject | Listing[KubernetesObject] | None:
 
 def list_all(cluster: Cluster, requests: Sequence[List[Any]]) -> Sequence[Sequence[Any]]:
     """The items of several listings, in the order of the requests. Raises ClusterError."""
+    return items_of(cluster.perform(requests))
+
+
+def items_of(replies: Sequence[Reply]) -> Sequence[Sequence[Any]]:
+    """The items of the listings that these replies carry. Raises ClusterError."""
     found = []
-    for reply in cluster.perform(requests):
+    for reply in replies:
         listing = answer(reply)
         assert isinstance(listing, Listing)  # noqa: S101 - a List answers a Listing
         found.append(listing.items)
     return found
 
 
-def find_all(cluster: Cluster, requests: Mapping[str, Get[Any]]) -> dict[str, KubernetesObject]:
-    """As ``get_all``, but more than ``MANY`` of one kind and namespace by one listing.
+def read_all(cluster: Cluster, requests: Sequence[Read]) -> Sequence[Reply]:
+    """The replies to these, but more than ``MANY`` objects of a namespace by one listing.
 
     Where listing is forbidden each is read by itself: the rights may be older than the code. Raises
-    ClusterError.
+    ClusterError as ``shown`` does of the namespaces' single objects.
     """
-    groups: defaultdict[Selection[Any], set[str]] = defaultdict(set)
-    for uid, request in requests.items():
-        groups[Selection(request.kind, request.namespace)].add(uid)
-    listed = [selection for selection, uids in groups.items() if len(uids) > MANY]
-    replies = cluster.perform([List(selection) for selection in listed])
-    found = {
-        item.key: item
-        for reply in replies
-        if isinstance(listing := _unless_forbidden(reply), Listing)
-        for item in listing.items
-        if item.key in requests
+    single = [each for each in requests if isinstance(each, Get)]
+    groups = Counter(Selection(each.kind, each.namespace) for each in single if each.namespace)
+    many = [selection for selection, number in groups.items() if number > MANY]
+    listed = dict[Selection[Any], Mapping[str, KubernetesObject]]()
+    for selection, reply in zip(many, cluster.perform([*map(List, many)]), strict=True):
+        if not isinstance(reply.error, ForbiddenError):
+            (items,) = items_of([reply])
+            listed[selection] = {item.name: item for item in items}
+    found: dict[Read, Reply] = {
+        each: _of(each, listed[where].get(each.name))
+        for each in single
+        if (where := Selection(each.kind, each.namespace)) in listed
     }
-    missing = {uid: request for uid, request in requests.items() if uid not in found}
-    return found | get_all(cluster, missing)
+    others = [each for each in requests if each not in found]
+    found |= zip(others, cluster.perform(others), strict=True)
+    shown([found[each] for each in others if isinstance(each, Get) and each.namespace])
+    return [found[each] for each in requests]
 
 
-def _unless_forbidden(reply: Reply) -> KubernetesObject | Listing[KubernetesObject] | None:
-    return None if isinstance(reply.error, ForbiddenError) else answer(reply)
-
-
-def get_all(cluster: Cluster, requests: Mapping[str, Get[Any]]) -> dict[str, KubernetesObject]:
-    """The objects that exist and have the key by which they are asked for, by that key.
-
-    One that the API server refuses to show is left out like one that does not exist: no pod is
-    taken from a controller that cannot be read. Raises ClusterError as ``shown`` does.
-    """
-    found: dict[str, KubernetesObject] = {}
-    replies = shown(cluster.perform(list(requests.values())))
-    for key, reply in zip(requests, replies, strict=True):
-        if isinstance(reply.result, KubernetesObject) and reply.result.key == key:
-            found[key] = reply.result
-    return found
+def _of(request: Get[Any], found: KubernetesObject | None) -> Reply:
+    error = NotFoundError(f"there is no {request.name}") if found is None else None
+    return Reply(request, found, error)
 
 
 def shown(replies: Sequence[Reply]) -> Sequence[Reply]:

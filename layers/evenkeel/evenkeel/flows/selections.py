@@ -24,9 +24,18 @@ OTHER_NODES = Selection(Node, labels=f"!{names.DOOMED},!{names.EXCLUDE_FROM_LOAD
 """Nodes that external load balancers could still send to."""
 
 
+ON_NODE = "spec.nodeName="
+"""The field selector of the pods of a node, but for its name."""
+
+
 def pods_on(node_name: str) -> Selection[Pod]:
     """The pods of one node."""
-    return Selection(Pod, fields=f"spec.nodeName={node_name}")
+    return Selection(Pod, fields=ON_NODE + node_name)
+
+
+def candidates_on(node_name: str) -> List[Pod]:
+    """What to ask for the pods of a node; the API server's cache is good enough for candidates."""
+    return List(pods_on(node_name), fresh=False)
 
 
 class PodLabel(NamedTuple):

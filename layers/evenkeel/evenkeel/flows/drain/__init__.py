@@ -12,15 +12,15 @@ From the top:
 The rooms:
 
 - ``cache``: the objects as last seen. ``view`` holds nodes, controllers and namespaces, and
-  ``pods`` the pods, ``groups`` which of them are in one group; ``streams`` how old a watch is. An
-  eviction counts from when it is sent. Each change adds the workloads that depend on it to the
-  queue.
+  ``pods`` the pods, ``groups`` which of them are in one group; ``streams`` how old a watch is, and
+  ``facts`` how old what is read because no watch shows it. An eviction counts from when it is sent.
+  Each change adds the workloads that depend on it to the queue.
 - ``sync``: what fills the cache. ``first_reads`` at the beginning, ``informer`` from ``watches``;
-  ``owners`` reads the pods of new nodes and what they hang on, ``groups`` the groups they name,
-  ``unwatched`` the pods that no watch selects, ``listings`` a workload of which pods may go.
-  ``questions`` are asked beside the loop, ``reads`` through its session.
+  ``reader`` reads the facts that plans lack, or that are too old, ``listings`` a workload of which
+  pods may go. ``questions`` are asked beside the loop.
 - ``workload``: ``planning`` makes the ``plan`` for the pods of one workload from its objects;
-  ``gangs`` says which of them go with others.
+  ``needs`` says which facts that takes, and how old they may be. ``gangs`` says which pods go with
+  others.
 - ``dispatch``: from the ``plans`` of all workloads to requests. ``forced_evictions`` is their
   agenda, ``releasing`` picks the pods whose turn it is to be released, ``evicting`` the
   evictions for which all is known as of a moment ago,

@@ -17,7 +17,8 @@ from evenkeel.flows.drain.reconcile import Reconcile
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync.informer import Informer
 from evenkeel.flows.drain.sync.listings import Listings
-from evenkeel.flows.drain.sync.owners import Owners
+from evenkeel.flows.drain.sync.questions import Questions
+from evenkeel.flows.drain.sync.reader import Reader
 from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.ports import Clock, Cluster, Session
 from evenkeel.settings import HandoverSettings
@@ -46,13 +47,14 @@ def loop_of(
     writer = Writer(session, view, clock, once, kept.answers, leadership.left)
     evictions = Evictions(plans, writer, view, Listings(session, view))
     releases = Releases(settings, view, plans, writer, forced)
-    owners = Owners(cluster, session, view, once.recorder, clock)
+    questions = Questions(session, clock)
+    reader = Reader(cluster, view, settings.capacity_labels, once.recorder, questions)
     keeper = NodeReconciler(settings, view, kept, session, clock)
     return Loop(
         session,
         clock,
         leadership,
-        Informer(session, view, owners, settings.capacity_labels, once.recorder, clock),
-        Reconcile(view, plans, keeper, clock),
+        Informer(session, view, once.recorder),
+        Reconcile(view, plans, keeper, reader, clock),
         Sender(plans, forced, writer, evictions, releases, once),
     )

@@ -20,9 +20,9 @@ from evenkeel.flows.drain.nodes import NodeReconciler
 from evenkeel.flows.drain.observing import observe
 from evenkeel.flows.drain.outcome import REST_IN_CALM, Outcome
 from evenkeel.flows.drain.recording import OnceRecorder
-from evenkeel.flows.drain.sync import first_reads, groups
+from evenkeel.flows.drain.sync import first_reads
 from evenkeel.flows.drain.sync.questions import AtOnce
-from evenkeel.flows.remedies import metric_of, record_unread
+from evenkeel.flows.remedies import metric_of
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import NodeNotice
 from evenkeel.ports import (
@@ -36,14 +36,6 @@ from evenkeel.ports import (
     TimeLeft,
 )
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
-
-READS = (
-    first_reads.read_pods,
-    first_reads.find_lost_nodes,
-    groups.read_members,
-    first_reads.read_owners,
-)
-"""What an invocation reads first, in this order, and then what surrounds the pods."""
 
 AFTER_A_FAILURE = timedelta(seconds=1)
 """How long until the next try when the API server does not answer: deadlines do not wait."""
@@ -245,9 +237,9 @@ class HandoverFlow:
         return outcome
 
     def _read(self, view: View) -> None:
-        for each in READS:
-            each(self._cluster, view)
-        record_unread(self._recorder, first_reads.read_namespaces(self._cluster, view))
+        cluster, labels = self._cluster, self._settings.capacity_labels
+        first_reads.read_pods(cluster, view, self._clock.now())
+        first_reads.read_facts(cluster, view, labels, self._recorder, self._clock)
 
     def _finish_hiding(self, session: Session, leadership: Leadership) -> None:
         """Wait a moment for SQS: a late request would hide a wake-up that was given back."""

@@ -109,7 +109,7 @@ class Loop:
         is_idle = not arrivals and wait_until <= now < due
         if is_idle and not self._sender.forced_wait(now, now):
             return None
-        self._informer.keep(self._sender.plans.held_namespaces, now)
+        self._informer.keep(now)
         self._reconcile()
         now = self._clock.now()
         if self._awaits_first_lists(now):
@@ -175,7 +175,7 @@ class Loop:
         next wake-up would come late.
         """
         leadership = self._leadership
-        if self._reconcile.has_work or self._informer.is_asking or self._sender.is_busy(now):
+        if self._reconcile.has_work or self._sender.is_busy(now):
             return None
         if leadership.is_hiding or leadership.is_sqs_slow:
             return None

@@ -175,7 +175,7 @@ class NodeReconciler:
 
         And when the next of their pods has to be gone, because no plan changes when it goes.
         """
-        occupied = set(self._view.unread | self._handovers)
+        occupied = set(self._handovers)
         ends = list[datetime]()
         for pod in chain.from_iterable(map(self._view.pods.on, node_names)):
             if pod.finished or pod.is_of_node:

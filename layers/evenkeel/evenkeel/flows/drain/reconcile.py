@@ -4,6 +4,7 @@ from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.nodes import NodeReconciler
 from evenkeel.flows.drain.queue import NODES
+from evenkeel.flows.drain.sync.reader import Reader
 from evenkeel.ports import Clock
 
 
@@ -14,11 +15,14 @@ class Reconcile:
     are due do not wait, nor those that have to be made before another step.
     """
 
-    def __init__(self, view: View, plans: Plans, keeper: NodeReconciler, clock: Clock) -> None:
+    def __init__(
+        self, view: View, plans: Plans, keeper: NodeReconciler, reader: Reader, clock: Clock
+    ) -> None:
         self.queue = view.queue
         self._view = view
         self._plans = plans
         self._keeper = keeper
+        self._reader = reader
         self._clock = clock
 
     def begin(self) -> None:
@@ -26,7 +30,10 @@ class Reconcile:
         self.queue.add([*self._plans.controllers, NODES], urgent=True)
 
     def __call__(self) -> None:
-        """Plan for the keys that may not wait, and for others as far as the share goes."""
+        """Plan for the keys that may not wait, and for others as far as the share goes.
+
+        Then ask for what the plans lack.
+        """
         plans, keeper = self._plans, self._keeper
         for key in self.queue.take(self._clock):
             now = self._clock.now()
@@ -34,8 +41,9 @@ class Reconcile:
                 plans.of_nodes = keeper.plan(plans.handovers | self._view.unread, now)
             else:
                 plans.replan(key, now)
+        self._reader.ask(self._clock.now())
 
     @property
     def has_work(self) -> bool:
-        """Whether a key waits, or an answer that nodes are decided by."""
-        return bool(self.queue) or bool(self._keeper.questions)
+        """Whether a key waits, or something that was asked and is needed to decide."""
+        return bool(self.queue or self._keeper.questions) or self._view.facts.are_missing

@@ -1,10 +1,13 @@
 """The groups that pods name, and which pods and controllers are in each."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
+from evenkeel.flows import selections
+from evenkeel.flows.reads import MANY
 from evenkeel.model.gang import GroupName, group_of
 from evenkeel.model.pod import Pod
+from evenkeel.model.request import List, Selection
 
 
 class Groups:
@@ -12,6 +15,7 @@ class Groups:
 
     def __init__(self) -> None:
         self._members: dict[GroupName, dict[str, Pod]] = {}
+        self._alike = Counter[tuple[str, str]]()  # by namespace and label
         self._listed: dict[GroupName, Sequence[Pod]] = {}
         self._of: defaultdict[str, set[GroupName]] = defaultdict(set)  # by controller
         self._controllers: defaultdict[GroupName, set[str]] = defaultdict(set)
@@ -31,6 +35,8 @@ class Groups:
             return
         self._of[controller_key].add(group)
         self._controllers[group].add(controller_key)
+        if group not in self._members:
+            self._alike[group.namespace, group.label] += 1
         members = self._members.setdefault(group, {})
         if counts:
             members[pod.uid] = pod
@@ -44,6 +50,20 @@ class Groups:
             self._listed[group] = list(self._members.get(group, {}).values())
         return self._listed[group]
 
+    def listing(self, group: GroupName) -> List[Pod]:
+        """What to ask for the pods of a group that a pod has named; see ``is_listed``.
+
+        Kubernetes' own groups are named by a field that nothing selects by: of those all pods of
+        the namespace are listed, and the others left out. Where there are many groups all pods with
+        their label are listed at once, because a tenant can name as many groups as he likes.
+        """
+        _, namespace, name, label = group
+        if not label:
+            return List(Selection(Pod, namespace), fresh=False, kept=_if_in_own_group)
+        if self._alike[namespace, label] > MANY:
+            return List(Selection(Pod, namespace, labels=label), fresh=False)
+        return List(selections.labelled(namespace, label, name), fresh=False)
+
     def with_mates(self, controller_keys: Iterable[str]) -> set[str]:
         """These controllers, and all that share a group with one of them."""
         found = set(controller_keys)
@@ -51,3 +71,18 @@ class Groups:
             groups = {group for key in found for group in self._of.get(key, ())}
             found.update(*(self._controllers[group] for group in groups))
         return found
+
+
+def is_listed(where: Selection[Pod], pod: Pod) -> bool:
+    """Whether a list of the pods of a node, or of groups, shows a pod as it is known."""
+    if where.fields:
+        return where.fields == selections.ON_NODE + pod.spec.node_name
+    if pod.namespace != where.namespace or not where.labels:
+        return pod.namespace == where.namespace and _if_in_own_group(pod) is not None
+    label, _, name = where.labels.partition("=")
+    own = pod.metadata.labels.get(label, "")
+    return own == name if name else bool(own)
+
+
+def _if_in_own_group(pod: Pod) -> Pod | None:
+    return pod if pod.spec.scheduling_group is not None else None

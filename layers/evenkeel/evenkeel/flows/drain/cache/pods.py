@@ -115,6 +115,7 @@ class Pods:
         selects: Callable[[Pod], bool],
         whole: Hashable = None,
         *,
+        among: Iterable[Pod] | None = None,
         urgent: bool = False,
     ) -> None:
         """A selection was listed anew: what it selects and does not list is not there.
@@ -122,7 +123,7 @@ class Pods:
         A pod that left the selection may be seen elsewhere, as it was before the list was made.
         ``whole`` names a selection of which ``items`` are all pods, known or not: a pod that is not
         known is not believed to be as it was before such a list, for it came and went, or is
-        another by now.
+        another by now. ``among`` are all pods that it may select, if that is known.
         """
         listed = {pod.uid for pod in items}
         for pod in items:
@@ -131,7 +132,7 @@ class Pods:
             before = self._lists.get(whole)
             newest = revision if before is None else max(before.revision, revision)
             self._lists[whole] = Absence(selects, newest)
-        for pod in self:
+        for pod in list(self if among is None else among):
             if pod.uid not in listed and selects(pod) and pod.revision < revision:
                 absences = self._absences.get(pod.uid, ())
                 self._absences[pod.uid] = (*absences[-1:], Absence(selects, revision))

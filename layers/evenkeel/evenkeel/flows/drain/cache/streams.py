@@ -158,6 +158,10 @@ class Streams:
         labels = selections.labels_on(pod)
         return next((self._showing[each][0] for each in labels if each in self._showing), None)
 
+    def select(self, labels: frozenset[PodLabel]) -> bool:
+        """Whether all pods with these labels are watched, or will be at once."""
+        return bool(labels) and labels <= self._showing.keys()
+
     def show(self, labels: frozenset[PodLabel]) -> bool:
         """Whether all pods with these labels were seen, and new ones will be."""
         return bool(labels) and labels <= self._shown

@@ -1,8 +1,10 @@
 """What an invocation knows of the cluster, kept up to date from replies and watches."""
 
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -11,15 +13,20 @@ from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.notice import mark
 from evenkeel.flows import selections
+from evenkeel.flows.drain.cache.facts import Facts
+from evenkeel.flows.drain.cache.groups import is_listed
 from evenkeel.flows.drain.cache.pods import Pods
 from evenkeel.flows.drain.cache.streams import Streams, is_recent
 from evenkeel.flows.drain.queue import NODES, Queue
 from evenkeel.flows.selections import PodLabel
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.cluster_objects import PodDisruptionBudget
+from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.workload import Controller, Deployment, ReplicaSet
+from evenkeel.model.request import Get, Selection
+from evenkeel.model.workload import Controller, Deployment, Job, ReplicaSet, StatefulSet
 
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,36 +65,29 @@ class View:
         ``capacities``: of which type nodes are, as far as it was read before.
         """
         self.queue = Queue()
+        self.facts = Facts(self.queue)
         self._assumed = dict(assumed or {})
         self.nodes: dict[str, Node] = {}
         self.lost_nodes: set[str] = set()
         self.notices: Mapping[str, NodeNotice] = self._assumed
         self.dooms: Mapping[str, NodeNotice] = self._assumed
-        self.unread: frozenset[str] = frozenset()  # doomed nodes whose pods were not read yet
         self.pods = Pods(self.queue, self.is_refused)
         self.streams = Streams()
         self.controllers: dict[str, Controller] = {}  # by key, see pods
         self.deployments: dict[str, Deployment] = {}  # by key
         self.siblings: dict[str, Mapping[str, Pod]] = {}  # by key: what its Deployment's others own
         self.namespace_objects: dict[str, NamespaceObjects] = {}
+        self._objects = defaultdict[str, dict[type, tuple[Sequence[KubernetesObject], str]]](dict)
         self.capacities = {} if capacities is None else capacities
         self.kept_empty: dict[str, bool] = {}  # whether a node is drained, as far as it was read
-        self.unknown_nodes: dict[str, set[str]] = {}  # and the controllers that depend on each
         self.listed_at: dict[str, datetime] = {}  # by key: when its last list was asked for
         self.minimums: dict[str, int] = {}  # by uid: how many pods of a ReplicaSet are to stay
 
-    def need_nodes(self, controller_key: str, pods: Iterable[Pod], known: Container[str]) -> None:
-        """The plan of a controller depends on the nodes of these pods, but for those known."""
-        for pod in pods:
-            name = pod.spec.node_name
-            if name and name not in known and name not in self.lost_nodes:
-                self.unknown_nodes.setdefault(name, set()).add(controller_key)
-
-    def see_unread(self, names: AbstractSet[str]) -> None:
-        """The pods of these doomed nodes were not read yet."""
-        if names != self.unread:
-            self.unread = frozenset(names)
-            self.queue.add([NODES], urgent=True)
+    @property
+    def unread(self) -> frozenset[str]:
+        """The doomed nodes whose pods were not read yet."""
+        know = self.facts.know
+        return frozenset(each for each in self.dooms if not know([selections.candidates_on(each)]))
 
     @property
     def uids(self) -> frozenset[str]:
@@ -110,12 +110,10 @@ class View:
             self.see_node(node)
 
     def miss_node(self, name: str) -> None:
-        """A node is gone, or not marked any more: with released pods on it that has to be known."""
+        """A node is gone, or not marked any more: which, has to be read where it matters."""
         if self._unmark(name):
-            released = [pod for pod in self.pods.on(name) if pod.active and pod.released]
-            if released:
-                keys = self.pods.controllers_of(released)
-                self.unknown_nodes.setdefault(name, set()).update(keys)
+            self.facts.forget(Get(Node, name))
+            self.queue.add(self.pods.controllers_on(name))
 
     def lose_node(self, name: str) -> None:
         """A node is gone for good."""
@@ -171,6 +169,7 @@ class View:
         assumed = self._assumed.get(name)
         self.notices = _but(self.notices, name, read or assumed)
         self.dooms = _but(self.dooms, name, read if is_drained else assumed)
+        self.facts.need(NODES, {selections.candidates_on(each): None for each in self.dooms})
         self.queue.add([NODES], urgent=True)
         if _deadline(self.dooms.get(name)) != _deadline(before):
             self.queue.add(self.pods.controllers_on(name), urgent=True)
@@ -254,23 +253,66 @@ class View:
         controller = self.controllers.get(key)
         return isinstance(controller, ReplicaSet) and controller.is_refused
 
-    def miss_controller(self, key: str) -> None:
+    def miss_controller(self, key: str, *, urgent: bool = False) -> None:
         """A controller is gone."""
         if self.controllers.pop(key, None) is not None:
-            self.queue.add([key])
+            self.queue.add([key], urgent=urgent)
 
-    def see_deployment(self, deployment: Deployment) -> None:
+    def see_deployment(self, deployment: Deployment, *, urgent: bool = False) -> None:
         """Take note of a Deployment: the plans for its ReplicaSets depend on it."""
         known = self.deployments.get(deployment.key)
         if known is not None and known.revision >= deployment.revision:
             return
         self.deployments[deployment.key] = deployment
         if known is None or not known.says_as_much_as(deployment):
-            self.queue.add(
-                key
-                for key, controller in self.controllers.items()
-                if controller.controller_key == deployment.key
-            )
+            self.queue.add(self._below(deployment.key), urgent=urgent)
+
+    def miss_deployment(self, key: str, *, urgent: bool = False) -> None:
+        """A Deployment is gone."""
+        if self.deployments.pop(key, None) is not None:
+            self.queue.add(self._below(key), urgent=urgent)
+
+    def _below(self, deployment_key: str) -> Sequence[str]:
+        """The keys of a Deployment's ReplicaSets."""
+        known = self.controllers.items()
+        return [key for key, each in known if each.controller_key == deployment_key]
+
+    def see_owner(self, request: Get[Any], found: object) -> None:
+        """Take what has a controller's name, or a Deployment's; what had it before is gone."""
+        named = request.kind, request.namespace, request.name
+        uid = found.uid if isinstance(found, KubernetesObject) else ""
+        for each in (*self.controllers.values(), *self.deployments.values()):
+            if (type(each), each.namespace, each.name) == named and each.uid != uid:
+                self.miss_controller(each.key, urgent=True)
+                self.miss_deployment(each.key, urgent=True)
+        if isinstance(found, Deployment):
+            self.see_deployment(found, urgent=True)
+        elif isinstance(found, ReplicaSet | StatefulSet | Job):
+            self.see_controller(found, urgent=True)
+
+    def list_pods(self, where: Selection[Pod], pods: Sequence[Pod], revision: int) -> None:
+        """Take all pods of a node, or all that are in a group."""
+        node_name = where.fields.removeprefix(selections.ON_NODE)
+        among = self.pods.on(node_name) if node_name else self.pods
+        is_there = partial(is_listed, where)
+        self.pods.relist(pods, revision, is_there, among=among, urgent=True)
+
+    def see_objects(
+        self, where: Selection[Any], items: Sequence[KubernetesObject], unread: str
+    ) -> None:
+        """Take note of a namespace's objects of one kind; ``unread``: why they are not known."""
+        namespace = where.namespace
+        of_kinds = self._objects[namespace]
+        known, of_kinds[where.kind] = of_kinds.get(where.kind), (list(items), unread)
+        if known == of_kinds[where.kind]:
+            return
+        self.namespace_objects[namespace] = msgspec.structs.replace(
+            NamespaceObjects.of([each for of_kind, _ in of_kinds.values() for each in of_kind]),
+            unread=next((why for _, why in of_kinds.values() if why), ""),
+        )
+        there = (pod for pod in self.pods if pod.namespace == namespace)
+        is_urgent = where.kind is not PodDisruptionBudget  # each pod that comes or goes changes one
+        self.queue.add(self.pods.controllers_of(there), urgent=is_urgent)
 
     def objects_in(self, namespace: str) -> NamespaceObjects:
         """What was read of a namespace's budgets, services, policies and claims."""

@@ -4,8 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
+import msgspec
+
 from evenkeel.decisions.drain.pace import Ranking
 from evenkeel.decisions.drain.plan import Plan
+from evenkeel.flows.drain.cache.facts import Needs
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.queue import NODES
@@ -65,11 +68,6 @@ class Plans:
         return self._pending_replacements
 
     @property
-    def held_namespaces(self) -> set[str]:
-        """Where voluntary moves hang on budgets."""
-        return {plan.held_in for plan in self._plans.values() if plan.held_in is not None}
-
-    @property
     def handovers(self) -> frozenset[str]:
         """The nodes that still have pods which are handed over."""
         return frozenset(node for node, workloads in self._handovers.items() if workloads)
@@ -89,7 +87,7 @@ class Plans:
 
     def _replan(self, key: str, now: datetime) -> None:
         before = self._plans.pop(key, _NOTHING)
-        plan = self._plan(key, now) if self._view.pods.has_any(key) else _NOTHING
+        plan = self._plan(key, before.needs, now) if self._view.pods.has_any(key) else _NOTHING
         if plan is _NOTHING:
             self._untold.discard(key)
         else:
@@ -100,6 +98,7 @@ class Plans:
             if has in plan.has:
                 plans[key] = plan
         self._pending_replacements += plan.pending_replacements - before.pending_replacements
+        self._view.facts.need(key, plan.needs)
         self._forced.put(key, plan.plan.forced)
         self._view.queue.again(key, plan.plan.due)
         self._count_handovers(before.handovers, plan.handovers)
@@ -113,7 +112,7 @@ class Plans:
         if any(counts[each] == 1 for each in gained) or any(not counts[each] for each in lost):
             self._view.queue.add([NODES], urgent=True)
 
-    def _plan(self, key: str, now: datetime) -> WorkloadPlan:
+    def _plan(self, key: str, needs: Needs, now: datetime) -> WorkloadPlan:
         """A plan; where none can be made, what is due by the deadline, and another try soon.
 
         One workload's objects must not keep the others from being planned for.
@@ -128,9 +127,10 @@ class Plans:
             )
         again_at = now + AFTER_A_FAILURE
         try:
-            return self._planner.last_moments(key, now, again_at)
+            plan = self._planner.last_moments(key, now, again_at)
         except Exception:  # noqa: BLE001 - as above
-            return WorkloadPlan(plan=Plan(due=again_at))
+            plan = WorkloadPlan(plan=Plan(due=again_at))
+        return msgspec.structs.replace(plan, needs=needs)  # it may be mended by what is read again
 
     def writes(self) -> Iterator[Sequence[Decision]]:
         """The steps that write and need no fresh read, by workload; none of a wrong plan."""

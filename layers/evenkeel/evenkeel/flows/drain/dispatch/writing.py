@@ -23,7 +23,6 @@ from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.backoff import AFTER_AN_ERROR, Backoff
 from evenkeel.flows.drain.progress import Answers
 from evenkeel.flows.drain.recording import OnceRecorder
-from evenkeel.flows.drain.sync.reads import Reads
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
@@ -76,7 +75,6 @@ class Writer:
         self._gate = pause.PauseGate()
         self._left = left
         self._answers = answers
-        self._rereads = Reads[Reference](session, self._reread)
         self._under_way: set[str] = set()
         self._accepted_counts: Counter[Verb] = Counter()
         self._backoff = Backoff()
@@ -261,7 +259,8 @@ class Writer:
     def _read_again(self, subject: Reference) -> None:
         kind = _REREAD[subject.kind]
         self._under_way.add(subject.uid)
-        self._rereads.send(subject, Get(kind, subject.name, subject.namespace))
+        request = Get(kind, subject.name, subject.namespace)
+        self._session.submit(request, partial(self._reread, subject))
 
     def _reread(self, subject: Reference, reply: Reply) -> None:
         self._under_way.discard(subject.uid)

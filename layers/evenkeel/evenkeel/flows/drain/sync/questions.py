@@ -24,7 +24,9 @@ class Questions:
     An answer that comes after the end of the invocation is not taken: the next one asks again.
     """
 
-    def __init__(self, background: Background, clock: Clock, then: Callable[[], None]) -> None:
+    def __init__(
+        self, background: Background, clock: Clock, then: Callable[[], None] | None = None
+    ) -> None:
         """``then`` is called after each answer was taken."""
         self._background = background
         self._clock = clock
@@ -55,4 +57,5 @@ class Questions:
     ) -> None:
         self._open.discard(about)
         take(answer, self._clock.now())
-        self._then()
+        if self._then is not None:
+            self._then()

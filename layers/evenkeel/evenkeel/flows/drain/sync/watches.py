@@ -7,12 +7,12 @@ What finds no room is read instead, and so is what nobody may watch.
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.streams import Stream
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.sync.reads import Reads
 from evenkeel.flows.selections import PodLabel
 from evenkeel.model import names
 from evenkeel.model.pod import Pod
@@ -37,7 +37,6 @@ class Watches:
         self._released: Selection[Pod] | None = None
         self._released_elsewhere: frozenset[str] = frozenset()
         self._left_out: set[PodLabel] = set()
-        self._reads = Reads[tuple[Selection[Any], datetime]](session, self._listed)
 
     @property
     def are_blind(self) -> bool:
@@ -72,7 +71,7 @@ class Watches:
             self.watch(self._released, now)
 
     def _arrange(self, parts: Sequence[frozenset[PodLabel]], now: datetime) -> None:
-        """Watch these parts, and no others."""
+        """Watch these parts, and no others: what no watch selects has to be read."""
         labels = {each: part for part in parts for each in selections.showing(part)}
         for selection in self._labels.keys() - labels.keys():
             self._session.unwatch(selection)
@@ -83,7 +82,14 @@ class Watches:
             for label in part:
                 showing[label].append(self._streams[selection])
         self._parts, self._labels = parts, labels
+        before = frozenset(self._view.streams.labels)
         self._view.streams.arrange(showing)
+        others = before.symmetric_difference(showing)
+        self._view.queue.add(
+            key
+            for key, each in self._view.controllers.items()
+            if not others.isdisjoint(selections.labels_of(each))
+        )
 
     def selects(self, selection: Selection[Any], pod: Pod) -> bool:
         """Whether a pod as it is known is one that a watch of pods shows."""
@@ -112,10 +118,9 @@ class Watches:
         """List the selections whose watches lag behind an own write, or are refused."""
         for selection, stream in self._streams.items():
             if stream.has_to_be_listed(now):
-                self._reads.send((selection, now), List(selection))
+                self._session.submit(List(selection), partial(self._listed, selection, now))
 
-    def _listed(self, asked: tuple[Selection[Any], datetime], reply: Reply) -> None:
-        selection, asked_at = asked
+    def _listed(self, selection: Selection[Any], asked_at: datetime, reply: Reply) -> None:
         if selection in self._streams and isinstance(reply.result, Listing):
             self._streams[selection].listed(reply.result, asked_at)
             self._view.streams.look()

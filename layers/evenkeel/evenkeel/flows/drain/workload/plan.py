@@ -8,6 +8,7 @@ import msgspec
 
 from evenkeel.decisions.drain.pace import Ranking
 from evenkeel.decisions.drain.plan import Plan
+from evenkeel.flows.drain.cache.facts import Needs
 from evenkeel.flows.selections import PodLabel
 from evenkeel.model.decision import Decision
 
@@ -28,8 +29,8 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     - ``ranking``: the pods that wait to be released; None if no pod does.
     - ``pending_replacements``: so many released pods have no replacement yet.
     - ``watched_by``: watches of these labels show all that matters to it; empty where they cannot.
-    - ``held_in`` is the namespace whose budgets hold pods that move for a mere hint.
-    - ``handovers`` names the nodes that still have pods of it which are handed over.
+    - ``handovers`` names the nodes that still have pods of it which are handed over, or may be.
+    - ``needs``: what has to be read for it.
     """
 
     plan: Plan
@@ -38,8 +39,8 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     ranking: Ranking | None = None
     pending_replacements: int = 0
     watched_by: frozenset[PodLabel] = frozenset()
-    held_in: str | None = None
     handovers: frozenset[str] = frozenset()
+    needs: Needs = {}
 
     @property
     def awaits_pods(self) -> bool:

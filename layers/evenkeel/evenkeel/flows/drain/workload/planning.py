@@ -14,14 +14,20 @@ from evenkeel.decisions.drain.plan import Plan, plan
 from evenkeel.decisions.drain.refusal import kept_past_deadline
 from evenkeel.decisions.drain.route import Route, Way, not_ours, route
 from evenkeel.flows import selections
+from evenkeel.flows.drain.cache.facts import Needs
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.workload.gangs import Gangs
+from evenkeel.flows.drain.workload.needs import (
+    budgets_in,
+    is_concerned,
+    nodes_of,
+    owner_and_namespace,
+)
 from evenkeel.flows.drain.workload.plan import WorkloadPlan
 from evenkeel.flows.selections import PodLabel
 from evenkeel.model import names
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.release import ReleaseReason
 from evenkeel.model.times import earliest
 from evenkeel.model.workload import Controller, ReplicaSet
 
@@ -40,6 +46,10 @@ class Planner:
         controller = self._view.controllers.get(controller_key)
         if not pods and not self._view.is_refused(controller_key):
             return WorkloadPlan(plan=Plan())
+        needs = self._needs(controller_key, pods)
+        if not self._view.facts.know(needs):
+            doomed = frozenset(pod.spec.node_name for pod in pods) & self._view.dooms.keys()
+            return WorkloadPlan(plan=Plan(), handovers=doomed, needs=needs)
         movers = self._movers(controller, pods, now)
         moving = [mover for mover in movers if not _awaits_adoption(mover.pod, controller_key)]
         orphans = [mover for mover in movers if _awaits_adoption(mover.pod, controller_key)]
@@ -50,6 +60,9 @@ class Planner:
                 found, msgspec.structs.replace(census, owner=Owner(), moving=orphans)
             )
         is_handed_over = census.is_of_replica_set
+        needs = {**needs, **nodes_of(self._view, controller_key, pods)}
+        if is_handed_over and _is_voluntary(census):
+            needs |= budgets_in(pods[0].namespace)
         return WorkloadPlan(
             plan=found,
             writes=[step for step in found.steps if step.write is not None],
@@ -57,9 +70,14 @@ class Planner:
             ranking=pace.rank(census, found.candidates) if found.candidates else None,
             pending_replacements=census.pending_replacements if is_handed_over else 0,
             watched_by=_watched_by(controller, census),
-            held_in=pods[0].namespace if is_handed_over and _is_voluntary(census) else None,
             handovers=_handovers(census),
+            needs=needs,
         )
+
+    def _needs(self, controller_key: str, pods: Sequence[Pod]) -> Needs:
+        """What has to be known before anything is decided about pods that are concerned at all."""
+        view = self._view
+        return owner_and_namespace(view, controller_key, pods) if is_concerned(view, pods) else {}
 
     def last_moments(self, controller_key: str, now: datetime, again_at: datetime) -> WorkloadPlan:
         """The forced evictions of one controller's pods alone, and when to plan for it again.
@@ -87,7 +105,7 @@ class Planner:
         has_gangs = self._gangs.may_have(controller)
         for pod in pods:
             notice = view.dooms.get(pod.spec.node_name)
-            if pod.spec.node_name in view.unread or pod.released:
+            if pod.released:
                 continue
             own = None if notice is None else MovingPod(pod, self._route(pod, notice, now), notice)
             mover = self._gangs.mover(pod, own, pods, now) if has_gangs else own
@@ -103,7 +121,7 @@ class Planner:
         moving: Sequence[MovingPod],
         now: datetime,
     ) -> Census:
-        """What is known of a controller's pods; nodes that this depends on will be read."""
+        """What is known of a controller's pods."""
         view = self._view
         owner = self._owner(controller, pods)
         replica_set = owner.controller if isinstance(owner.controller, ReplicaSet) else None
@@ -122,10 +140,6 @@ class Planner:
             capacities=view.capacities,
             kept_empty=view.kept_empty,
         )
-        if any(item.release.target is not None for item in census.released):
-            view.need_nodes(controller_key, census.owned, view.capacities)
-        asked = (i.pod for i in census.released if i.release.reason is ReleaseReason.EVICTION)
-        view.need_nodes(controller_key, asked, view.kept_empty)
         if replica_set is not None:
             view.keep_at_least(replica_set.uid, census.promised)
         return census

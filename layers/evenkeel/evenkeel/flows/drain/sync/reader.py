@@ -1,0 +1,133 @@
+"""Reading the facts that plans need, beside the loop."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from concurrent.futures import Future
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from evenkeel.errors import ClusterError, NotFoundError
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.sync.questions import Questions
+from evenkeel.flows.reads import answer, is_unanswered, read_all
+from evenkeel.flows.remedies import metric_of, record_unread
+from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.gang import PodGroup
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Get, List, Listing, Read, Selection
+from evenkeel.ports import Cluster, Recorder, Reply
+
+AFTER_A_FAILURE = timedelta(seconds=1)
+"""How long to rest before what could not be read is asked for again."""
+
+
+class Reader:
+    """Reads what is missing or too old, and tells the view.
+
+    All objects of a kind are read together, in one read at a time.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        view: View,
+        labels: CapacityLabels,
+        recorder: Recorder,
+        questions: Questions,
+    ) -> None:
+        """``labels`` tell which nodes are spot."""
+        self._cluster = cluster
+        self._view = view
+        self._labels = labels
+        self._recorder = recorder
+        self._questions = questions
+        self._rests_until: dict[str, datetime] = {}  # by kind
+
+    def read(self, now: datetime) -> None:
+        """Read what is due, and wait for it. Raises ClusterError."""
+        facts = [*self._view.facts.due(now)]
+        for fact, reply in zip(facts, read_all(self._cluster, facts), strict=True):
+            self._see(fact, reply, now)
+
+    def ask(self, now: datetime) -> None:
+        """Ask for what is due; for nothing of a kind of which something just could not be read."""
+        due = defaultdict[str, list[Read]](list)
+        for fact in self._view.facts.due(now):
+            due[_kind(fact)].append(fact)
+        for kind, facts in due.items():
+            if now >= self._rests_until.get(kind, now):
+                read = partial(read_all, self._cluster, facts)
+                self._questions.ask(kind, read, partial(self._take, kind, facts, now))
+
+    def _take(
+        self,
+        kind: str,
+        facts: Sequence[Read],
+        asked_at: datetime,
+        reading: Future[Sequence[Reply]],
+        now: datetime,
+    ) -> None:
+        """Take replies. What could not be read stays as it was, and is asked for again soon."""
+        errors = list[ClusterError]()
+        try:
+            replies = reading.result()
+        except ClusterError as error:
+            errors, facts, replies = [error], (), ()
+        for fact, reply in zip(facts, replies, strict=True):
+            try:
+                self._see(fact, reply, asked_at)
+            except ClusterError as error:
+                errors.append(error)
+        if errors:
+            self._rests_until[kind] = now + AFTER_A_FAILURE
+            self._recorder.counted(metric_of(errors[0]))
+            self._recorder.noted(f"could not refresh workloads, using the last read: {errors[0]}")
+
+    def _see(self, fact: Read, reply: Reply, asked_at: datetime) -> None:
+        """Take the answer to a request. Raises ClusterError where it has to be asked again."""
+        match fact:
+            case Get(kind=kind, name=name) if kind is Node:
+                self._see_node(name, reply)
+            case Get():
+                self._view.see_owner(fact, reply.result)
+            case List(selection=where) if where.kind is Pod:
+                listing = answer(reply)
+                assert isinstance(listing, Listing)  # noqa: S101 - a List answers a Listing
+                pods = [item for item in listing.items if isinstance(item, Pod)]
+                self._view.list_pods(where, pods, listing.revision)
+            case List(selection=where):
+                self._see_objects(where, reply, is_known=self._view.facts.know([fact]))
+        self._view.facts.read(fact, asked_at)
+
+    def _see_node(self, name: str, reply: Reply) -> None:
+        """One that is not there is gone for good."""
+        if isinstance(reply.error, NotFoundError):
+            self._view.lose_node(name)
+        elif reply.error is not None and is_unanswered(reply.error):
+            raise reply.error
+        elif isinstance(reply.result, Node):
+            self._view.capacities[name] = self._labels.of(reply.result)
+            self._view.kept_empty[name] = reply.result.is_kept_empty
+
+    def _see_objects(self, where: Selection[Any], reply: Reply, *, is_known: bool) -> None:
+        """Objects of a namespace. Why they cannot be read concerns the pods there alone.
+
+        There may be no groups of pods of a kind, or none that the API server shows.
+        """
+        error = reply.error
+        if error is not None and (is_unanswered(error) or not issubclass(where.kind, PodGroup)):
+            record_unread(self._recorder, {where.namespace: error})
+            if not is_known:
+                self._view.see_objects(where, (), str(error))
+        else:
+            items = reply.result.items if isinstance(reply.result, Listing) else ()
+            self._view.see_objects(where, items, "")
+
+
+def _kind(fact: Read) -> str:
+    """What is read together: owners of all kinds, and else all of one kind."""
+    if isinstance(fact, List):
+        return fact.selection.kind.__name__
+    return "owners" if fact.namespace else "nodes"

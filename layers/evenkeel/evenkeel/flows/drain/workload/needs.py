@@ -1,0 +1,140 @@
+"""What has to be read for the plan of one workload, because no watch shows it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
+from functools import lru_cache
+from typing import Any, Final
+
+from evenkeel.decisions.drain.deadlines import node_deadline
+from evenkeel.decisions.drain.route import not_ours
+from evenkeel.flows import selections
+from evenkeel.flows.drain.cache.facts import Needs
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.model.cluster_objects import (
+    NetworkPolicy,
+    PersistentVolumeClaim,
+    PodDisruptionBudget,
+    Service,
+)
+from evenkeel.model.gang import GroupName, group_of
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.release import ReleaseReason
+from evenkeel.model.request import Get, List, Read, Selection
+from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
+
+AGAIN_AFTER: Final = timedelta(seconds=30)
+"""How old may get what a workload depends on: somebody scales a StatefulSet, changes a Deployment's
+strategy, or makes a Service that selects by template hash."""
+
+SOON_AGAIN_AFTER: Final = timedelta(seconds=10)
+"""How old may get what is known of pods that no watch selects, such as bare ones: a pod that has
+ended would be evicted at its last moment, and its logs would be lost. And how often a node is asked
+for that the API server does not show."""
+
+BUDGETS_AGAIN_AFTER: Final = timedelta(seconds=1)
+"""How old may get the counts of budgets while a voluntary move hangs on them."""
+
+_CONTROLLERS: Final[dict[str, type[ReplicaSet | StatefulSet | Job]]] = {
+    "ReplicaSet": ReplicaSet,
+    "StatefulSet": StatefulSet,
+    "Job": Job,
+}
+
+
+def is_concerned(view: View, pods: Iterable[Pod]) -> bool:
+    """Whether one of these pods is released or on a doomed node, or one of its group is."""
+    found = list(pods)
+    if view.pods.groups:
+        found += [pod for group in _groups(pods) for pod in view.pods.groups.members(group)]
+    return any(pod.released or pod.spec.node_name in view.dooms for pod in found)
+
+
+def owner_and_namespace(view: View, controller_key: str, pods: Sequence[Pod]) -> Needs:
+    """What has to be known before anything is decided about a controller's pods.
+
+    One whose owner nobody knows would look like one that nobody wants. Claims are read only if a
+    pod mounts one, groups and their members only if a pod names one.
+    """
+    replica_set = view.controllers.get(controller_key)
+    if not isinstance(replica_set, ReplicaSet):
+        replica_set = None
+    age = AGAIN_AFTER if replica_set is None else None  # a watch shows ReplicaSets
+    needs: dict[Read, timedelta | None] = dict.fromkeys(_controller_of(pods), age)
+    above = replica_set.controller if replica_set is not None else None
+    namespace = pods[0].namespace
+    if above is not None and above.full_kind == "Deployment":
+        needs[Get(Deployment, above.name, namespace)] = AGAIN_AFTER
+    needs |= _policies(namespace)
+    if any(volume.persistent_volume_claim for pod in pods for volume in pod.spec.volumes):
+        needs[List(Selection(PersistentVolumeClaim, namespace), fresh=False)] = AGAIN_AFTER
+    if view.pods.groups:
+        for group in _groups(pods):
+            needs[List(Selection(group.kind, namespace), fresh=False)] = AGAIN_AFTER
+            needs[view.pods.groups.listing(group)] = AGAIN_AFTER
+    return needs
+
+
+def nodes_of(view: View, controller_key: str, pods: Sequence[Pod]) -> Needs:
+    """What has to be known of the nodes of a workload's pods.
+
+    Nodes of released pods, if no mark says that the node is there. Nodes of pods that were released
+    because their eviction was asked for, because another may drain the node. Nodes of all pods
+    while a released one waits for a replacement on nodes of one capacity type. And the pods on a
+    dying node, if no watch selects one of them.
+    """
+    names = set[str]()
+    for pod in pods:
+        if not pod.released:
+            continue
+        release = pod.release
+        is_asked = release is not None and release.reason is ReleaseReason.EVICTION
+        if is_asked or pod.spec.node_name not in view.nodes:
+            names.add(pod.spec.node_name)
+        if release is not None and release.target is not None:
+            owned = (each.spec.node_name for each in pods if not each.released)
+            names.update(name for name in owned if name not in view.capacities)
+    needs: dict[Read, timedelta | None] = {
+        Get(Node, name): None if name in view.kept_empty else SOON_AGAIN_AFTER
+        for name in sorted(names - view.lost_nodes - {""})
+    }
+    controller = view.controllers.get(controller_key)
+    if controller is None or not view.streams.select(selections.labels_of(controller)):
+        for name in sorted({pod.spec.node_name for pod in pods if _is_unwatched(view, pod)}):
+            needs[selections.candidates_on(name)] = SOON_AGAIN_AFTER
+    return needs
+
+
+def budgets_in(namespace: str) -> Needs:
+    """What has to be known afresh while pods of a namespace move for a mere hint."""
+    return {List(Selection(PodDisruptionBudget, namespace)): BUDGETS_AGAIN_AFTER}
+
+
+@lru_cache(maxsize=1_000)
+def _policies(namespace: str) -> Needs:
+    kinds = (Service, NetworkPolicy)
+    budgets = List(Selection(PodDisruptionBudget, namespace))
+    others = (List(Selection(kind, namespace), fresh=False) for kind in kinds)
+    return dict.fromkeys((budgets, *others), AGAIN_AFTER)
+
+
+def _controller_of(pods: Sequence[Pod]) -> Iterator[Get[Any]]:
+    """How to read the controller that pods have or were released from, if they say it."""
+    first = next((pod for pod in pods if pod.controller is not None), pods[0])
+    reference, release = first.controller, first.release if first.released else None
+    if reference is not None and (kind := _CONTROLLERS.get(reference.full_kind)) is not None:
+        yield Get(kind, reference.name, first.namespace)
+    elif release is not None:
+        yield Get(ReplicaSet, release.controller, first.namespace)
+
+
+def _groups(pods: Iterable[Pod]) -> set[GroupName]:
+    return {group for pod in pods if (group := group_of(pod)) is not None}
+
+
+def _is_unwatched(view: View, pod: Pod) -> bool:
+    """Whether a pod is on a dying node and no watch selects it."""
+    notice = view.dooms.get(pod.spec.node_name)
+    if notice is None or view.streams.of(pod) is not None or not node_deadline(notice).forced:
+        return False
+    return not_ours(pod, view.owner_of(pod)) is None
