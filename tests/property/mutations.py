@@ -59,6 +59,7 @@ TORN = "test_gangs.py::test_a_gang_of_which_too_few_stay"
 WHOLE = "../unit/drain/test_gangs.py::test_whose_owner_says_so_all_go"
 ALONG = "test_gangs.py::test_no_member_is_left_behind"
 MISSING_TWO = "../unit/drain/test_owners.py::test_one_pod_more_goes"
+READ_FIRST = "../unit/drain/test_facts.py::test_what_is_read_for_the_first_time"
 READ_LATE = "../unit/drain/test_slow_and_torn.py::test_a_pod_waits_until_its_owner_and"
 LISTED = "../unit/drain/test_watches.py::test_marks_that_nobody_may_watch_are_listed"
 BROKEN = "../unit/drain/test_gangs.py::test_a_notice_of_one_member_s_node_concerns"
@@ -394,7 +395,7 @@ MUTATIONS = (
         "what is read for the first time adds nobody",
         "flows/drain/cache/facts.py",
         [("self._queue.add(self._needed_by.get(fact, ()), urgent=True)", "pass")],
-        [READ_LATE],
+        [READ_FIRST],
     ),
     Mutation(
         "a pod goes before its owner is known",

@@ -27,7 +27,7 @@ from tests import builders
 from tests.builders import NOW
 from tests.fixtures.scene import Scene
 from tests.unit.drain.conftest import MakeScene
-from tests.unit.drain.manifests import budget, deployment
+from tests.unit.drain.manifests import Manifest, budget, deployment
 
 REPLICA_SET = builders.replica_set()
 OWNED = builders.pod("web-1", of=REPLICA_SET, node="s1", revision=90)
@@ -230,15 +230,25 @@ def test_a_pod_that_a_watch_shows_does_not_wait_until_its_node_was_read(scene: S
     assert 10 <= min(released) < 12
 
 
+def elsewhere(name: str, **options: Any) -> Manifest:
+    """A Deployment in a namespace of its own."""
+    manifest = deployment(name, **options)
+    return manifest | {"metadata": {**manifest["metadata"], "namespace": "elsewhere"}}
+
+
 @pytest.mark.parametrize("kind", [Deployment, ReplicaSet, Service, NetworkPolicy])
 def test_a_pod_waits_until_its_owner_and_its_namespace_were_read(
     scene: Scene, kind: type[KubernetesObject]
 ) -> None:
-    """It may be one that must not be released."""
+    """It may be one that must not be released. An invocation is at work for another pod."""
     scene.add_node("s1", room="1")
     scene.apply(deployment("web", 2))
     scene.settle()
+    scene.add_node("s2")
+    scene.apply(elsewhere("stuck", pod={"nodeSelector": {"kubernetes.io/hostname": "s2"}}))
+    scene.settle()
     scene.begin()
+    scene.interrupt("s2")
 
     def is_about_it(request: Request) -> bool:
         asked = request.selection.kind if isinstance(request, List) else None
