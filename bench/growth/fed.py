@@ -18,6 +18,8 @@ from bench import conditions
 from bench.growth.results import Fed, Feeding
 from bench.say import Say
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
+from evenkeel.flows import selections
+from evenkeel.flows.drain.cache.streams import Stream
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
@@ -67,6 +69,8 @@ def feed(nodes: int) -> Fed:
         view.see_node(node)
     for replica_set in sets:
         view.see_controller(replica_set)
+    labels = {label for each in sets for label in selections.labels_of(each)}
+    view.streams.arrange({label: [Stream(NOW)] for label in labels})  # as in a storm
     for pod in pods:
         view.pods.see(pod)
     _plan(plans, view, clock)
