@@ -84,6 +84,13 @@ def test_what_grows_old_is_read_again_together_however_young_some_of_it_is(facts
     assert due(facts, 59) == []
 
 
+def test_what_was_read_before_the_first_look_is_not_read_again_at_once(facts: Facts) -> None:
+    facts.read(ONE, NOW)
+    facts.need("a", {ONE: seconds(10)})
+    assert due(facts, 1) == []
+    assert due(facts, 10) == [ONE]
+
+
 def test_the_plan_that_needs_it_youngest_says_how_old_a_fact_may_get(facts: Facts) -> None:
     facts.need("a", {ONE: seconds(30)})
     facts.need("b", {ONE: seconds(1)})

@@ -63,6 +63,7 @@ class Facts:
         if fact not in self._asked_at:
             self._queue.add(self._needed_by.get(fact, ()), urgent=True)
         self._asked_at[fact] = asked_at
+        self._began = self._began or asked_at
         self._missing.pop(fact, None)
 
     def forget(self, fact: Read) -> None:
