@@ -128,8 +128,8 @@ def _controller_of(pods: Sequence[Pod]) -> Iterator[Get[Any]]:
         yield Get(ReplicaSet, release.controller, first.namespace)
 
 
-def _groups(pods: Iterable[Pod]) -> set[GroupName]:
-    return {group for pod in pods if (group := group_of(pod)) is not None}
+def _groups(pods: Iterable[Pod]) -> Iterable[GroupName]:
+    return dict.fromkeys(group for pod in pods if (group := group_of(pod)) is not None)
 
 
 def _is_unwatched(view: View, pod: Pod) -> bool:
