@@ -265,11 +265,13 @@ def test_they_are_moves_of_the_run_s_budget_and_come_after_those_with_room() -> 
     assert found.rest is None
 
 
-def test_whose_pods_were_moved_longest_ago_comes_first() -> None:
-    tried = web("a", 9, notes=restored(SPOT, at=NOW - 20 * MINUTE))
-    before = web("b", notes=restored(SPOT, at=NOW - 40 * MINUTE))
-    assert begun(made(tried, before, web("c"))) == ["c"]
-    assert begun(made(tried, before)) == ["b"]
+def test_whose_last_move_began_longest_ago_comes_first_whatever_its_workload_notes() -> None:
+    """A release that is refused leaves no note on the workload, and a tenant may write any."""
+    rest = SpotRest(since=NOW - 10 * MINUTE, until=NOW - 5 * MINUTE)
+    tried = moving(9, name="a", back=True, ago=20 * MINUTE)
+    before = moving(name="b", back=True, ago=40 * MINUTE, notes=restored(SPOT, at=NOW - MINUTE))
+    assert begun(made(tried, before, web("c"), rest=rest)) == ["c"]
+    assert begun(made(tried, before, rest=rest)) == ["b"]
 
 
 # When it rests.

@@ -21,7 +21,7 @@ from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
-from evenkeel.model.move import Move, Restored
+from evenkeel.model.move import Move
 from evenkeel.model.placement import placed_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
@@ -84,9 +84,12 @@ def may_wait(case: Case, outcome: Outcome) -> bool:
 
 
 def rank(case: Case) -> datetime:
-    """Who comes first: whose pods were moved longest ago. So none takes the others' turns."""
-    last = Restored.of(case.workload)
-    return NEVER if last is None else last.at
+    """Who comes first: whose moves began longest ago. So none takes the others' turns.
+
+    Their Leases tell that: they are written before the release, which may be refused, and no tenant
+    can write them.
+    """
+    return max((move.since for move in case.moves.values()), default=NEVER)
 
 
 def noted(snapshot: Snapshot, rest: SpotRest, *, begins: bool) -> Decision | None:
