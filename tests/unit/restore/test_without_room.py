@@ -27,6 +27,7 @@ from tests.unit.drain.manifests import deployment, quota
 
 FLOOR_OF_TWO = {names.ON_DEMAND: "2"}
 HOUR = 3600
+SLOW = {"annotations": {"evenkeel.test/start-after": "400s"}}
 
 
 def attempts(scene: RestoreScene) -> list[tuple[float, Decision]]:
@@ -136,6 +137,17 @@ def test_a_workload_that_no_pool_suits_leaves_the_others_their_turn(scene: Resto
     assert nodes.most_at_once == 1
     assert scene.lowest("gpu") == 9
     assert cooldowns(scene) == 0
+
+
+def test_a_workload_that_is_too_slow_on_its_node_rests_and_not_the_cluster(
+    scene: RestoreScene,
+) -> None:
+    """Its node comes in time, and then its pod starts for 400 s."""
+    on_on_demand(scene, "slow", size=2, pod=SLOW)
+    Autoscaler(scene)
+    scene.run(until=25 * 60)
+    assert cooldowns(scene) == 1
+    assert rest(scene).failures == 0
 
 
 def refuse_releases(scene: RestoreScene, app: str) -> None:
