@@ -149,6 +149,21 @@ def test_before_any_is_begun_that_is_noted_and_only_one_of_two_runs_can() -> Non
         stored(later, newer)
 
 
+def test_what_is_noted_says_whether_pods_go_or_the_cluster_rests() -> None:
+    def said(found: RestorePlan) -> tuple[Verb, str, bool]:
+        note = found.rest
+        assert note is not None
+        assert note.message.startswith("no pod goes") is (note.until is not None)
+        return note.verb, note.reason, note.until is not None
+
+    goes = (Verb.ACKNOWLEDGE, "SpotRestOver", False)
+    assert said(made(web())) == goes
+    failed = SpotRest(since=NOW - 20 * MINUTE, until=NOW - 6 * MINUTE, failures=3)
+    assert said(made(moving(1, arrived=True), rest=failed, nodes=FULL)) == goes
+    back = moving(back=True, ago=6 * MINUTE)
+    assert said(made(back)) == (Verb.WAIT, "SpotRests", True)
+
+
 def test_nothing_is_noted_where_nothing_is_begun() -> None:
     assert made().rest is None
     there = fleet(node("o1"), node("s1"))

@@ -104,16 +104,16 @@ def noted(snapshot: Snapshot, rest: SpotRest, *, begins: bool) -> Decision | Non
         rest = msgspec.structs.replace(rest, since=since, until=until, begun=now)
     if rest == snapshot.rest:
         return None
-    if now < rest.until:
+    rests = now < rest.until
+    message = "pods may go to spot without room, so that nodes are made for them"
+    if rests:
         message = f"no pod goes to spot without room before {in_words(rest.until)}"
-    else:
-        message = "pods go to spot without room, so that nodes are made for them"
     return Decision.about(
         Reference(Lease.resource.kind, names.SPOT_REST, names.SYSTEM_NAMESPACE),
-        Verb.WAIT,
-        Reason.SPOT_RESTS,
+        Verb.WAIT if rests else Verb.ACKNOWLEDGE,
+        Reason.SPOT_RESTS if rests else Reason.SPOT_REST_OVER,
         f"{message}; {rest.failures} came back in a row",
-        until=rest.until,
+        until=rest.until if rests else None,
         write=rest.write(),
     )
 
