@@ -46,7 +46,7 @@ def gather(
     standings.sort(key=lambda each: (each.workload.namespace, each.workload.name))
     nodes = snapshot.fleet.nodes.values()
     unlabelled = sorted(node.name for node in nodes if not labels.are_on(node))
-    pools = in_pools(cluster, snapshot)
+    pools = in_pools(snapshot)
     headroom = "" if namespace else told(cluster, snapshot)
     return Found(standings, unlabelled, pools, _by_workload(plan(snapshot)), headroom)
 

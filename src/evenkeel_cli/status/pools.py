@@ -1,6 +1,7 @@
 """How the pools of spot nodes share a workload's pods, and what is said of that."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import msgspec
 
@@ -9,13 +10,10 @@ from evenkeel.decisions.pools.goal import goal_of, remarks_on
 from evenkeel.decisions.pools.spread import spread_of
 from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Snapshot
-from evenkeel.flows.reads import list_all
+from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import Capacity
-from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.meta import Reference
 from evenkeel.model.pool import pools_of
-from evenkeel.model.request import List, Selection
-from evenkeel.ports import Cluster
 
 
 class InPools(msgspec.Struct, frozen=True):
@@ -25,21 +23,23 @@ class InPools(msgspec.Struct, frozen=True):
     remarks: Sequence[Remark]
 
 
-def in_pools(cluster: Cluster, snapshot: Snapshot) -> Mapping[Reference, InPools]:
-    """Each workload's, by its reference. Raises ClusterError."""
-    (namespaces,) = list_all(cluster, [List(Selection(Namespace))])
-    notes = {each.name: each.metadata.annotations for each in namespaces}
-    labels, rooms = snapshot.fleet.labels, Rooms(snapshot.fleet)
-    pools = pools_of(snapshot.fleet.nodes.values(), labels)
+def in_pools(snapshot: Snapshot) -> Mapping[Reference, InPools]:
+    """Each workload's, by its reference."""
+    rooms = Rooms(snapshot.fleet)
+    pools = pools_of(snapshot.fleet.nodes.values(), snapshot.fleet.labels)
+
+    def taking(rules: NewPodSpec) -> int:
+        """How many pools take pods with these rules."""
+        return len({pools[node.name] for node in rooms.taking(rules, Capacity.SPOT)})
+
     found = {}
     for case in snapshot.cases:
         workload = case.workload
         spread = spread_of(case.pods, pools)
         remarks: Sequence[Remark] = ()
         template = workload.spec.template
-        goal = goal_of(workload, template.metadata.annotations, notes.get(workload.namespace))
+        goal = goal_of(workload, template.metadata.annotations, case.of_namespace)
         if goal is not None:
-            taking = rooms.taking(template.spec, Capacity.SPOT)
-            remarks = remarks_on(spread, goal, len(set(pools_of(taking, labels).values())))
+            remarks = remarks_on(spread, goal, partial(taking, template.spec))
         found[workload.reference] = InPools(spread.survivors, remarks)
     return found

@@ -1,6 +1,8 @@
 """``evenkeel status``: the split of every workload, for people and for programs."""
 
 import json
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Asked, ReleaseReason
-from evenkeel.model.request import List, Selection
+from evenkeel.model.request import List, Request, Selection
 from evenkeel.model.template import new_trace
 from evenkeel.model.workload import ReplicaSet
 from evenkeel_cli.following import Seen
@@ -255,6 +257,22 @@ def test_a_pool_with_more_pods_than_its_workload_is_to_have_there_is_told(scene:
     found = standing(scene.cluster)
     assert reasons(found["web"]) == reasons(found["cart"]) == ["PoolTooFull"]
     assert "3 of its pods are in one pool (m5.large in a)" in found["web"].remarks[0].message
+
+
+def test_namespaces_and_nodes_are_listed_once(scene: Scene) -> None:
+    pooled(scene, s1="m5.large")
+    scene.apply(deployment("web", 2, notes={names.ONE_POOL_AT_MOST: "1"}))
+    scene.settle()
+    listed = Counter[str]()
+
+    def count(request: Request, proceed: Callable[[], Any]) -> Any:
+        if isinstance(request, List):
+            listed[request.selection.kind.resource.kind] += 1
+        return proceed()
+
+    scene.cluster.intercept(count)
+    assert reasons(standing(scene.cluster)["web"]) == ["PoolsTooFew"]
+    assert (listed["Namespace"], listed["Node"]) == (1, 1)
 
 
 def test_a_pool_that_takes_none_of_its_pods_is_none_for_them(scene: Scene) -> None:

@@ -10,10 +10,12 @@ import pytest
 from evenkeel.decisions.restore.plan import plan
 from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.errors import ForbiddenError
-from evenkeel.flows.restore.reading import REST, Scope, read
+from evenkeel.flows.reads import ask
+from evenkeel.flows.restore.reading import MOVES, REST, Scope, read
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.decision import Decision
+from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, List, Patch, Request
 from evenkeel.model.spot_rest import SpotRest
 from evenkeel.settings import Mode
@@ -25,6 +27,7 @@ from tests.unit.drain.manifests import deployment, quota
 
 FLOOR_OF_TWO = {names.ON_DEMAND: "2"}
 HOUR = 3600
+SLOW = {"annotations": {"evenkeel.test/start-after": "400s"}}
 
 
 def attempts(scene: RestoreScene) -> list[tuple[float, Decision]]:
@@ -134,6 +137,53 @@ def test_a_workload_that_no_pool_suits_leaves_the_others_their_turn(scene: Resto
     assert nodes.most_at_once == 1
     assert scene.lowest("gpu") == 9
     assert cooldowns(scene) == 0
+
+
+def test_a_workload_that_is_too_slow_on_its_node_rests_and_not_the_cluster(
+    scene: RestoreScene,
+) -> None:
+    """Its node comes in time, and then its pod starts for 400 s."""
+    on_on_demand(scene, "slow", size=2, pod=SLOW)
+    Autoscaler(scene)
+    scene.run(until=25 * 60)
+    assert cooldowns(scene) == 1
+    assert rest(scene).failures == 0
+
+
+def refuse_releases(scene: RestoreScene, app: str) -> None:
+    """As a policy does: restore announces a move of such pods, and may not release them."""
+
+    def is_release(request: Request) -> bool:
+        return isinstance(request, Patch) and request.kind is Pod and request.name.startswith(app)
+
+    scene.fail(ForbiddenError("a policy denies it"), is_release)
+
+
+def test_workloads_whose_releases_are_refused_leave_the_others_their_turn(
+    scene: RestoreScene,
+) -> None:
+    """Also when turns are hours apart."""
+    on_on_demand(scene, "denied-a", "denied-b", "web")
+    Autoscaler(scene, supply=False)
+    refuse_releases(scene, "denied")
+    scene.run(until=24 * HOUR)
+    turns = [each.workload.name for _, each in attempts(scene) if each.workload]
+    assert turns[:9] == ["denied-a", "denied-b", "web"] * 3
+
+
+def test_what_is_remembered_of_a_turn_goes_with_the_workload(scene: RestoreScene) -> None:
+    on_on_demand(scene, "gone", "web")
+    Autoscaler(scene, supply=False)
+    scene.run(until=HOUR)
+    before = moves_noted(scene)
+    scene.cluster.delete("Deployment", "gone", "default")
+    scene.run(until=12 * HOUR)
+    assert (before, moves_noted(scene)) == (2, 1)
+
+
+def moves_noted(scene: RestoreScene) -> int:
+    """How many Leases tell of moves."""
+    return len(ask(scene.cluster, List(MOVES)).items)
 
 
 def test_where_a_quota_forbids_the_replacement_that_workload_rests(scene: RestoreScene) -> None:

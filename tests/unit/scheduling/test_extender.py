@@ -327,9 +327,22 @@ def test_where_nothing_is_managed_a_goal_counts_and_an_unknown_owner_has_none(
         seen.show(builders.pod(f"{each.name}-0", of=each, node="s1", **SHOP))
     seen.show(above, owner)
     scores = seen.scores(waiting(owner), "s1", "s2", "o1")
-    assert scores["o1"] > scores["s2"] > scores["s1"]
+    assert scores["o1"] == scores["s2"] > scores["s1"]
     scores = seen.scores(waiting(foreign), "s1", "s2", "o1")
     assert scores["o1"] == scores["s2"] > scores["s1"]
+
+
+def test_without_a_wish_a_full_pool_is_worth_as_much_as_on_demand(seen: Scheduling) -> None:
+    """As without a goal; nodes of other pools come before both."""
+    seen.nodes("s1", "s2", labels=pool("m5.large"))
+    seen.nodes("s3", labels=pool("c5.large"))
+    seen.nodes("o1", spot=False)
+    above, owner = workload("none")
+    seen.show(home(at_most("1"), managed=False), above, owner)
+    for node in ("s1", "o1"):
+        seen.show(builders.pod(f"web-{node}", of=owner, node=node, **SHOP))
+    scores = seen.scores(waiting(owner), "s1", "s2", "s3", "o1")
+    assert scores["s3"] > scores["s2"] > scores["s1"] == scores["o1"]
 
 
 def test_a_node_that_no_watch_has_shown_is_left(seen: Scheduling) -> None:

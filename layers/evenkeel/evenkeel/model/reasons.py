@@ -159,6 +159,7 @@ class Reason(StrEnum):
     NOBODY_TO_MOVE = "NobodyToMove"
     NO_ROOM_ON_SPOT = "NoRoomOnSpot"
     SPOT_RESTS = "SpotRests"
+    SPOT_REST_OVER = "SpotRestOver"
     NO_ROOM_ON_DEMAND = "NoRoomOnDemand"
     NO_ROOM_FOR_GANG = "NoRoomForGang"
     GANG_TOO_LARGE = "GangTooLarge"

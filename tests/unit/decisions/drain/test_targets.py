@@ -139,6 +139,17 @@ def test_its_workload_rests_if_no_node_came_in_time_but_not_if_none_had_room() -
     assert steps(plan(census(pods, without_room(moving("m")), **late))) == [back]
 
 
+def test_without_room_too_it_rests_if_a_node_came_and_its_pod_was_too_slow() -> None:
+    pods = [owned("a", "s1"), owned("b", "s2", ready=False)]
+    slow = census(pods, without_room(moving("m", there=1)), now=DEADLINE)
+    found = [(verb, reason) for _, verb, reason in steps(plan(slow))]
+    rests = (Verb.COOL_DOWN, "HandoverRolledBack")
+    assert found == [(Verb.ROLL_BACK, "DeadlinePassed"), rests]
+    pods = [owned("a", "s1"), owned("b", "", ready=False)]
+    none_came = census(pods, without_room(moving("m", there=1)), now=DEADLINE)
+    assert [verb for _, verb, _ in steps(plan(none_came))] == [Verb.ROLL_BACK]
+
+
 def test_without_room_too_it_rests_if_its_replacement_is_elsewhere() -> None:
     found = plan(census([owned("a", "o2"), owned("b", "o2")], without_room(moving("m"))))
     assert [each[1:] for each in steps(found)] == [

@@ -40,21 +40,34 @@ def test_a_percentage_is_of_the_pods_that_are_wanted() -> None:
 
 
 def reasons(held: dict[Pool, int], goal: int, pools: int) -> list[str]:
-    return [each.reason for each in remarks_on(Spread({}, held), goal, pools)]
+    return [each.reason for each in remarks_on(Spread({}, held), goal, lambda: pools)]
 
 
 def test_a_pool_with_more_than_its_goal_is_named() -> None:
     assert reasons({}, 1, 0) == []
     assert reasons({A: 2, B: 2}, 2, 2) == []
-    (remark,) = remarks_on(Spread({}, {A: 1, B: 3}), 2, 2)
+    (remark,) = remarks_on(Spread({}, {A: 1, B: 3}), 2, lambda: 2)
     assert (remark.reason, remark.brief, remark.warning) == ("PoolTooFull", "pool too full", True)
     assert remark.message.startswith(
         "3 of its pods are in one pool (m5.large in b), which is to have 2 at most"
     )
 
 
+def test_pools_are_counted_only_where_one_has_more_than_its_goal() -> None:
+    counted: list[int] = []
+
+    def count() -> int:
+        counted.append(2)
+        return 2
+
+    assert remarks_on(Spread({}, {A: 2, B: 2}), 2, count) == []
+    assert counted == []
+    assert remarks_on(Spread({}, {A: 3, B: 1}), 2, count)
+    assert counted == [2]
+
+
 def test_where_there_are_too_few_pools_that_is_said_instead() -> None:
-    (remark,) = remarks_on(Spread({}, {A: 3, B: 4}), 2, 3)
+    (remark,) = remarks_on(Spread({}, {A: 3, B: 4}), 2, lambda: 3)
     assert (remark.reason, remark.warning) == ("PoolsTooFew", True)
     assert remark.message == (
         "its 7 pods on spot need 4 pools to have 2 at most in each, and 3 can take them: add"

@@ -149,6 +149,21 @@ def test_before_any_is_begun_that_is_noted_and_only_one_of_two_runs_can() -> Non
         stored(later, newer)
 
 
+def test_what_is_noted_says_whether_pods_go_or_the_cluster_rests() -> None:
+    def said(found: RestorePlan) -> tuple[Verb, str, bool]:
+        note = found.rest
+        assert note is not None
+        assert note.message.startswith("no pod goes") is (note.until is not None)
+        return note.verb, note.reason, note.until is not None
+
+    goes = (Verb.ACKNOWLEDGE, "SpotRestOver", False)
+    assert said(made(web())) == goes
+    failed = SpotRest(since=NOW - 20 * MINUTE, until=NOW - 6 * MINUTE, failures=3)
+    assert said(made(moving(1, arrived=True), rest=failed, nodes=FULL)) == goes
+    back = moving(back=True, ago=6 * MINUTE)
+    assert said(made(back)) == (Verb.WAIT, "SpotRests", True)
+
+
 def test_nothing_is_noted_where_nothing_is_begun() -> None:
     assert made().rest is None
     there = fleet(node("o1"), node("s1"))
@@ -265,11 +280,13 @@ def test_they_are_moves_of_the_run_s_budget_and_come_after_those_with_room() -> 
     assert found.rest is None
 
 
-def test_whose_pods_were_moved_longest_ago_comes_first() -> None:
-    tried = web("a", 9, notes=restored(SPOT, at=NOW - 20 * MINUTE))
-    before = web("b", notes=restored(SPOT, at=NOW - 40 * MINUTE))
-    assert begun(made(tried, before, web("c"))) == ["c"]
-    assert begun(made(tried, before)) == ["b"]
+def test_whose_last_move_began_longest_ago_comes_first_whatever_its_workload_notes() -> None:
+    """A release that is refused leaves no note on the workload, and a tenant may write any."""
+    rest = SpotRest(since=NOW - 10 * MINUTE, until=NOW - 5 * MINUTE)
+    tried = moving(9, name="a", back=True, ago=20 * MINUTE)
+    before = moving(name="b", back=True, ago=40 * MINUTE, notes=restored(SPOT, at=NOW - MINUTE))
+    assert begun(made(tried, before, web("c"), rest=rest)) == ["c"]
+    assert begun(made(tried, before, rest=rest)) == ["b"]
 
 
 # When it rests.

@@ -52,14 +52,14 @@ def test_nor_the_number_of_the_workload_s_pods_to_how_full_a_node_is(tier: Tier)
 
 @pytest.mark.parametrize("tier", [Tier.OTHER, Tier.WANTED])
 def test_nodes_of_full_pools_come_after_all_others_of_their_kind(tier: Tier) -> None:
-    full = {beside_full_pools(score, in_full=True) for score in scores(tier)}
-    others = {beside_full_pools(score, in_full=False) for score in scores(tier)}
+    full = {beside_full_pools(score, is_ahead=False) for score in scores(tier)}
+    others = {beside_full_pools(score, is_ahead=True) for score in scores(tier)}
     assert max(full) < min(others)
 
 
 def test_beside_full_pools_the_kind_of_node_still_gives_way_to_nothing() -> None:
     ascending = [
-        {beside_full_pools(score, in_full=full) for score in scores(tier) for full in (True, False)}
+        {beside_full_pools(score, is_ahead=it) for score in scores(tier) for it in (True, False)}
         for tier in sorted(Tier)
     ]
     assert all(max(worse) < min(better) for worse, better in pairwise(ascending))
@@ -67,13 +67,13 @@ def test_beside_full_pools_the_kind_of_node_still_gives_way_to_nothing() -> None
 
 
 @pytest.mark.parametrize("tier", Tier)
-@pytest.mark.parametrize("in_full", [True, False])
+@pytest.mark.parametrize("is_ahead", [True, False])
 def test_beside_full_pools_the_fewest_pods_still_count(
     tier: Tier,
-    in_full: bool,  # noqa: FBT001 - a table
+    is_ahead: bool,  # noqa: FBT001 - a table
 ) -> None:
     few, more = (
-        {beside_full_pools(base(tier, is_idle=i) + p, in_full=in_full) for i in (True, False)}
+        {beside_full_pools(base(tier, is_idle=i) + p, is_ahead=is_ahead) for i in (True, False)}
         for p in (FEWEST, 0)
     )
     assert min(few) > max(more)

@@ -381,12 +381,14 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
         All replicas have a node whose type is known, and none came to those on the target.
         """
+        if self.target_of(item) is None or len(self.owned) < self.replicas:
+            return False
+        return self._owned_on.total() >= len(self.owned) and not self.is_placed(item)
+
+    def is_placed(self, item: ReleasedPod) -> bool:
+        """Whether a released pod's replacement has a node where it has to be, Ready or not."""
         target = self.target_of(item)
-        if target is None or len(self.owned) < self.replicas:
-            return False
-        if self._owned_on.total() < len(self.owned):
-            return False
-        return self._owned_on[target] < self._needed_there[item.pod.uid]
+        return target is None or self._owned_on[target] >= self._needed_there[item.pod.uid]
 
     @cached_property
     def _owned_on(self) -> Counter[Capacity]:

@@ -32,6 +32,7 @@ def of_released(census: Census) -> Iterator[PodPlan]:
 
     Where a voluntary handover is given up, the workload rests for a while. Not where no node came
     for a pod that was moved without room: that says nothing of the workload, and restore counts it.
+    One whose node came, and that was not available in time, is the workload's failure.
     """
     is_given_up = False
     for pod in census.unreadable:
@@ -53,7 +54,9 @@ def of_released(census: Census) -> Iterator[PodPlan]:
             found = _unreplaced(census, item)
             voluntary = item.release.is_voluntary and not item.deadline.forced
             no_node_came = (
-                item.release.without_room and found.decision.reason is Reason.DEADLINE_PASSED
+                item.release.without_room
+                and found.decision.reason is Reason.DEADLINE_PASSED
+                and not census.is_placed(item)
             )
             is_back = found.decision.verb is Verb.ROLL_BACK
             is_given_up |= voluntary and is_back and not no_node_came

@@ -1,6 +1,6 @@
 """How many pods of a workload one pool is to have at most, and what is said where it has more."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from evenkeel.decisions.floor.standing import Remark
 from evenkeel.decisions.pools.spread import Spread
@@ -29,20 +29,22 @@ def goal_of(
     return at_most.of(spec.parallelism if isinstance(spec, JobSpec) else spec.replicas)
 
 
-def remarks_on(spread: Spread, goal: int, pools: int) -> Sequence[Remark]:
+def remarks_on(spread: Spread, goal: int, pools: Callable[[], int]) -> Sequence[Remark]:
     """What is off with a workload that has a goal; nothing while it is kept.
 
-    ``pools``: so many pools take its pods.
+    ``pools`` counts the pools that take its pods. It looks at all nodes, so it is asked only where
+    a pool has more than the goal.
     """
     most = max(spread.held.values(), default=0)
     if most <= goal:
         return []
+    taking = pools()
     on_spot = sum(spread.held.values())
     needed = -(-on_spot // goal)
-    if needed > pools:
+    if needed > taking:
         message = (
             f"its {on_spot} pods on spot need {needed} pools to have {goal} at most in each, and"
-            f" {pools} can take them: add instance types or zones"
+            f" {taking} can take them: add instance types or zones"
         )
         return [Remark(Reason.POOLS_TOO_FEW, "too few pools", message, warning=True)]
     fullest = next(pool for pool, held in spread.held.items() if held == most)

@@ -21,7 +21,7 @@ from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
-from evenkeel.model.move import Move, Restored
+from evenkeel.model.move import Move
 from evenkeel.model.placement import placed_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
@@ -84,9 +84,12 @@ def may_wait(case: Case, outcome: Outcome) -> bool:
 
 
 def rank(case: Case) -> datetime:
-    """Who comes first: whose pods were moved longest ago. So none takes the others' turns."""
-    last = Restored.of(case.workload)
-    return NEVER if last is None else last.at
+    """Who comes first: whose moves began longest ago. So none takes the others' turns.
+
+    Their Leases tell that: they are written before the release, which may be refused, and no tenant
+    can write them.
+    """
+    return max((move.since for move in case.moves.values()), default=NEVER)
 
 
 def noted(snapshot: Snapshot, rest: SpotRest, *, begins: bool) -> Decision | None:
@@ -101,16 +104,16 @@ def noted(snapshot: Snapshot, rest: SpotRest, *, begins: bool) -> Decision | Non
         rest = msgspec.structs.replace(rest, since=since, until=until, begun=now)
     if rest == snapshot.rest:
         return None
-    if now < rest.until:
+    rests = now < rest.until
+    message = "pods may go to spot without room, so that nodes are made for them"
+    if rests:
         message = f"no pod goes to spot without room before {in_words(rest.until)}"
-    else:
-        message = "pods go to spot without room, so that nodes are made for them"
     return Decision.about(
         Reference(Lease.resource.kind, names.SPOT_REST, names.SYSTEM_NAMESPACE),
-        Verb.WAIT,
-        Reason.SPOT_RESTS,
+        Verb.WAIT if rests else Verb.ACKNOWLEDGE,
+        Reason.SPOT_RESTS if rests else Reason.SPOT_REST_OVER,
         f"{message}; {rest.failures} came back in a row",
-        until=rest.until,
+        until=rest.until if rests else None,
         write=rest.write(),
     )
 

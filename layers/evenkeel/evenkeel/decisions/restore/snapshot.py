@@ -57,7 +57,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     """One workload: where it stands, its ReplicaSets, and its pods, owned and released.
 
     ``moves`` are restore's last ones, by the uids of its ReplicaSets or its own. ``trace`` tells
-    that its template was written once.
+    that its template was written once. ``of_namespace`` are its namespace's annotations.
     """
 
     standing: Standing
@@ -66,6 +66,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     namespace_objects: NamespaceObjects = NamespaceObjects()
     moves: Mapping[str, Move] = {}
     trace: Lease | None = None
+    of_namespace: Mapping[str, str] = {}
 
     @property
     def workload(self) -> Workload:

@@ -41,14 +41,15 @@ def base(tier: Tier, *, is_idle: bool) -> int:
 
 
 @cache
-def beside_full_pools(score: int, *, in_full: bool) -> int:
+def beside_full_pools(score: int, *, is_ahead: bool) -> int:
     """A node's score where some pools have all pods of the workload that they are to have.
 
-    ``in_full``: the node is in one of them. It comes after all others of its kind, and whether a
-    node is idle counts no more. A short pool is last in any case, full or not.
+    ``is_ahead``: the node is in another pool. It comes before all others of its kind, and whether a
+    node is idle counts no more. On-demand nodes are in no pool: to a pod that may as well go there
+    they are worth as much as those of full pools. A short pool is last in any case, full or not.
     """
     tier = max(each for each in Tier if each <= score)
     if tier is Tier.SHORT:
         return score
     has_fewest = score - tier >= FEWEST
-    return tier + (0 if in_full else 2) + has_fewest
+    return tier + (2 if is_ahead else 0) + has_fewest

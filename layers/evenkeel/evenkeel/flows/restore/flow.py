@@ -98,7 +98,7 @@ class RestoreFlow:
             made = self._noted(writer, made)
             self._carry_out(writer, snapshot, made, done, ends_at)
             if made.steps:  # a Lease that makes no sense may be in their way
-                swept = sweep_moves(self._cluster, writer, self._clock.now())
+                swept = sweep_moves(self._cluster, writer, snapshot, self._clock.now())
                 self._recorder.counted(Metric.MOVES_SWEPT, swept)
                 if not self._scope.namespace:
                     traces = sweep_traces(self._cluster, writer, snapshot)

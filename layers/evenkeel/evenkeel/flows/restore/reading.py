@@ -106,6 +106,7 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
             namespace_objects=in_its_namespace,
             moves={uid: moves[uid] for uid in uids if uid in moves},
             trace=traces.get(workload.uid),
+            of_namespace=space.annotations,
         )
         cases.append(case)
     named = (group_of(pod) for pod in pods if pod.active)

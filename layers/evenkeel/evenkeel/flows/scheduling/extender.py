@@ -93,10 +93,13 @@ class Extender:
             full = self._in_full_pools(args.pod, there)
             if not full:
                 return _ranked(names, base, there)
+            spot = self._world.fleet.of[Capacity.SPOT]
             return [
-                HostPriority(each.host, beside_full_pools(each.score, in_full=in_full))
-                for in_full in (False, True)
-                for each in _ranked([n for n in names if (n in full) is in_full], base, there)
+                HostPriority(each.host, beside_full_pools(each.score, is_ahead=is_ahead))
+                for is_ahead in (False, True)
+                for each in _ranked(
+                    [n for n in names if (n in spot and n not in full) is is_ahead], base, there
+                )
             ]
 
     def _awaited(self, pod: PendingPod) -> Wish:
