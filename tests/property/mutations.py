@@ -410,7 +410,7 @@ MUTATIONS = (
     Mutation(
         "a turn more begins while one is under way",
         "decisions/drain/turns.py",
-        [("min(most - max(0, wanted - census.available), ", "min(most, ")],
+        [("min(most - max(0, wanted - there), ", "min(most, ")],
         [IN_TURNS],
     ),
     Mutation(
@@ -422,7 +422,7 @@ MUTATIONS = (
     Mutation(
         "a turn leaves no pod",
         "decisions/drain/turns.py",
-        [(", census.available - 1)", ", census.available)")],
+        [(", len(ready) - 1)", ", len(ready))")],
         [LAST],
     ),
     Mutation(

@@ -78,6 +78,15 @@ def test_the_next_is_made_as_soon_as_one_that_stops_slowly_is_gone(scene: Scene)
     assert scene.lowest("tight") == 2
 
 
+def test_pods_that_are_ready_and_not_available_yet_do_not_all_go_at_once(scene: Scene) -> None:
+    pods = begin(scene, deployment("tight", 3, minReadySeconds=300), quota(pods="3"))
+
+    scene.run(until=110)
+
+    assert sum(scene.gone_at(pod) == 3.0 for pod in pods) == 1
+    assert scene.lowest("tight") >= 1
+
+
 def test_three_writes_tell_of_a_turn(scene: Scene) -> None:
     begin(scene, deployment("tight", 2, pod=slow(20)), quota(pods="2"))
 

@@ -265,9 +265,29 @@ def test_the_rest_waits_when_another_pod_took_the_place() -> None:
     assert words(found.steps) == dict.fromkeys("bc", "wait QuotaRefuses")
 
 
-def test_what_is_not_available_goes_at_once() -> None:
+def test_what_is_not_ready_goes_at_once() -> None:
     found = Tight(TURNS).doomed("a", "b", ready=False).doomed("c").plan()
     assert turns(found) == ["a", "b"]
+
+
+def test_what_went_with_its_node_goes_at_once() -> None:
+    tight = Tight(TURNS).doomed("a", node="gone").doomed("b", "c")
+    census = msgspec.structs.replace(tight.census(NOW, DYING), lost=frozenset(["gone"]))
+    assert turns(plan(census)) == ["a"]
+
+
+def test_one_that_is_ready_and_not_available_yet_waits_for_its_turn() -> None:
+    """It serves, and no minReadySeconds are over before it goes."""
+    young = NOW - seconds(30)
+    tight = Tight(TURNS, min_ready_seconds=300).doomed("a", "b", "c", ready_since=young)
+    assert turns(tight.plan()) == ["a"]
+    many = Tight(TURNS, min_ready_seconds=300, max_unavailable=3)
+    assert turns(many.doomed("a", "b", "c", ready_since=young).plan()) == ["a", "b"]
+
+
+def test_a_new_one_has_to_be_available() -> None:
+    tight = Tight(TURNS, min_ready_seconds=20).doomed("b", "c")
+    assert turns(tight.elsewhere("x", ready_since=NOW - seconds(10)).plan()) == []
 
 
 def test_as_many_go_as_may_be_unavailable() -> None:

@@ -170,22 +170,25 @@ def _whose_turn(census: Census, note: Refused, movers: Sequence[MovingPod]) -> C
 
     - None while a pod that is gone has no successor, or one that was put back is not adopted: if
       another pod took the place, the rest waits for its last moment.
-    - Pods that are not available cost nothing.
+    - Pods that are not Ready cost nothing. One that is Ready and not available yet does serve: it
+      counts, for it goes before it would be available; a new one counts once it is.
     - So many may be missing that all are replaced by the last eviction deadline, rounded down, for
       by then the last turn has to begin only; one, or maxUnavailable, if that is more, or if no
-      turn is over by then. One pod stays in any case.
+      turn is over by then. One Ready pod stays in any case.
     """
     wanted = min(note.pods, census.replicas)
     if not movers or len(census.owned) + len(census.going) < wanted:
         return ()
     ordered = sorted(movers, key=lambda each: (each.evict_by, each.pod.uid))
-    whole = [each.pod.uid for each in ordered if census.is_available(each.pod)]
-    broken = [each.pod.uid for each in ordered if not census.is_available(each.pod)]
+    ready = {pod.uid for pod in census.pods if pod.ready and not census.is_lost(pod)}
+    whole = [each.pod.uid for each in ordered if each.pod.uid in ready]
+    broken = {each.pod.uid for each in ordered} - ready
+    there = len({*whole, *(pod.uid for pod in census.pods if census.is_available(pod))})
     left = (ordered[-1].evict_by - census.now).total_seconds()
     takes = _took(census, note) or _takes_at_first(census, ordered[0])
     needed = int(len(whole) * takes / left) if takes < left else 0
     most = max(1, budgets.max_unavailable(census.owner.deployment), needed)
-    room = min(most - max(0, wanted - census.available), census.available - 1)
+    room = min(most - max(0, wanted - there), len(ready) - 1)
     return {*broken, *whole[: max(0, room)]}
 
 
