@@ -86,11 +86,13 @@ class Tight:
         self.released += [self.pod(name, released=release) for name in names]
         return self
 
-    def told(self, *names: str, ago: float = 10, seen: bool = True) -> "Tight":
+    def told(
+        self, *names: str, ago: float = 10, seen: bool = True, node: str = "n1", grace: int = 30
+    ) -> "Tight":
         """Add pods that were told to go so long ago; ``seen``: the API server said so."""
-        at = NOW - seconds(ago)
-        meta = {"deletion_timestamp": at + seconds(30), "deletion_grace_period_seconds": 30}
-        self.going += [self.pod(name, **(meta if seen else {})) for name in names]
+        end = NOW - seconds(ago) + seconds(grace)
+        meta = {"deletion_timestamp": end, "deletion_grace_period_seconds": grace}
+        self.going += [self.pod(name, node=node, **(meta if seen else {})) for name in names]
         return self
 
     def pod(self, name: str, **options: Any) -> Pod:
@@ -248,6 +250,15 @@ def test_none_goes_while_another_leaves(seen: bool) -> None:  # noqa: FBT001
     tight = Tight(TURNS).doomed("b", "c").told("a", seen=seen)
     assert turns(tight.plan()) == []
     assert tight.plan().awaits_pods
+
+
+@pytest.mark.parametrize(("node", "expected"), [("n1", True), ("good", False)])
+def test_no_invocation_stays_for_one_that_leaves_a_node_which_lives(
+    node: str, *, expected: bool
+) -> None:
+    """Its ReplicaSet's note may be forged, and it may take hours to stop."""
+    tight = Tight(TURNS).elsewhere("b", "c").told("a", node=node, grace=7200)
+    assert tight.plan().awaits_pods is expected
 
 
 def test_none_goes_while_the_replacement_is_not_available() -> None:
