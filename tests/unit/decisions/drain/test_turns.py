@@ -11,13 +11,13 @@ from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.plan import Plan, plan
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.route import Way
-from evenkeel.decisions.drain.turns import KNOWN_AFTER, MOST_TRIES, TRY_AGAIN_AFTER
+from evenkeel.decisions.drain.turns import KNOWN_AFTER, TRY_AGAIN_AFTER
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Condition
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.refused import Refused
+from evenkeel.model.refused import MOST_TRIES, Refused
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Evict
 from evenkeel.model.workload import ReplicaSet
@@ -431,6 +431,10 @@ def test_no_pod_goes_for_a_hint_meanwhile() -> None:
         {"until": NOW + timedelta(days=2)},
         {"at": datetime(1, 1, 1)},  # noqa: DTZ001 - as it may come
         {"told_at": datetime(9999, 1, 1)},  # noqa: DTZ001
+        {"tries": -1_000_000_000},
+        {"tries": MOST_TRIES + 1},
+        {"pods": -1},
+        {"going": -1},
         {"took": -1},
         {"took": 1e300},
     ],

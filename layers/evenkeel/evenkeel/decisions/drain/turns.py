@@ -18,18 +18,14 @@ from evenkeel.decisions.drain.verdicts import PodPlan
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.reasons import Reason
-from evenkeel.model.refused import Refused
+from evenkeel.model.refused import MOST_TRIES, Refused
 from evenkeel.model.times import is_sound, span
 
 KNOWN_AFTER: Final = timedelta(seconds=2)
 """So long a quota has to refuse pods, for some nine tries of the controller, to be believed."""
 
 TRY_AGAIN_AFTER: Final = timedelta(seconds=1)
-MOST_TRIES: Final = 4
-"""How often, and how many times more, it is tried to make a pod in the place of one that is gone.
-
-The quota's own controller has to count it first. After these tries another pod has the place.
-"""
+"""How long after each try it is tried again to make a pod in the place of one that is gone."""
 
 WHY: Final = "a quota refuses a second pod beside it"
 
