@@ -150,6 +150,19 @@ def test_a_quota_with_room_for_one_more_has_pods_handed_over(scene: Scene) -> No
     assert scene.lowest("tight") == 3
 
 
+def test_once_the_quota_is_raised_the_rest_is_handed_over(scene: Scene) -> None:
+    pods = begin(scene, deployment("tight", 4, pod=slow(10)), quota(pods="4"))
+    scene.later(5, lambda: scene.apply(quota(pods="8")))
+
+    scene.run(until=80)
+
+    ends = sorted(scene.story(pod)[-1].partition(" ")[2] for pod in pods)
+    assert ends == ["evict QuotaRefuses", *["evict ReplacementAvailable"] * 3]
+    assert max(scene.gone_at(pod) for pod in pods) < 30
+    assert notes(scene)[-1]["until"] is None
+    assert scene.lowest("tight") == 3
+
+
 def test_pods_that_a_budget_holds_wait_for_their_last_moment(scene: Scene) -> None:
     pods = begin(scene, deployment("tight", 2), quota(pods="2"), budget("tight", minAvailable=2))
 

@@ -419,6 +419,40 @@ def test_a_rollout_ends_them() -> None:
     assert words(found.steps) == dict.fromkeys("abc", "wait CannotBeReplaced")
 
 
+@pytest.mark.parametrize(
+    "tight",
+    [
+        Tight(TURNS, failure="").doomed("b", "c").elsewhere("x").told("a"),
+        Tight(TURNS).doomed("b", "c").elsewhere("x").told("a"),
+        Tight(TURNS, failure="").doomed("b", "c").elsewhere("x").told("a", seen=False),
+        Tight(TURNS, failure="", replicas=5).doomed("a", "b", "c").elsewhere("x"),
+        Tight(TURNS, failure="").doomed("b", "c").away("a").elsewhere("x"),
+    ],
+    ids=["one leaves", "it is refused no more soon", "one is told to go", "more are wanted", "new"],
+)
+def test_a_quota_that_has_room_again_ends_them(tight: Tight) -> None:
+    """A successor was made while the pod before it still has its place."""
+    found = tight.plan()
+    assert tight.note() == msgspec.structs.replace(TURNS, at=NOW, until=None, pods=0)
+    assert "QuotaRefuses" not in str(words([*found.steps, *found.evictions]))
+
+
+def test_then_they_do_not_begin_again_while_pods_can_be_made() -> None:
+    over = msgspec.structs.replace(TURNS, until=None, pods=0)
+    found = Tight(over, failure="").doomed("b", "c").elsewhere("x")
+    assert found.note() is None
+    assert len(found.plan().candidates) == 2
+
+
+def test_a_pod_that_a_dead_node_holds_past_its_grace_period_says_nothing_of_the_quota() -> None:
+    """The quota forgets it, and its successor is made beside it."""
+    tight = Tight(TURNS, failure="").doomed("b", "c").elsewhere("x").told("a", ago=31)
+    assert tight.note() is None
+    assert turns(tight.plan()) == ["b"]
+    before = Tight(TURNS, failure="").doomed("b", "c").told("a", ago=29)
+    assert before.plan().due == NOW + seconds(1)
+
+
 def test_no_pod_goes_for_a_hint_meanwhile() -> None:
     dooms = DYING | {"n2": HINT}
     found = Tight(TURNS, failure="").doomed("a").doomed("b", node="n2", notice=HINT)

@@ -31,21 +31,48 @@ WHY: Final = "a quota refuses a second pod beside it"
 
 
 def in_turns(census: Census) -> Refused | None:
-    """The note of a ReplicaSet whose pods go in turns; None of any other, and in a rollout."""
+    """The note of a ReplicaSet whose pods go in turns.
+
+    None of any other, in a rollout, and once the quota has room: then pods are handed over.
+    """
+    note = _noted(census)
+    is_over = census.owner.deployment_in_rollout is not None or _has_room(census, note)
+    return None if is_over else note
+
+
+def _noted(census: Census) -> Refused | None:
+    """The note that says that pods go in turns now."""
     note = census.refused
-    if note is None or note.until is None or census.now >= note.until:
-        return None
-    return None if census.owner.deployment_in_rollout is not None else note
+    return note if note is not None and note.until is not None and census.now < note.until else None
+
+
+def _has_room(census: Census, note: Refused | None) -> bool:
+    """Whether more pods are there than when turns began: the quota has let one more be made.
+
+    Turns alone do not lead to that. A pod that leaves counts in the quota, so its successor is made
+    when it is gone. Only where a dead node holds it the quota forgets it before: after its grace
+    period, and as long again. So one that is past its grace period says nothing here. Nor does a
+    finished one, which no quota counts: it is not among those that are going.
+    """
+    leaving = (pod.ends_at is None or census.now < pod.ends_at for pod in census.going)
+    return note is not None and _there(census) + sum(leaving) > note.pods
+
+
+def _there(census: Census) -> int:
+    """How many pods are there and stay for now: owned ones, and released ones."""
+    return len(census.owned) + len(census.released)
 
 
 def of_note(census: Census, handed: Sequence[MovingPod]) -> Iterator[PodPlan]:
-    """Write the note: turns begin, a pod goes or is gone, or it is to be tried again.
+    """Write the note: turns begin or end, a pod goes or is gone, or it is to be tried again.
 
-    Nothing is written where no pod is refused, nor where the Deployment bears such a note, as after
-    ``kubectl rollout undo``: its controller would write that over each of ours.
+    But for the end, nothing is written where no pod is refused. Nor is anything where the
+    Deployment bears such a note, as after ``kubectl rollout undo``: its controller would write that
+    over each of ours.
     """
     replica_set, deployment = census.replica_set, census.owner.deployment
-    if replica_set is None or replica_set.refused_by_quota is None:
+    has_room = _has_room(census, _noted(census))
+    if replica_set is None or (replica_set.refused_by_quota is None and not has_room):
         return
     if deployment is not None and names.REFUSED in deployment.metadata.annotations:
         return
@@ -58,7 +85,9 @@ def of_note(census: Census, handed: Sequence[MovingPod]) -> Iterator[PodPlan]:
                 replica_set,
                 Verb.TRY_AGAIN,
                 Reason.QUOTA_REFUSES,
-                "a quota refuses it pods: its controller is to try when one is gone",
+                "the quota has room for more of its pods: they go in turns no more"
+                if has_room
+                else "a quota refuses it pods: its controller is to try when one is gone",
                 write=writes.annotate(replica_set, names.REFUSED, text),
             )
         )
@@ -68,6 +97,8 @@ def dues(census: Census, handed: Sequence[MovingPod]) -> Iterator[datetime | Non
     """When the note is to be written, or ends, though nothing else changes."""
     if _until(census, handed) is not None:
         yield _known_at(census)
+    if _noted(census) is not None:
+        yield from (pod.ends_at for pod in census.going)
     if (note := census.refused) is not None:
         yield note.until
         if note.tries < MOST_TRIES:
@@ -100,8 +131,7 @@ def _begun(census: Census, handed: Sequence[MovingPod]) -> Refused | None:
         return None
     first = Refused(at=census.now, tries=MOST_TRIES)
     if _may_begin(census):
-        there = len(census.owned) + len(census.released)
-        return msgspec.structs.replace(first, until=until, pods=there)
+        return msgspec.structs.replace(first, until=until, pods=_there(census))
     return first if census.refused is None else None
 
 
@@ -121,7 +151,12 @@ def _may_begin(census: Census) -> bool:
 
 
 def _followed(census: Census, last: Refused) -> Refused | None:
-    """The note after a pod was told to go, or is gone, or for another try; None: it holds."""
+    """The note after turns, after a pod was told to go, or is gone, or for another try.
+
+    None: it holds.
+    """
+    if _has_room(census, _noted(census)):
+        return msgspec.structs.replace(last, until=None, pods=0)
     told = [pod.told_at for pod in census.going if pod.told_at is not None]
     going, told_at = len(told), max(told, default=last.told_at)
     if (going, told_at) != (last.going, last.told_at):
