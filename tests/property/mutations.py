@@ -429,7 +429,7 @@ MUTATIONS = (
         "nobody hears that a pod is gone which was told to go",
         "flows/drain/cache/pods.py",
         [
-            ("if counted or self._awaits(controller):", "if counted:"),
+            ("(uid, controller) or self._awaits(controller):", "(uid, controller):"),
             ("_assumed_evicted and not self._awaits(controller)", "_assumed_evicted"),
         ],
         [SLOW_TO_STOP],

@@ -9,8 +9,12 @@ from typing import Any
 import pytest
 
 from evenkeel.errors import ForbiddenError
+from evenkeel.flows.drain.cache.pods import Pods
+from evenkeel.flows.drain.queue import Queue
 from evenkeel.model.request import Patch
 from evenkeel_sandbox.simulator.session import SimulatedSession
+from tests import builders
+from tests.effort import measured
 from tests.fixtures.scene import Scene
 from tests.unit.drain.conftest import MakeScene
 from tests.unit.drain.manifests import Manifest, bare_pod, budget, deployment, quota
@@ -200,3 +204,45 @@ def test_another_invocation_goes_on_where_one_died(make_scene: MakeScene) -> Non
 
     assert len([pod for pod in pods if scene.written(pod)[-1].at < 80]) == 3
     assert scene.lowest("tight") == 2
+
+
+REPLICA_SET, ANOTHER = builders.replica_set(), builders.replica_set("another")
+GOING = builders.pod(of=REPLICA_SET, deletion_timestamp=builders.NOW, revision=2)
+
+
+def test_a_pod_goes_until_it_is_gone_or_finished_or_has_another_controller() -> None:
+    pods = Pods(Queue(), lambda _: True)
+
+    def going() -> list[str]:
+        return [pod.name for pod in pods.going_of(REPLICA_SET.key)]
+
+    pods.see(builders.pod("b", of=REPLICA_SET, revision=1))
+    pods.see(builders.pod("a", of=REPLICA_SET, revision=1))
+    assert going() == []
+    for pod in pods:
+        pods.assume_evicted(pod.uid)
+    assert going() == ["a", "b"]
+    pods.undo_eviction(builders.pod("b").uid)
+    assert going() == ["a"]
+    pods.see(GOING)
+    assert going() == ["a", GOING.name]
+    pods.see(builders.pod("a", of=ANOTHER, revision=2))
+    pods.forget(GOING.uid)
+    assert going() == []
+    pods.see(builders.pod("c", of=REPLICA_SET, deletion_timestamp=builders.NOW, revision=3))
+    assert going() == ["c"]
+    pods.see(builders.pod("c", of=REPLICA_SET, phase="Failed", revision=4))
+    assert going() == []
+
+
+def test_it_is_found_at_once_among_many_pods() -> None:
+    pods = Pods(Queue(), lambda _: True)
+    pods.see(GOING)
+    for number in range(1000):
+        pods.see(builders.pod(f"p-{number}", of=ANOTHER))
+
+    with measured() as effort:
+        found = pods.going_of(REPLICA_SET.key)
+
+    assert found == [GOING]
+    assert effort.steps < 20
