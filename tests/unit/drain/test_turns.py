@@ -6,11 +6,16 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 import pytest
 
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.drain.cache.pods import Pods
+from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.queue import Queue
+from evenkeel.flows.drain.workload.planning import Planner
+from evenkeel.model import names
+from evenkeel.model.refused import Refused
 from evenkeel.model.request import Patch
 from evenkeel_sandbox.simulator.session import SimulatedSession
 from tests import builders
@@ -246,3 +251,19 @@ def test_it_is_found_at_once_among_many_pods() -> None:
 
     assert found == [GOING]
     assert effort.steps < 20
+
+
+@pytest.mark.parametrize(("until", "expected"), [(60, True), (0, False), (None, True)])
+def test_a_note_of_turns_that_are_over_has_no_pod_followed(
+    until: float | None, *, expected: bool
+) -> None:
+    """It stays on the ReplicaSet, which a quota may never refuse anything again."""
+    now = builders.NOW
+    end = None if until is None else now + builders.seconds(until)
+    note = msgspec.json.encode(Refused(at=now - builders.seconds(9), until=end, pods=1)).decode()
+    replica_set = builders.replica_set(annotations={names.REFUSED: note})
+    view = View({"n1": builders.notice()})
+    view.see_controller(replica_set)
+    view.pods.see(builders.pod(of=replica_set, deletion_timestamp=now))
+    plan = Planner(view).plan(replica_set.key, now)
+    assert plan.awaits_pods is expected

@@ -48,3 +48,7 @@ class Refused(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             and min(self.pods, self.going) >= 0
             and 0 <= self.took <= timedelta(days=1).total_seconds()
         )
+
+    def is_over(self, now: datetime) -> bool:
+        """Whether it says of turns that they are over by now."""
+        return self.until is not None and now >= self.until

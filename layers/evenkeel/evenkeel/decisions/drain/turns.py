@@ -43,7 +43,9 @@ def in_turns(census: Census) -> Refused | None:
 def _noted(census: Census) -> Refused | None:
     """The note that says that pods go in turns now."""
     note = census.refused
-    return note if note is not None and note.until is not None and census.now < note.until else None
+    if note is None or note.until is None or note.is_over(census.now):
+        return None
+    return note
 
 
 def _has_room(census: Census, note: Refused | None) -> bool:
