@@ -424,7 +424,7 @@ MUTATIONS = (
     Mutation(
         "a turn more begins while one is under way",
         "decisions/drain/turns.py",
-        [("min(most - max(0, wanted - census.available), ", "min(most, ")],
+        [("min(most - max(0, wanted - there), ", "min(most, ")],
         [IN_TURNS],
     ),
     Mutation(
@@ -436,14 +436,14 @@ MUTATIONS = (
     Mutation(
         "a turn leaves no pod",
         "decisions/drain/turns.py",
-        [(", census.available - 1)", ", census.available)")],
+        [(", len(ready) - 1)", ", len(ready))")],
         [LAST],
     ),
     Mutation(
         "nobody hears that a pod is gone which was told to go",
         "flows/drain/cache/pods.py",
         [
-            ("if counted or self._awaits(controller):", "if counted:"),
+            ("(uid, controller) or self._awaits(controller):", "(uid, controller):"),
             ("_assumed_evicted and not self._awaits(controller)", "_assumed_evicted"),
         ],
         [SLOW_TO_STOP],

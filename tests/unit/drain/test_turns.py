@@ -6,11 +6,20 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 import pytest
 
 from evenkeel.errors import ForbiddenError
+from evenkeel.flows.drain.cache.pods import Pods
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.queue import Queue
+from evenkeel.flows.drain.workload.planning import Planner
+from evenkeel.model import names
+from evenkeel.model.refused import Refused
 from evenkeel.model.request import Patch
 from evenkeel_sandbox.simulator.session import SimulatedSession
+from tests import builders
+from tests.effort import measured
 from tests.fixtures.scene import Scene
 from tests.unit.drain.conftest import MakeScene
 from tests.unit.drain.manifests import Manifest, bare_pod, budget, deployment, quota
@@ -78,6 +87,15 @@ def test_the_next_is_made_as_soon_as_one_that_stops_slowly_is_gone(scene: Scene)
     assert scene.lowest("tight") == 2
 
 
+def test_pods_that_are_ready_and_not_available_yet_do_not_all_go_at_once(scene: Scene) -> None:
+    pods = begin(scene, deployment("tight", 3, minReadySeconds=300), quota(pods="3"))
+
+    scene.run(until=110)
+
+    assert sum(scene.gone_at(pod) == 3.0 for pod in pods) == 1
+    assert scene.lowest("tight") >= 1
+
+
 def test_three_writes_tell_of_a_turn(scene: Scene) -> None:
     begin(scene, deployment("tight", 2, pod=slow(20)), quota(pods="2"))
 
@@ -141,6 +159,19 @@ def test_a_quota_with_room_for_one_more_has_pods_handed_over(scene: Scene) -> No
     assert scene.lowest("tight") == 3
 
 
+def test_once_the_quota_is_raised_the_rest_is_handed_over(scene: Scene) -> None:
+    pods = begin(scene, deployment("tight", 4, pod=slow(10)), quota(pods="4"))
+    scene.later(5, lambda: scene.apply(quota(pods="8")))
+
+    scene.run(until=80)
+
+    ends = sorted(scene.story(pod)[-1].partition(" ")[2] for pod in pods)
+    assert ends == ["evict QuotaRefuses", *["evict ReplacementAvailable"] * 3]
+    assert max(scene.gone_at(pod) for pod in pods) < 30
+    assert notes(scene)[-1]["until"] is None
+    assert scene.lowest("tight") == 3
+
+
 def test_pods_that_a_budget_holds_wait_for_their_last_moment(scene: Scene) -> None:
     pods = begin(scene, deployment("tight", 2), quota(pods="2"), budget("tight", minAvailable=2))
 
@@ -178,3 +209,61 @@ def test_another_invocation_goes_on_where_one_died(make_scene: MakeScene) -> Non
 
     assert len([pod for pod in pods if scene.written(pod)[-1].at < 80]) == 3
     assert scene.lowest("tight") == 2
+
+
+REPLICA_SET, ANOTHER = builders.replica_set(), builders.replica_set("another")
+GOING = builders.pod(of=REPLICA_SET, deletion_timestamp=builders.NOW, revision=2)
+
+
+def test_a_pod_goes_until_it_is_gone_or_finished_or_has_another_controller() -> None:
+    pods = Pods(Queue(), lambda _: True)
+
+    def going() -> list[str]:
+        return [pod.name for pod in pods.going_of(REPLICA_SET.key)]
+
+    pods.see(builders.pod("b", of=REPLICA_SET, revision=1))
+    pods.see(builders.pod("a", of=REPLICA_SET, revision=1))
+    assert going() == []
+    for pod in pods:
+        pods.assume_evicted(pod.uid)
+    assert going() == ["a", "b"]
+    pods.undo_eviction(builders.pod("b").uid)
+    assert going() == ["a"]
+    pods.see(GOING)
+    assert going() == ["a", GOING.name]
+    pods.see(builders.pod("a", of=ANOTHER, revision=2))
+    pods.forget(GOING.uid)
+    assert going() == []
+    pods.see(builders.pod("c", of=REPLICA_SET, deletion_timestamp=builders.NOW, revision=3))
+    assert going() == ["c"]
+    pods.see(builders.pod("c", of=REPLICA_SET, phase="Failed", revision=4))
+    assert going() == []
+
+
+def test_it_is_found_at_once_among_many_pods() -> None:
+    pods = Pods(Queue(), lambda _: True)
+    pods.see(GOING)
+    for number in range(1000):
+        pods.see(builders.pod(f"p-{number}", of=ANOTHER))
+
+    with measured() as effort:
+        found = pods.going_of(REPLICA_SET.key)
+
+    assert found == [GOING]
+    assert effort.steps < 20
+
+
+@pytest.mark.parametrize(("until", "expected"), [(60, True), (0, False), (None, True)])
+def test_a_note_of_turns_that_are_over_has_no_pod_followed(
+    until: float | None, *, expected: bool
+) -> None:
+    """It stays on the ReplicaSet, which a quota may never refuse anything again."""
+    now = builders.NOW
+    end = None if until is None else now + builders.seconds(until)
+    note = msgspec.json.encode(Refused(at=now - builders.seconds(9), until=end, pods=1)).decode()
+    replica_set = builders.replica_set(annotations={names.REFUSED: note})
+    view = View({"n1": builders.notice()})
+    view.see_controller(replica_set)
+    view.pods.see(builders.pod(of=replica_set, deletion_timestamp=now))
+    plan = Planner(view).plan(replica_set.key, now)
+    assert plan.awaits_pods is expected

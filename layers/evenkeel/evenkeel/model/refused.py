@@ -1,12 +1,19 @@
 """What is kept on a ReplicaSet to which a quota refuses pods."""
 
 from datetime import datetime, timedelta
+from typing import Final
 
 import msgspec
 
 from evenkeel.model.notice import VERSION
 from evenkeel.model.release import LONGEST_RELEASE
 from evenkeel.model.times import is_sound
+
+MOST_TRIES: Final = 4
+"""How many times more it is tried to make a pod in the place of one that is gone.
+
+The quota's own controller has to count it first. After these tries another pod has the place.
+"""
 
 
 class Refused(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -37,5 +44,11 @@ class Refused(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return (
             all(map(is_sound, times))
             and (self.until or self.at) - self.at <= LONGEST_RELEASE
+            and 0 <= self.tries <= MOST_TRIES
+            and min(self.pods, self.going) >= 0
             and 0 <= self.took <= timedelta(days=1).total_seconds()
         )
+
+    def is_over(self, now: datetime) -> bool:
+        """Whether it says of turns that they are over by now."""
+        return self.until is not None and now >= self.until

@@ -1,5 +1,6 @@
 """What owns pods: Deployments, ReplicaSets, StatefulSets and Jobs."""
 
+from datetime import datetime
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -145,6 +146,11 @@ class ReplicaSet(KubernetesObject, frozen=True, kw_only=True):
     def is_refused(self) -> bool:
         """Whether a quota refuses it pods, or did so when it was noted."""
         return self.refused_by_quota is not None or self.refused is not None
+
+    def awaits_gone(self, now: datetime) -> bool:
+        """Whether it matters that a pod is gone: a quota refuses others, or did so lately."""
+        note = self.refused
+        return self.refused_by_quota is not None or (note is not None and not note.is_over(now))
 
 
 class Ordinals(ApiStruct, frozen=True, kw_only=True):

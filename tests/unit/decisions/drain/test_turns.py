@@ -11,13 +11,13 @@ from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.plan import Plan, plan
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.route import Way
-from evenkeel.decisions.drain.turns import KNOWN_AFTER, MOST_TRIES, TRY_AGAIN_AFTER
+from evenkeel.decisions.drain.turns import KNOWN_AFTER, TRY_AGAIN_AFTER
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Condition
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.refused import Refused
+from evenkeel.model.refused import MOST_TRIES, Refused
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Evict
 from evenkeel.model.workload import ReplicaSet
@@ -86,11 +86,13 @@ class Tight:
         self.released += [self.pod(name, released=release) for name in names]
         return self
 
-    def told(self, *names: str, ago: float = 10, seen: bool = True) -> "Tight":
+    def told(
+        self, *names: str, ago: float = 10, seen: bool = True, node: str = "n1", grace: int = 30
+    ) -> "Tight":
         """Add pods that were told to go so long ago; ``seen``: the API server said so."""
-        at = NOW - seconds(ago)
-        meta = {"deletion_timestamp": at + seconds(30), "deletion_grace_period_seconds": 30}
-        self.going += [self.pod(name, **(meta if seen else {})) for name in names]
+        end = NOW - seconds(ago) + seconds(grace)
+        meta = {"deletion_timestamp": end, "deletion_grace_period_seconds": grace}
+        self.going += [self.pod(name, node=node, **(meta if seen else {})) for name in names]
         return self
 
     def pod(self, name: str, **options: Any) -> Pod:
@@ -250,6 +252,15 @@ def test_none_goes_while_another_leaves(seen: bool) -> None:  # noqa: FBT001
     assert tight.plan().awaits_pods
 
 
+@pytest.mark.parametrize(("node", "expected"), [("n1", True), ("good", False)])
+def test_no_invocation_stays_for_one_that_leaves_a_node_which_lives(
+    node: str, *, expected: bool
+) -> None:
+    """Its ReplicaSet's note may be forged, and it may take hours to stop."""
+    tight = Tight(TURNS).elsewhere("b", "c").told("a", node=node, grace=7200)
+    assert tight.plan().awaits_pods is expected
+
+
 def test_none_goes_while_the_replacement_is_not_available() -> None:
     tight = Tight(TURNS).doomed("b", "c").elsewhere("x", ready=False)
     assert turns(tight.plan()) == []
@@ -265,9 +276,29 @@ def test_the_rest_waits_when_another_pod_took_the_place() -> None:
     assert words(found.steps) == dict.fromkeys("bc", "wait QuotaRefuses")
 
 
-def test_what_is_not_available_goes_at_once() -> None:
+def test_what_is_not_ready_goes_at_once() -> None:
     found = Tight(TURNS).doomed("a", "b", ready=False).doomed("c").plan()
     assert turns(found) == ["a", "b"]
+
+
+def test_what_went_with_its_node_goes_at_once() -> None:
+    tight = Tight(TURNS).doomed("a", node="gone").doomed("b", "c")
+    census = msgspec.structs.replace(tight.census(NOW, DYING), lost=frozenset(["gone"]))
+    assert turns(plan(census)) == ["a"]
+
+
+def test_one_that_is_ready_and_not_available_yet_waits_for_its_turn() -> None:
+    """It serves, and no minReadySeconds are over before it goes."""
+    young = NOW - seconds(30)
+    tight = Tight(TURNS, min_ready_seconds=300).doomed("a", "b", "c", ready_since=young)
+    assert turns(tight.plan()) == ["a"]
+    many = Tight(TURNS, min_ready_seconds=300, max_unavailable=3)
+    assert turns(many.doomed("a", "b", "c", ready_since=young).plan()) == ["a", "b"]
+
+
+def test_a_new_one_has_to_be_available() -> None:
+    tight = Tight(TURNS, min_ready_seconds=20).doomed("b", "c")
+    assert turns(tight.elsewhere("x", ready_since=NOW - seconds(10)).plan()) == []
 
 
 def test_as_many_go_as_may_be_unavailable() -> None:
@@ -388,6 +419,40 @@ def test_a_rollout_ends_them() -> None:
     assert words(found.steps) == dict.fromkeys("abc", "wait CannotBeReplaced")
 
 
+@pytest.mark.parametrize(
+    "tight",
+    [
+        Tight(TURNS, failure="").doomed("b", "c").elsewhere("x").told("a"),
+        Tight(TURNS).doomed("b", "c").elsewhere("x").told("a"),
+        Tight(TURNS, failure="").doomed("b", "c").elsewhere("x").told("a", seen=False),
+        Tight(TURNS, failure="", replicas=5).doomed("a", "b", "c").elsewhere("x"),
+        Tight(TURNS, failure="").doomed("b", "c").away("a").elsewhere("x"),
+    ],
+    ids=["one leaves", "it is refused no more soon", "one is told to go", "more are wanted", "new"],
+)
+def test_a_quota_that_has_room_again_ends_them(tight: Tight) -> None:
+    """A successor was made while the pod before it still has its place."""
+    found = tight.plan()
+    assert tight.note() == msgspec.structs.replace(TURNS, at=NOW, until=None, pods=0)
+    assert "QuotaRefuses" not in str(words([*found.steps, *found.evictions]))
+
+
+def test_then_they_do_not_begin_again_while_pods_can_be_made() -> None:
+    over = msgspec.structs.replace(TURNS, until=None, pods=0)
+    found = Tight(over, failure="").doomed("b", "c").elsewhere("x")
+    assert found.note() is None
+    assert len(found.plan().candidates) == 2
+
+
+def test_a_pod_that_a_dead_node_holds_past_its_grace_period_says_nothing_of_the_quota() -> None:
+    """The quota forgets it, and its successor is made beside it."""
+    tight = Tight(TURNS, failure="").doomed("b", "c").elsewhere("x").told("a", ago=31)
+    assert tight.note() is None
+    assert turns(tight.plan()) == ["b"]
+    before = Tight(TURNS, failure="").doomed("b", "c").told("a", ago=29)
+    assert before.plan().due == NOW + seconds(1)
+
+
 def test_no_pod_goes_for_a_hint_meanwhile() -> None:
     dooms = DYING | {"n2": HINT}
     found = Tight(TURNS, failure="").doomed("a").doomed("b", node="n2", notice=HINT)
@@ -400,6 +465,10 @@ def test_no_pod_goes_for_a_hint_meanwhile() -> None:
         {"until": NOW + timedelta(days=2)},
         {"at": datetime(1, 1, 1)},  # noqa: DTZ001 - as it may come
         {"told_at": datetime(9999, 1, 1)},  # noqa: DTZ001
+        {"tries": -1_000_000_000},
+        {"tries": MOST_TRIES + 1},
+        {"pods": -1},
+        {"going": -1},
         {"took": -1},
         {"took": 1e300},
     ],

@@ -244,12 +244,13 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def is_handing_over(self) -> bool:
-        """Whether pods are released from doomed nodes: an invocation stays for these.
+        """Whether pods leave doomed nodes, released or in turns: an invocation stays for these.
 
-        A released pod on another node can wait for the next invocation: its node lives. Its
-        release may also be forged by a tenant, which must not keep an invocation at work.
+        One on another node can wait for the next invocation: its node lives. Its release, or the
+        note of its ReplicaSet, may also be forged by a tenant, and it may take hours to stop. That
+        must not keep an invocation at work.
         """
-        return any(self.is_doomed(item.pod) for item in self.released)
+        return any(map(self.is_doomed, (*(item.pod for item in self.released), *self.going)))
 
     @cached_property
     def off_doomed(self) -> Sequence[Pod]:

@@ -81,5 +81,5 @@ def plan(census: Census) -> Plan:
             *(due for mover in handed for due in make_first.dues(census, mover)),
             *(mover.route.until for mover in census.moving),
         ),
-        awaits_pods=census.is_handing_over or bool(free or in_turn or census.going),
+        awaits_pods=census.is_handing_over or bool(free or in_turn),
     )

@@ -18,38 +18,63 @@ from evenkeel.decisions.drain.verdicts import PodPlan
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.reasons import Reason
-from evenkeel.model.refused import Refused
+from evenkeel.model.refused import MOST_TRIES, Refused
 from evenkeel.model.times import is_sound, span
 
 KNOWN_AFTER: Final = timedelta(seconds=2)
 """So long a quota has to refuse pods, for some nine tries of the controller, to be believed."""
 
 TRY_AGAIN_AFTER: Final = timedelta(seconds=1)
-MOST_TRIES: Final = 4
-"""How often, and how many times more, it is tried to make a pod in the place of one that is gone.
-
-The quota's own controller has to count it first. After these tries another pod has the place.
-"""
+"""How long after each try it is tried again to make a pod in the place of one that is gone."""
 
 WHY: Final = "a quota refuses a second pod beside it"
 
 
 def in_turns(census: Census) -> Refused | None:
-    """The note of a ReplicaSet whose pods go in turns; None of any other, and in a rollout."""
+    """The note of a ReplicaSet whose pods go in turns.
+
+    None of any other, in a rollout, and once the quota has room: then pods are handed over.
+    """
+    note = _noted(census)
+    is_over = census.owner.deployment_in_rollout is not None or _has_room(census, note)
+    return None if is_over else note
+
+
+def _noted(census: Census) -> Refused | None:
+    """The note that says that pods go in turns now."""
     note = census.refused
-    if note is None or note.until is None or census.now >= note.until:
+    if note is None or note.until is None or note.is_over(census.now):
         return None
-    return None if census.owner.deployment_in_rollout is not None else note
+    return note
+
+
+def _has_room(census: Census, note: Refused | None) -> bool:
+    """Whether more pods are there than when turns began: the quota has let one more be made.
+
+    Turns alone do not lead to that. A pod that leaves counts in the quota, so its successor is made
+    when it is gone. Only where a dead node holds it the quota forgets it before: after its grace
+    period, and as long again. So one that is past its grace period says nothing here. Nor does a
+    finished one, which no quota counts: it is not among those that are going.
+    """
+    leaving = (pod.ends_at is None or census.now < pod.ends_at for pod in census.going)
+    return note is not None and _there(census) + sum(leaving) > note.pods
+
+
+def _there(census: Census) -> int:
+    """How many pods are there and stay for now: owned ones, and released ones."""
+    return len(census.owned) + len(census.released)
 
 
 def of_note(census: Census, handed: Sequence[MovingPod]) -> Iterator[PodPlan]:
-    """Write the note: turns begin, a pod goes or is gone, or it is to be tried again.
+    """Write the note: turns begin or end, a pod goes or is gone, or it is to be tried again.
 
-    Nothing is written where no pod is refused, nor where the Deployment bears such a note, as after
-    ``kubectl rollout undo``: its controller would write that over each of ours.
+    But for the end, nothing is written where no pod is refused. Nor is anything where the
+    Deployment bears such a note, as after ``kubectl rollout undo``: its controller would write that
+    over each of ours.
     """
     replica_set, deployment = census.replica_set, census.owner.deployment
-    if replica_set is None or replica_set.refused_by_quota is None:
+    has_room = _has_room(census, _noted(census))
+    if replica_set is None or (replica_set.refused_by_quota is None and not has_room):
         return
     if deployment is not None and names.REFUSED in deployment.metadata.annotations:
         return
@@ -62,7 +87,9 @@ def of_note(census: Census, handed: Sequence[MovingPod]) -> Iterator[PodPlan]:
                 replica_set,
                 Verb.TRY_AGAIN,
                 Reason.QUOTA_REFUSES,
-                "a quota refuses it pods: its controller is to try when one is gone",
+                "the quota has room for more of its pods: they go in turns no more"
+                if has_room
+                else "a quota refuses it pods: its controller is to try when one is gone",
                 write=writes.annotate(replica_set, names.REFUSED, text),
             )
         )
@@ -72,6 +99,8 @@ def dues(census: Census, handed: Sequence[MovingPod]) -> Iterator[datetime | Non
     """When the note is to be written, or ends, though nothing else changes."""
     if _until(census, handed) is not None:
         yield _known_at(census)
+    if _noted(census) is not None:
+        yield from (pod.ends_at for pod in census.going)
     if (note := census.refused) is not None:
         yield note.until
         if note.tries < MOST_TRIES:
@@ -104,8 +133,7 @@ def _begun(census: Census, handed: Sequence[MovingPod]) -> Refused | None:
         return None
     first = Refused(at=census.now, tries=MOST_TRIES)
     if _may_begin(census):
-        there = len(census.owned) + len(census.released)
-        return msgspec.structs.replace(first, until=until, pods=there)
+        return msgspec.structs.replace(first, until=until, pods=_there(census))
     return first if census.refused is None else None
 
 
@@ -125,7 +153,12 @@ def _may_begin(census: Census) -> bool:
 
 
 def _followed(census: Census, last: Refused) -> Refused | None:
-    """The note after a pod was told to go, or is gone, or for another try; None: it holds."""
+    """The note after turns, after a pod was told to go, or is gone, or for another try.
+
+    None: it holds.
+    """
+    if _has_room(census, _noted(census)):
+        return msgspec.structs.replace(last, until=None, pods=0)
     told = [pod.told_at for pod in census.going if pod.told_at is not None]
     going, told_at = len(told), max(told, default=last.told_at)
     if (going, told_at) != (last.going, last.told_at):
@@ -170,22 +203,25 @@ def _whose_turn(census: Census, note: Refused, movers: Sequence[MovingPod]) -> C
 
     - None while a pod that is gone has no successor, or one that was put back is not adopted: if
       another pod took the place, the rest waits for its last moment.
-    - Pods that are not available cost nothing.
+    - Pods that are not Ready cost nothing. One that is Ready and not available yet does serve: it
+      counts, for it goes before it would be available; a new one counts once it is.
     - So many may be missing that all are replaced by the last eviction deadline, rounded down, for
       by then the last turn has to begin only; one, or maxUnavailable, if that is more, or if no
-      turn is over by then. One pod stays in any case.
+      turn is over by then. One Ready pod stays in any case.
     """
     wanted = min(note.pods, census.replicas)
     if not movers or len(census.owned) + len(census.going) < wanted:
         return ()
     ordered = sorted(movers, key=lambda each: (each.evict_by, each.pod.uid))
-    whole = [each.pod.uid for each in ordered if census.is_available(each.pod)]
-    broken = [each.pod.uid for each in ordered if not census.is_available(each.pod)]
+    ready = {pod.uid for pod in census.pods if pod.ready and not census.is_lost(pod)}
+    whole = [each.pod.uid for each in ordered if each.pod.uid in ready]
+    broken = {each.pod.uid for each in ordered} - ready
+    there = len({*whole, *(pod.uid for pod in census.pods if census.is_available(pod))})
     left = (ordered[-1].evict_by - census.now).total_seconds()
     takes = _took(census, note) or _takes_at_first(census, ordered[0])
     needed = int(len(whole) * takes / left) if takes < left else 0
     most = max(1, budgets.max_unavailable(census.owner.deployment), needed)
-    room = min(most - max(0, wanted - census.available), census.available - 1)
+    room = min(most - max(0, wanted - there), len(ready) - 1)
     return {*broken, *whole[: max(0, room)]}
 
 

@@ -77,8 +77,8 @@ def allowed(snapshot: Snapshot, rest: SpotRest) -> int:
     return max(0, at_once - under_way)
 
 
-def may_wait(case: Case, outcome: Outcome) -> bool:
-    """Whether a workload that is left for want of room on spot may ask for a node."""
+def lacks_room(case: Case, outcome: Outcome) -> bool:
+    """Whether a Deployment is left for want of room on spot: a node may be asked for, then."""
     is_short = isinstance(outcome, Decision) and outcome.reason is Reason.NO_ROOM_ON_SPOT
     return is_short and isinstance(case.workload, Deployment)
 

@@ -29,7 +29,7 @@ def plan(snapshot: Snapshot) -> RestorePlan:
         if case.standing.floor.problem and case.standing.is_managed:
             left.append(_bad_floor(case))
         outcome = consider(case, snapshot, rooms)
-        if attempts.may_wait(case, outcome):
+        if attempts.lacks_room(case, outcome):
             without_room.append(case)
         elif isinstance(outcome, Decision):
             left.append(outcome)

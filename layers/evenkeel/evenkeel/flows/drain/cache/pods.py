@@ -42,6 +42,7 @@ class Pods:
         self._on: defaultdict[str, dict[str, Pod]] = defaultdict(dict)  # by node
         self._revisions: dict[str, int] = {}
         self._counting: defaultdict[str, dict[str, Pod]] = defaultdict(dict)  # by controller
+        self._going: defaultdict[str, dict[str, Pod]] = defaultdict(dict)  # by controller
         self._controllers: dict[str, str] = {}
         self._assumed_evicted: set[str] = set()
         self._absences: dict[str, Sequence[Absence]] = {}
@@ -87,7 +88,7 @@ class Pods:
         before = self._controllers.get(uid, "")
         controller = pod.origin_key or before or uid
         if before and before != controller:
-            self._counting[before].pop(uid, None)
+            self._unindex(uid, before)
         self._pods[uid] = self._on[pod.spec.node_name][uid] = pod
         self._revisions[uid] = revision
         self._controllers[uid] = controller
@@ -179,12 +180,12 @@ class Pods:
         return [pods[uid] for uid in sorted(pods)]
 
     def going_of(self, controller_key: str) -> Sequence[Pod]:
-        """The pods that are told to go, or about to be, and are not gone, if that is awaited."""
-        if not self._awaits(controller_key):
-            return ()
-        counting, of = self._counting.get(controller_key, {}), self._controllers
-        uids = (uid for uid, key in of.items() if key == controller_key and uid not in counting)
-        return [self._pods[uid] for uid in uids if not self._pods[uid].finished]
+        """The pods that are told to go, or about to be, and are not gone, if that is awaited.
+
+        Sorted by uid.
+        """
+        pods = self._going.get(controller_key, {}) if self._awaits(controller_key) else {}
+        return [pods[uid] for uid in sorted(pods)]
 
     def has_any(self, controller_key: str) -> bool:
         """Whether a controller has active pods, or awaits that others are gone."""
@@ -209,20 +210,24 @@ class Pods:
         return [pod for pods in self._counting.values() for pod in pods.values()]
 
     def _recount(self, uid: str) -> None:
-        """Note whether a pod counts: it is active, and its eviction was not sent."""
+        """Note whether a pod counts: it is active, and its eviction was not sent.
+
+        One that does not count and is not finished is going.
+        """
         pod = self._pods.get(uid)
         if pod is None:
             return
         controller = self._controllers[uid]
-        counting, counts = (
-            self._counting[controller],
-            pod.active and not self.is_assumed_evicted(uid),
-        )
-        if counts:
-            counting[uid] = pod
-        else:
-            counting.pop(uid, None)
+        counts = pod.active and not self.is_assumed_evicted(uid)
+        self._unindex(uid, controller)
+        if not pod.finished:
+            (self._counting if counts else self._going)[controller][uid] = pod
         self.groups.see(pod, controller, counts=counts)
+
+    def _unindex(self, uid: str, controller: str) -> bool:
+        """A pod is none of this controller's, for now; whether it counted."""
+        self._going[controller].pop(uid, None)
+        return self._counting[controller].pop(uid, None) is not None
 
     def _note_change_on(self, node_name: str) -> None:
         if node_name in self.awaited_on:
@@ -234,6 +239,5 @@ class Pods:
         self.groups.see(pod, controller, counts=False)
         del self._on[pod.spec.node_name][uid]
         self._note_change_on(pod.spec.node_name)
-        counted = self._counting[controller].pop(uid, None) is not None
-        if counted or self._awaits(controller):
+        if self._unindex(uid, controller) or self._awaits(controller):
             self._queue.add([controller], urgent=urgent)

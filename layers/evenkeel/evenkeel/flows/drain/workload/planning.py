@@ -125,13 +125,14 @@ class Planner:
         view = self._view
         owner = self._owner(controller, pods)
         replica_set = owner.controller if isinstance(owner.controller, ReplicaSet) else None
+        is_tight = replica_set is not None and replica_set.awaits_gone(now)
         one = next(iter((*(mover.pod for mover in moving[:1]), *pods)), None)
         census = Census(
             now=now,
             owner=owner,
             pods=pods,
             moving=moving,
-            going=view.pods.going_of(controller_key),
+            going=view.pods.going_of(controller_key) if is_tight else (),
             budgets=() if one is None else view.objects_in(one.namespace).budgets_of(one),
             dooms=view.dooms,
             lost=frozenset(view.lost_nodes),
