@@ -18,6 +18,7 @@ from tests.property.invariants import (
 from tests.property.judging import hold, tries
 from tests.property.scenes import (
     Disturbance,
+    News,
     NodePlan,
     NoticePlan,
     Scene,
@@ -44,6 +45,15 @@ TAKEN = Scene(
 )
 """The place of the first pod goes to a neighbour."""
 
+ALONE = WorkloadPlan(max_unavailable=0, stop=20, spare=0)
+ENDING = Scene(
+    nodes=THREE,
+    workloads=(ALONE, ALONE),
+    notices=(NoticePlan(), NoticePlan(), NoticePlan(news=News.STATE)),
+    age=100,
+)
+"""A node is gone while a single replica on it stops: its pod is not waited for any more."""
+
 
 @tries()
 @example(SLOWLY)
@@ -63,6 +73,7 @@ def test_no_more_pods_are_missing_than_have_to(scene: Scene) -> None:
 
 @tries()
 @example(TAKEN)
+@example(ENDING)
 @given(
     strategies.scenes(
         of=strategies.tight(),

@@ -196,9 +196,13 @@ class Pods:
         return self._on[node_name].values() if node_name in self._on else ()
 
     def controllers_on(self, node_name: str) -> set[str]:
-        """The keys of the controllers of the active pods on a node."""
+        """The keys of the controllers whose plans depend on a node.
+
+        They have active pods there, or pods of which it is awaited that they are gone.
+        """
         counting, of = self._counting, self._controllers
-        return {of[uid] for uid in self._on.get(node_name, ()) if uid in counting[of[uid]]}
+        keys = ((uid, of[uid]) for uid in self._on.get(node_name, ()))
+        return {key for uid, key in keys if uid in counting[key] or self._awaits(key)}
 
     def controllers_of(self, pods: Iterable[Pod]) -> set[str]:
         """The keys of the controllers of pods that were seen."""
