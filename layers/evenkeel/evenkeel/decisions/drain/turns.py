@@ -36,8 +36,9 @@ def in_turns(census: Census) -> Refused | None:
     None of any other, in a rollout, and once the quota has room: then pods are handed over.
     """
     note = _noted(census)
-    is_over = census.owner.deployment_in_rollout is not None or _has_room(census, note)
-    return None if is_over else note
+    if note is None or census.owner.deployment_in_rollout is not None or _has_room(census, note):
+        return None
+    return note
 
 
 def _noted(census: Census) -> Refused | None:
