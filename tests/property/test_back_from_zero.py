@@ -5,12 +5,11 @@ while, and an autoscaler makes nodes for pods that wait, in time or late. The we
 and restore may die. In the end there is spot for all.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
 
 import msgspec
 from hypothesis import example, given, note
@@ -18,7 +17,6 @@ from hypothesis import strategies as st
 
 from evenkeel.model import names
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Create, Delete, Patch, Request
 from tests.fixtures.autoscaler import Autoscaler
 from tests.fixtures.restoring import RestoreScene
 from tests.property.judging import tries
@@ -80,14 +78,13 @@ class Story:
         self.crowded: list[str] = []
         self.warned: list[datetime] = []
         self._numbers = iter(range(1_000))
-        self._written = 0
         scene.add_nodes("o", 3, spot=False, room="64")
         self._add_spot()
         for app, size in zip(self.apps, tale.sizes, strict=True):
             scene.apply(deployment(app, size, notes={names.ON_DEMAND: tale.floor}))
         scene.begin()
         self.autoscaler = Autoscaler(scene, late=tale.late, room="0.4")
-        scene.cluster.intercept(self._count)
+        scene.die_after(tale.dies_after)
         scene.cluster.server.store.observe("Pod", lambda _old, _new: self._look())
 
     def tell(self) -> None:
@@ -147,17 +144,6 @@ class Story:
         to_go = sum(self.tale.sizes)
         if len(moving) > max(1, to_go * PERCENT // 100):
             self.crowded.append(", ".join(pod.name for pod in moving))
-
-    def _count(self, request: Request, proceed: Callable[[], Any]) -> Any:
-        """Let restore die after one of its writes."""
-        answer = proceed()
-        running = self.scene.restoring.running
-        if running and isinstance(request, Patch | Create | Delete):
-            self._written += 1
-            if self._written == self.tale.dies_after:
-                for process in running:
-                    process.kill()
-        return answer
 
 
 @contextmanager

@@ -5,18 +5,16 @@ with the webhook up and down, and restore dies after some of its writes. Then th
 and no one else writes any more.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from hypothesis import example, given, note
 from hypothesis import strategies as st
 
 from evenkeel.model import names
 from evenkeel.model.floor import read
-from evenkeel.model.request import Create, Delete, Evict, Patch, Request
 from tests.fixtures.restoring import RestoreScene
 from tests.property.judging import IS_DEEP, tries
 from tests.unit.drain.manifests import deployment, stateful_set
@@ -83,7 +81,6 @@ class Story:
         self.size = tale.size
         self.fewest: dict[str, int] = {}
         self._numbers = iter(range(1_000))
-        self._written = 0
         scene.add_nodes("o", 3, spot=False, room="64")
         self._add_spot()
         make = {"Deployment": deployment, "StatefulSet": stateful_set}[tale.kind]
@@ -91,7 +88,7 @@ class Story:
         manifest["metadata"]["annotations"] = {names.ON_DEMAND: tale.floor}
         scene.apply(manifest)
         scene.begin()
-        scene.cluster.intercept(self._count)
+        scene.die_after(tale.dies_after)
 
     def tell(self) -> None:
         """Let everything happen, and then nothing more."""
@@ -149,17 +146,6 @@ class Story:
 
     def _add_spot(self) -> None:
         self.scene.add_node(f"s{next(self._numbers)}", room="64")
-
-    def _count(self, request: Request, proceed: Callable[[], Any]) -> Any:
-        """Let restore die after one of its writes."""
-        answer = proceed()
-        running = self.scene.restoring.running
-        if running and isinstance(request, Patch | Create | Delete | Evict):
-            self._written += 1
-            if self._written == self.tale.dies_after:
-                for process in running:
-                    process.kill()
-        return answer
 
 
 @contextmanager

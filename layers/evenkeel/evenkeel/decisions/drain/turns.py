@@ -36,7 +36,7 @@ def in_turns(census: Census) -> Refused | None:
     None of any other, in a rollout, and once the quota has room: then pods are handed over.
     """
     note = _noted(census)
-    if note is None or census.owner.deployment_in_rollout is not None or _has_room(census, note):
+    if note is None or census.owner.deployment_in_rollout is not None or _has_room(census):
         return None
     return note
 
@@ -49,7 +49,7 @@ def _noted(census: Census) -> Refused | None:
     return note
 
 
-def _has_room(census: Census, note: Refused | None) -> bool:
+def _has_room(census: Census) -> bool:
     """Whether more pods are there than when turns began: the quota has let one more be made.
 
     Turns alone do not lead to that. A pod that leaves counts in the quota, so its successor is made
@@ -57,6 +57,7 @@ def _has_room(census: Census, note: Refused | None) -> bool:
     period, and as long again. So one that is past its grace period says nothing here. Nor does a
     finished one, which no quota counts: it is not among those that are going.
     """
+    note = _noted(census)
     leaving = (pod.ends_at is None or census.now < pod.ends_at for pod in census.going)
     return note is not None and _there(census) + sum(leaving) > note.pods
 
@@ -74,7 +75,7 @@ def of_note(census: Census, handed: Sequence[MovingPod]) -> Iterator[PodPlan]:
     over each of ours.
     """
     replica_set, deployment = census.replica_set, census.owner.deployment
-    has_room = _has_room(census, _noted(census))
+    has_room = _has_room(census)
     if replica_set is None or (replica_set.refused_by_quota is None and not has_room):
         return
     if deployment is not None and names.REFUSED in deployment.metadata.annotations:
@@ -158,7 +159,7 @@ def _followed(census: Census, last: Refused) -> Refused | None:
 
     None: it holds.
     """
-    if _has_room(census, _noted(census)):
+    if _has_room(census):
         return msgspec.structs.replace(last, until=None, pods=0)
     told = [pod.told_at for pod in census.going if pod.told_at is not None]
     going, told_at = len(told), max(told, default=last.told_at)
