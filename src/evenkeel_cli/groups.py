@@ -14,6 +14,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "nodes": "Show the nodes that have to go, and how their pods go.",
         "explain": "Explain what a notice would do to a node, pod or workload.",
         "replay": "Show what EC2's events would do, or do it.",
+        "simulate": "Show what many storms would do to a cluster.",
         "lint": "Check Evenkeel's labels and annotations in manifests.",
         "doctor": "Say what is broken between EC2's notice and the pod.",
     },

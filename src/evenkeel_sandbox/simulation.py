@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -24,6 +24,21 @@ from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
 
 LOOK: Final = timedelta(seconds=1)
+
+
+class Responder(Protocol):
+    """Who is told of events, and acts on the cluster."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it has nothing left to do."""
+
+    @property
+    def errors(self) -> Sequence[Exception]:
+        """What went wrong in it."""
+
+    def send(self, event: Mapping[str, Any]) -> None:
+        """An event has come."""
 
 
 class Simulation:
@@ -60,7 +75,7 @@ class Simulation:
         self.ec2 = SimulatedEc2(clock, cluster, self._instances, self._lose)
         self._auto_scaling = SimulatedAutoScaling(clock, self._terminate)
         ports = Ports(cluster, self._instances, clock, Tee(*recorders), self._auto_scaling)
-        self.application = Application(ports, clock, Mode.ACT, labels)
+        self.responder = self._deploy(ports)
         clock.start(self._watch)
         while not self.observer.complete:
             clock.advance(LOOK)
@@ -77,7 +92,7 @@ class Simulation:
                 self._wait_for_hook(notice, notice.hook)
             elif node:
                 self.ec2.announce(notice, node)
-        self.application.send(arriving.event)
+        self.responder.send(arriving.event)
 
     def join(self, manifests: Sequence[Mapping[str, Any]]) -> None:
         """Let nodes come, whose instances run from now on."""
@@ -95,11 +110,16 @@ class Simulation:
         """Whether every announced end has come, and Evenkeel has nothing left to do."""
         last = self.ec2.last_end
         is_waiting = bool(self._waiting) or (last is not None and last > self.clock.now())
-        return not is_waiting and self.application.is_idle
+        return not is_waiting and self.responder.is_idle
 
     def close(self) -> None:
         """End everything that still waits on the clock."""
         self.clock.stop()
+
+    def _deploy(self, ports: Ports) -> Responder:
+        """Evenkeel's functions, as they are deployed: ``application``."""
+        self.application = Application(ports, self.clock, Mode.ACT, self._labels)
+        return self.application
 
     def _wait_for_hook(self, notice: Notice, hook: Hook) -> None:
         """An Auto Scaling group begins to terminate an instance, and waits."""

@@ -7,14 +7,19 @@ from typing import Any, Final
 from evenkeel_sandbox.built_in.cluster import OPTIONS
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_sandbox.simulator.options import SimulatorOptions
 
 SETTLING: Final = timedelta(seconds=5)
 """For the simulated controllers to look around; a cluster at rest does not change meanwhile."""
 
 
-def build(objects: Sequence[Mapping[str, Any]], clock: SimulatedClock) -> SimulatedCluster:
+def build(
+    objects: Sequence[Mapping[str, Any]],
+    clock: SimulatedClock,
+    options: SimulatorOptions = OPTIONS,
+) -> SimulatedCluster:
     """A simulated cluster with a snapshot's objects as they are: uids, nodes, states."""
-    cluster = SimulatedCluster(clock, OPTIONS)
+    cluster = SimulatedCluster(clock, options)
     present = {item["metadata"]["name"] for item in objects if item["kind"] == "Namespace"}
     used = {item["metadata"].get("namespace", "") for item in objects}
     cluster.apply(*(_namespace(name) for name in sorted(used - present - {""})))

@@ -23,6 +23,7 @@ from evenkeel_sandbox.simulator.api.objects import (
     annotations_of,
     at,
     condition_of,
+    controller_of,
     is_finished,
     is_leaving,
     is_true,
@@ -131,7 +132,10 @@ class Kubelets:
 
     def _start(self, pod: Obj) -> None:
         self._cancel(uid_of(pod))
-        delay = self._duration(pod, "start-after", self._world.options.start_seconds)
+        options = self._world.options
+        owner = (controller_of(pod) or {}).get("uid", "")
+        usual = options.start_seconds_of.get(owner, options.start_seconds)
+        delay = self._duration(pod, "start-after", usual)
         self._later(pod, delay, functools.partial(self._run, stamp(self._world.now())))
 
     def _take_over(self, pod: Obj) -> None:

@@ -1,7 +1,9 @@
 """What can be set about a simulated cluster."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from types import MappingProxyType
 
 from evenkeel_sandbox.simulator.staleness import NONE, Staleness
 
@@ -22,7 +24,8 @@ class SimulatorOptions:
 
     The nodes: ``start_seconds``, ``ready_seconds`` and ``stop_seconds`` are ranges from which
     each pod draws (from being scheduled to Running, from there to Ready, from its deletion to
-    its end; a pod's annotations overrule them, see simulator.kubelet), ``scheduling`` the
+    its end; a pod's annotations overrule them, see simulator.kubelet; ``start_seconds_of`` are
+    other ranges to Running for the pods of some controllers, by uid), ``scheduling`` the
     scheduler's time for one pod, ``node_monitor_grace`` until a silent node counts as
     unreachable, ``eviction_after`` until its pods are deleted (the toleration that the API
     server adds), ``pod_gc_period`` between two sweeps of the pod garbage collector.
@@ -44,6 +47,7 @@ class SimulatorOptions:
     disruption_lag: timedelta = timedelta(seconds=0.05)
     garbage_lag: timedelta = timedelta(seconds=0.3)
     start_seconds: tuple[float, float] = (1.0, 2.0)
+    start_seconds_of: Mapping[str, tuple[float, float]] = MappingProxyType({})
     ready_seconds: tuple[float, float] = (0.0, 0.0)
     stop_seconds: tuple[float, float] = (1.0, 1.0)
     scheduling: timedelta = timedelta(seconds=0.003)

@@ -1,0 +1,167 @@
+"""``evenkeel simulate``: many storms on a copy of a cluster."""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final
+
+import click
+
+from evenkeel.adapters.clock import SystemClock
+from evenkeel_cli import capacity, options
+from evenkeel_cli import snapshot as snapshots
+from evenkeel_cli.command import Command
+from evenkeel_cli.console import standard_error
+from evenkeel_cli.duration import Duration
+from evenkeel_cli.errors import BadInputError, Exit
+from evenkeel_cli.output import Output
+from evenkeel_cli.simulate import running, storms
+from evenkeel_cli.simulate.listing import listing, show
+from evenkeel_cli.simulate.trial import Policy, Setting
+from evenkeel_sandbox import synthetic
+from evenkeel_sandbox.built_in import cluster as built_in
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+
+SIZE: Final = re.compile(r"([1-9][0-9]{0,3})x([1-9][0-9]{0,5})")
+SHARE: Final = re.compile(r"(100|[1-9]?[0-9])%")
+LONGEST: Final = timedelta(hours=1)
+
+
+@click.command(cls=Command)
+@options.snapshot
+@click.option("--synthetic", "size", metavar="NxM", help="A made-up cluster of N nodes, M pods.")
+@click.option(
+    "--storm",
+    default="pool",
+    show_default=True,
+    metavar="STORM",
+    help=f"What goes: {storms.FORMS}.",
+)
+@click.option(
+    "--spread",
+    type=Duration(timedelta(), LONGEST),
+    default="180s",
+    show_default=True,
+    help="Time within which all notices come.",
+)
+@click.option(
+    "--pod-start",
+    type=Duration(timedelta(), LONGEST),
+    default="20s",
+    show_default=True,
+    help="Time that a pod takes from its node to Ready, where the snapshot does not tell.",
+)
+@click.option(
+    "--node-start",
+    type=Duration(timedelta(seconds=1), LONGEST),
+    default="60s",
+    show_default=True,
+    help="Time after which an autoscaler's node is there.",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 10_000),
+    default=50,
+    show_default=True,
+    help="How many storms.",
+)
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(1, 256),
+    default=2,
+    show_default=True,
+    help="How many at a time.",
+)
+@click.option(
+    "--policy",
+    "policies",
+    type=click.Choice([each.value for each in Policy]),
+    multiple=True,
+    default=(Policy.EVENKEEL.value,),
+    show_default=True,
+    help="Who acts on notices. May be given again, to compare.",
+)
+@click.option(
+    "--at-least",
+    metavar="SHARE",
+    help="Exit code 1 if a workload had a smaller share, such as 60%.",
+)
+@options.output()
+def simulate(  # noqa: PLR0913 - a command has as many arguments as options
+    *,
+    snapshot: str | None,
+    size: str | None,
+    storm: str,
+    spread: timedelta,
+    pod_start: timedelta,
+    node_start: timedelta,
+    seeds: int,
+    jobs: int,
+    policies: Sequence[Policy],
+    at_least: str | None,
+    output: Output,
+) -> int:
+    """Let many storms come over a copy of a cluster, and show which workloads suffer.
+
+    The same handlers act as in AWS, on simulated time: nothing is written anywhere. Without
+    --snapshot or --synthetic it is the built-in cluster of the demo. Each storm has other times and
+    nodes; --storm pool takes one pool, a type in a zone, after the other. An autoscaler makes
+    on-demand nodes for pods that no node has room for.
+
+    Exit code 1 if a workload had a smaller share of its Ready pods left than --at-least says.
+
+    Examples:
+        kubectl get nodes,pods,rs,deploy,sts,jobs,pdb,svc,ns,pvc,netpol,quota -A -o json > mine.json
+        evenkeel simulate --snapshot mine.json --policy evenkeel --policy evict
+        evenkeel simulate --snapshot mine.json --storm all --at-least 60%
+        evenkeel simulate --synthetic 200x6000 --storm share=30% --seeds 10
+    """
+    if snapshot is not None and size is not None:
+        raise BadInputError("--snapshot and --synthetic name two clusters: keep one of them")
+    bound = _share(at_least)
+    shape = storms.read(storm, spread)
+    objects, labels = _objects(snapshot, size), capacity.labels(built_in=snapshot is None)
+    seconds = pod_start.total_seconds()
+    settings = [
+        Setting(
+            begins=SystemClock().now(),
+            shape=shape,
+            policy=Policy(each),
+            pod_start=(seconds, seconds),
+            node_start=node_start,
+            labels=labels,
+        )
+        for each in dict.fromkeys(policies)
+    ]
+    found = running.storms(objects, settings, range(seeds), jobs)
+    shown = listing([(s.policy, each) for s, each in zip(settings, found, strict=True)])
+    workloads = sum(each["kind"] in ("Deployment", "StatefulSet") for each in objects)
+    show(output, shown, workloads)
+    return Exit.FINDING if shown.policies[0].lowest < bound else Exit.DONE
+
+
+def _objects(snapshot: str | None, size: str | None) -> Sequence[Mapping[str, Any]]:
+    """The cluster's objects. Raises BadInputError."""
+    if snapshot is not None:
+        read = snapshots.read(snapshot)
+        for note in read.notes:
+            standard_error().print(f"note: {note}")
+        return read.objects
+    if size is not None:
+        found = SIZE.fullmatch(size)
+        if found is None:
+            raise BadInputError(f"--synthetic {size}: is no size such as 200x6000")
+        return synthetic.objects(int(found[1]), int(found[2]))
+    cluster = built_in.build(SimulatedClock(SystemClock().now()))
+    return [item for kind in snapshots.KINDS for item in cluster.objects(kind)]
+
+
+def _share(text: str | None) -> float:
+    """0 where nothing is wanted. Raises BadInputError."""
+    if text is None:
+        return 0.0
+    found = SHARE.fullmatch(text)
+    if found is None:
+        raise BadInputError(f"--at-least {text}: is no share such as 60%")
+    return int(found[1]) / 100

@@ -1,0 +1,1 @@
+"""``evenkeel simulate``: many storms on a copy of a cluster."""

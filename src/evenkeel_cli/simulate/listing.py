@@ -1,0 +1,153 @@
+"""What the storms came to: for each workload, and for each policy."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, Final
+
+from evenkeel.model.meta import Reference
+from evenkeel_cli import words
+from evenkeel_cli.columns import Column, Columns
+from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, Listing, ObjectItem, Output
+from evenkeel_cli.simulate.trial import Dip, Policy, Trial
+
+
+class WorkloadRisk(ObjectItem, frozen=True, kw_only=True):
+    """What the storms did to a workload that had too few Ready pods in one of them at least.
+
+    ``dipped`` and ``at_zero``: in how many storms it had too few, and none. ``lowest`` is the
+    fewest in any of them, of ``before``. ``longest_below`` and ``longest_at_zero`` are seconds.
+    ``pool`` and ``because`` are those of most of them.
+    """
+
+    before: int
+    dipped: int
+    at_zero: int
+    lowest: int
+    longest_below: int
+    longest_at_zero: int
+    pool: str
+    because: str
+
+    @property
+    def share(self) -> float:
+        """The fewest as a share of those before."""
+        return self.lowest / self.before
+
+    @property
+    def style(self) -> str:
+        """Whether nothing was left."""
+        return "yellow" if self.lowest else "red"
+
+
+class PolicyResult(Item, frozen=True, kw_only=True):
+    """What one policy came to in all storms.
+
+    ``workloads_below`` and ``workloads_at_zero``: how many workloads had too few, and no, Ready
+    pods in one of them at least; ``lowest`` the smallest share of any. ``pods_lost`` died with
+    their nodes, ``nodes_made`` came from the autoscaler, both in all storms.
+    """
+
+    policy: Policy
+    storms: int
+    nodes: int
+    workloads_below: int
+    workloads_at_zero: int
+    lowest: float
+    pods_lost: int
+    nodes_made: int
+
+
+class SimulatedStorms(Listing, frozen=True, kw_only=True):
+    """The workloads that had too few Ready pods under the first policy, and what each came to."""
+
+    columns: ClassVar[Columns[WorkloadRisk]] = (
+        NAMESPACE,
+        WORKLOAD,
+        Column("BEFORE", lambda each: each.before),
+        Column("LOWEST", lambda each: each.lowest, style=lambda each: each.style),
+        Column("STORMS", lambda each: each.dipped, yields=1),
+        Column("AT-ZERO", lambda each: each.at_zero),
+        Column("BELOW", lambda each: f"{each.longest_below}s", yields=2),
+        Column("ZERO", lambda each: f"{each.longest_at_zero}s", wide=True),
+        Column("POOL", lambda each: each.pool, wide=True),
+        Column("BECAUSE", lambda each: each.because),
+    )
+
+    items: Sequence[WorkloadRisk]
+    policies: Sequence[PolicyResult]
+
+
+POLICIES: Final[Columns[PolicyResult]] = (
+    Column("POLICY", lambda each: each.policy),
+    Column("STORMS", lambda each: each.storms),
+    Column("NODES", lambda each: each.nodes, yields=1),
+    Column("WORKLOADS-BELOW", lambda each: each.workloads_below),
+    Column("AT-ZERO", lambda each: each.workloads_at_zero),
+    Column("LOWEST", lambda each: f"{each.lowest:.0%}"),
+    Column("PODS-LOST", lambda each: each.pods_lost),
+    Column("NODES-MADE", lambda each: each.nodes_made, wide=True),
+)
+
+
+def listing(found: Sequence[tuple[Policy, Sequence[Trial]]]) -> SimulatedStorms:
+    """Sum the storms up; the worst workloads come first."""
+    _, first = found[0]
+    risks = [_risk(subject, dips) for subject, dips in _by_workload(first).items()]
+    risks.sort(key=lambda each: (each.share, -each.longest_below, each.subject))
+    return SimulatedStorms(items=risks, policies=[_result(*each) for each in found])
+
+
+def show(output: Output, shown: SimulatedStorms, workloads: int) -> None:
+    """Print both tables and what they mean, or data."""
+    output.table(shown.columns, shown.items)
+    below, first = len(shown.items), shown.policies[0]
+    if output.is_for_people and below:
+        output.say()
+    storms = words.counted(first.storms, "storm")
+    output.say(
+        f"In {storms} {below} of {words.counted(workloads, 'workload')} had too few Ready pods,"
+        f" {first.workloads_at_zero} none."
+    )
+    output.say()
+    output.table(POLICIES, shown.policies)
+    output.dump(shown)
+
+
+def _by_workload(trials: Iterable[Trial]) -> dict[Reference, list[Dip]]:
+    found: defaultdict[Reference, list[Dip]] = defaultdict(list)
+    for each in trials:
+        for dip in each.dips:
+            found[dip.workload].append(dip)
+    return found
+
+
+def _risk(subject: Reference, dips: Sequence[Dip]) -> WorkloadRisk:
+    return WorkloadRisk(
+        subject=subject,
+        before=max(dip.before for dip in dips),
+        dipped=len(dips),
+        at_zero=sum(not dip.lowest for dip in dips),
+        lowest=min(dip.lowest for dip in dips),
+        longest_below=max(dip.below for dip in dips),
+        longest_at_zero=max(dip.at_zero for dip in dips),
+        pool=_most(dip.pool for dip in dips),
+        because=_most(dip.because for dip in dips),
+    )
+
+
+def _result(policy: Policy, trials: Sequence[Trial]) -> PolicyResult:
+    dips = [dip for each in trials for dip in each.dips]
+    return PolicyResult(
+        policy=policy,
+        storms=len(trials),
+        nodes=max(each.nodes for each in trials),
+        workloads_below=len({dip.workload for dip in dips}),
+        workloads_at_zero=len({dip.workload for dip in dips if not dip.lowest}),
+        lowest=min((dip.lowest / dip.before for dip in dips), default=1.0),
+        pods_lost=sum(each.lost for each in trials),
+        nodes_made=sum(each.made for each in trials),
+    )
+
+
+def _most(texts: Iterable[str]) -> str:
+    return Counter(texts).most_common(1)[0][0]

@@ -1,0 +1,67 @@
+"""Many storms, each in a process of its own, with a bar that says how long it still takes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import Any, Final
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from evenkeel_cli import console
+from evenkeel_cli.simulate import trial
+from evenkeel_cli.simulate.trial import Setting, Trial
+
+_OBJECTS: Final[list[Mapping[str, Any]]] = []
+"""The cluster's objects, in a process that lets storms come over it."""
+
+type Objects = Sequence[Mapping[str, Any]]
+
+
+def storms(
+    objects: Objects, settings: Sequence[Setting], seeds: Sequence[int], jobs: int
+) -> Sequence[Sequence[Trial]]:
+    """For each setting the storms of all seeds, in their order; ``jobs`` of them at a time."""
+    tasks = [(number, seed) for number in range(len(settings)) for seed in seeds]
+    found: dict[tuple[int, int], Trial] = {}
+    with (
+        ProcessPoolExecutor(
+            min(jobs, len(tasks)),
+            mp_context=get_context("spawn"),
+            initializer=_begin,
+            initargs=(objects,),
+        ) as pool,
+        _bar(console.standard_error(), len(tasks)) as bar,
+    ):
+        running = {pool.submit(_run, settings[n], seed): (n, seed) for n, seed in tasks}
+        try:
+            for done in as_completed(running):
+                found[running[done]] = done.result()
+                bar.advance(bar.task_ids[0])
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return [[found[number, seed] for seed in seeds] for number in range(len(settings))]
+
+
+def _begin(objects: Objects) -> None:
+    _OBJECTS[:] = objects
+
+
+def _run(setting: Setting, seed: int) -> Trial:
+    return trial.run(_OBJECTS, setting, seed)
+
+
+@contextmanager
+def _bar(where: Console, storms: int) -> Iterator[Progress]:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    shown = console.can_show_live(where)
+    with Progress(*columns, console=where, transient=True, disable=not shown) as bar:
+        bar.add_task("storms", total=storms)
+        yield bar

@@ -1,0 +1,233 @@
+"""One storm on a copy of a cluster, and which workloads had too few pods in it."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final, override
+
+import msgspec
+
+from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.meta import Reference
+from evenkeel.model.notice import NoticeKind
+from evenkeel.model.pool import pool_of
+from evenkeel_cli import event_files, events
+from evenkeel_cli.report import GOOD, Report
+from evenkeel_cli.simulation import ReportedSimulation
+from evenkeel_hosting import files
+from evenkeel_hosting.functions import Ports
+from evenkeel_sandbox import snapshot_cluster
+from evenkeel_sandbox.built_in import placing
+from evenkeel_sandbox.events import Arriving, for_instance, freshened
+from evenkeel_sandbox.observer.health import Health
+from evenkeel_sandbox.simulation import Responder, nodes_of
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_sandbox.simulator.options import SimulatorOptions
+from evenkeel_sandbox.storms import drainer
+from evenkeel_sandbox.storms.autoscaler import Autoscaler
+from evenkeel_sandbox.storms.drainer import Drainer
+from evenkeel_sandbox.storms.starts import Range, start_seconds_of
+from evenkeel_sandbox.storms.strikes import Shape, Strike
+
+STEP: Final = timedelta(seconds=1)
+AFTERWARDS: Final = timedelta(minutes=10)
+"""So long after the last notice a storm is watched at most."""
+
+SERVING: Final = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
+
+SAMPLES: Final = {
+    NoticeKind.INTERRUPTION: "interruption-warning-terminate",
+    NoticeKind.REBALANCE: "rebalance-recommendation",
+}
+
+
+class Policy(StrEnum):
+    """Who acts on notices."""
+
+    EVENKEEL = "evenkeel"
+    EVICT = "evict"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """The storms that come, who acts, and how fast the cluster is.
+
+    ``begins`` is a time after all that the cluster's objects tell of. ``pod_start``: seconds in
+    which pods start of which the cluster's own do not tell it.
+    """
+
+    begins: datetime
+
+    shape: Shape
+    policy: Policy
+    pod_start: Range
+    node_start: timedelta
+    labels: CapacityLabels
+
+
+class Dip(msgspec.Struct, frozen=True, kw_only=True):
+    """A workload that had fewer Ready pods than before the storm.
+
+    ``lowest`` is the fewest, ``below`` and ``at_zero`` are for how many seconds there were fewer,
+    and none. ``because`` is why, and ``pool`` which pool's nodes most of its pods were on.
+    """
+
+    workload: Reference
+    before: int
+    lowest: int
+    below: int
+    at_zero: int
+    because: str
+    pool: str
+
+
+class Trial(msgspec.Struct, frozen=True, kw_only=True):
+    """What was seen in one storm: so many nodes noticed, nodes made, and pods lost with a node."""
+
+    seed: int
+    nodes: int
+    made: int
+    lost: int
+    dips: Sequence[Dip]
+
+
+def run(objects: Sequence[Mapping[str, Any]], setting: Setting, seed: int) -> Trial:
+    """Let one storm come over a copy of the cluster. The same seed gives the same result."""
+    clock = SimulatedClock(setting.begins)
+    options = SimulatorOptions(
+        seed=seed,
+        start_seconds=setting.pod_start,
+        start_seconds_of=start_seconds_of(o for o in objects if o["kind"] == "Pod"),
+        stop_seconds=snapshot_cluster.OPTIONS.stop_seconds,
+    )
+    cluster = snapshot_cluster.build(objects, clock, options)
+    return _Storm(clock, cluster, setting, seed).watch()
+
+
+class _Storm(ReportedSimulation):
+    """A simulation with an autoscaler, in which another may act than Evenkeel."""
+
+    def __init__(
+        self, clock: SimulatedClock, cluster: SimulatedCluster, setting: Setting, seed: int
+    ) -> None:
+        self._setting = setting
+        self._seed = seed
+        if setting.policy is Policy.EVENKEEL:
+            placing.install(cluster)
+        super().__init__(clock, cluster, labels=setting.labels)
+        labels = setting.labels
+        pools = {node.name: pool_of(node, labels) for node in nodes_of(cluster)}
+        self._pool_of = {name: pool for name, pool in pools.items() if pool is not None}
+        self._autoscaler = Autoscaler(clock, cluster, labels, self.join, after=setting.node_start)
+        self._lost = 0
+        self.on_loss = self._count_lost
+        self._below: Counter[Reference] = Counter()
+        self._at_zero: Counter[Reference] = Counter()
+
+    @override
+    def _deploy(self, ports: Ports) -> Responder:
+        policy = self._setting.policy
+        if policy is Policy.EVENKEEL:
+            return super()._deploy(ports)
+        tell = drainer.evict if policy is Policy.EVICT else drainer.delete
+        return Drainer(self.clock, self.cluster, tell)
+
+    def watch(self) -> Trial:
+        """Let the notices come, and time pass until all is well or nothing changes any more."""
+        nodes = sorted(self._pool_of)
+        pools = {pool: [n for n in nodes if self._pool_of[n] == pool] for pool in self._pools()}
+        strikes = self._setting.shape.strikes(pools, self._seed)
+        begins = self.clock.now()
+        instances = {node.name: node.instance_id for node in nodes_of(self.cluster)}
+        for number, strike in enumerate(strikes):
+            arriving = for_instance(_sample(strike), instances[strike.node], f"storm-{number}")
+            self.clock.call_at(begins + strike.after, lambda each=arriving: self._send(each))
+        last = begins + max(strike.after for strike in strikes)
+        while self.clock.now() <= last or not self._is_well():
+            if self.clock.now() > last + AFTERWARDS:
+                break
+            self.advance(STEP)
+            self._count()
+        found = self._trial(len({strike.node for strike in strikes}))
+        self.close()
+        return found
+
+    def _pools(self) -> list[Any]:
+        return sorted(set(self._pool_of.values()))
+
+    def _send(self, arriving: Arriving) -> None:
+        self.send(freshened(arriving, self.clock.now()))
+
+    def _is_well(self) -> bool:
+        return self.is_over and all(
+            health.ready >= _wanted(health) for health in self.observer.workloads.values()
+        )
+
+    def _count_lost(self, _node: str, pods: int) -> None:
+        self._lost += pods
+
+    def _count(self) -> None:
+        for reference, health in self.observer.workloads.items():
+            if health.ready < _wanted(health):
+                self._below[reference] += 1
+                self._at_zero[reference] += not health.ready
+
+    def _trial(self, nodes: int) -> Trial:
+        report = self.report()
+        dips = [
+            self._dip(reference, health, report)
+            for reference, health in self.observer.workloads.items()
+            if health.lowest < _wanted(health)
+        ]
+        return Trial(
+            seed=self._seed,
+            nodes=nodes,
+            made=self._autoscaler.made,
+            lost=self._lost,
+            dips=dips,
+        )
+
+    def _dip(self, reference: Reference, health: Health, report: Report) -> Dip:
+        whys = Counter(
+            fate.why
+            for fate in report.fates
+            if fate.workload == reference and fate.move not in GOOD
+        )
+        pools = Counter(self._pool_of[n] for n in health.first_nodes if n in self._pool_of)
+        return Dip(
+            workload=reference,
+            before=_wanted(health),
+            lowest=health.lowest,
+            below=self._below[reference],
+            at_zero=self._at_zero[reference],
+            because=health.last_obstacle or next(iter(_most(whys)), "others were not ready yet"),
+            pool=str(next(iter(_most(pools)), "")),
+        )
+
+
+def _wanted(health: Health) -> int:
+    """How many pods a workload had, and still wants: 0 of what serves nobody, as a Job."""
+    if health.workload.kind not in SERVING:
+        return 0
+    return min(health.before, health.wanted or 0)
+
+
+def _most[T](counts: Counter[T]) -> Sequence[T]:
+    return [each for each, _ in counts.most_common(1)]
+
+
+def _sample(strike: Strike) -> Arriving:
+    """Evenkeel's own sample of such an event."""
+    return _samples()[strike.kind]
+
+
+def _samples() -> Mapping[NoticeKind, Arriving]:
+    paths = {path.stem: str(path) for path in files.sample_events()}
+    return {
+        kind: events.understand(event_files.read_all([paths[stem]]))[0][0]
+        for kind, stem in SAMPLES.items()
+    }

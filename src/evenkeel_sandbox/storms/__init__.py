@@ -1,0 +1,1 @@
+"""Storms for a simulated cluster: which nodes go and when, and who else acts meanwhile."""
