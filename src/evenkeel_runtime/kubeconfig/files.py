@@ -27,10 +27,10 @@ from yaml import YAMLError
 
 from evenkeel.adapters.kubernetes import tls
 from evenkeel.adapters.kubernetes.endpoint import Endpoint
-from evenkeel.adapters.kubernetes.tokens import RenewedToken, Token
 from evenkeel.errors import SettingsError, UnauthenticatedError
 from evenkeel.ports import Clock
 from evenkeel_runtime.kubeconfig.in_cluster import Pod, this_pod
+from evenkeel_runtime.kubeconfig.tokens import RenewedToken, Token
 
 DEFAULT = "~/.kube/config"
 

@@ -23,13 +23,9 @@ _EVENT_SOURCE: Final = "aws:sqs"
 
 
 class RecordAttributes(msgspec.Struct, frozen=True, rename="pascal"):
-    """System attributes of a message; SQS sends numbers as strings.
-
-    ``sent_timestamp`` is in milliseconds since 1970.
-    """
+    """System attributes of a message; SQS sends numbers as strings."""
 
     approximate_receive_count: str = "1"
-    sent_timestamp: str = "0"
 
 
 class Record(msgspec.Struct, frozen=True, rename="camel"):
