@@ -15,7 +15,6 @@ from typing import Final
 
 from bench.conditions import peak_megabytes
 from evenkeel.adapters.clock import SystemClock
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.handlers.requests import Requests, authenticate
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
@@ -27,6 +26,7 @@ from evenkeel.settings import Mode
 from evenkeel_extender import calls
 from evenkeel_extender.extender import Extender
 from evenkeel_extender.store import SELECTIONS, Store
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.serve.server import WebhookServer, tls_context
 from tests import builders
 

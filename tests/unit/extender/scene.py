@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.cluster_objects import Namespace
@@ -18,6 +17,7 @@ from evenkeel.settings import Mode
 from evenkeel_extender import calls
 from evenkeel_extender.extender import Extender
 from evenkeel_extender.store import SELECTIONS, Store
+from evenkeel_hosting.memory import InMemoryRecorder
 from tests import builders
 from tests.builders import NOW
 from tests.unit.decisions.placement.pods import document
