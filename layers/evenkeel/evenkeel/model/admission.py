@@ -11,7 +11,7 @@ import msgspec
 
 from evenkeel.model.meta import ApiStruct, Metadata
 from evenkeel.model.request import Operation
-from evenkeel.model.status import BUDGET_CAUSE, Cause, Details, Status
+from evenkeel.model.status import BUDGET_CAUSE, Cause, Status, StatusDetails
 
 API_VERSION: Final = "admission.k8s.io/v1"
 KIND: Final = "AdmissionReview"
@@ -156,7 +156,7 @@ def deferred(uid: str, message: str, retry_after: int) -> AnsweredReview:
                 code=429,
                 reason="TooManyRequests",
                 message=message,
-                details=Details(
+                details=StatusDetails(
                     retry_after_seconds=retry_after,
                     causes=(Cause(reason=BUDGET_CAUSE, message=message),),
                 ),

@@ -15,7 +15,7 @@ class Cause(ApiStruct, frozen=True, kw_only=True):
     message: str = ""
 
 
-class Details(ApiStruct, frozen=True, kw_only=True):
+class StatusDetails(ApiStruct, frozen=True, kw_only=True):
     """What else a client is told: when to ask again, and why it is refused."""
 
     retry_after_seconds: int = 0
@@ -28,4 +28,4 @@ class Status(ApiStruct, frozen=True, kw_only=True):
     code: int = 0
     reason: str = ""
     message: str = ""
-    details: Details | None = None
+    details: StatusDetails | None = None
