@@ -33,8 +33,10 @@ KUBE ?=
 
 # Every branch of the decisions has to be tested, by their own tests: to trace all tests would
 # take several times as long.
-DECISIONS := tests/unit/decisions tests/unit/notice
-COVERAGE := --cov=evenkeel.decisions --cov-branch --cov-report=term-missing:skip-covered \
+DECISIONS := tests/unit/decisions tests/unit/notice tests/unit/extender/decisions \
+	tests/unit/cli/decisions
+COVERAGE := --cov=evenkeel.decisions --cov=evenkeel_extender.decisions \
+	--cov=evenkeel_cli.decisions --cov-branch --cov-report=term-missing:skip-covered \
 	--cov-fail-under=100
 
 # SAM and what plays AWS have environments of their own: each pins what the other does not bear.
