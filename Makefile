@@ -33,8 +33,10 @@ KUBE ?=
 
 # Every branch of the decisions has to be tested, by their own tests: to trace all tests would
 # take several times as long.
-DECISIONS := tests/unit/decisions tests/unit/notice
-COVERAGE := --cov=evenkeel.decisions --cov-branch --cov-report=term-missing:skip-covered \
+DECISIONS := tests/unit/decisions tests/unit/notice tests/unit/extender/decisions \
+	tests/unit/cli/decisions
+COVERAGE := --cov=evenkeel.decisions --cov=evenkeel_extender.decisions \
+	--cov=evenkeel_cli.decisions --cov-branch --cov-report=term-missing:skip-covered \
 	--cov-fail-under=100
 
 # SAM and what plays AWS have environments of their own: each pins what the other does not bear.
@@ -177,7 +179,7 @@ bench-cold: venv layer ## Measure the functions' cold starts from the built laye
 
 # bench-storm takes one scenario, and how many storms it is made of: SCENARIO=A ROUNDS=3. With GATED=1
 # it measures nothing but `kubectl drain` of all nodes behind the gate, and with HEADROOM=50 there are so
-# many pause pods on on-demand nodes.
+# many pause pods on on-demand nodes, with RESERVED=1 for the single replicas alone.
 # bench-pairs takes the commit to compare with, one scenario, how many pairs, how many spot nodes,
 # and whether pods are deleted bare beside them: BASE=HEAD~1 SCENARIO=D PAIRS=3 NODES=100 BARE=1.
 # bench-growth takes all, or half of it: ONLY=simulated needs no cluster, ONLY=cluster is the rest.
@@ -205,7 +207,7 @@ bench-readme: venv ## Measure what README's table and picture show: an hour
 
 .PHONY: bench-storm
 bench-storm: venv ## Measure one storm: make bench-storm SCENARIO=A
-	@$(PYTHON) -m bench.storm --rounds $(ROUNDS) $(SCENARIO) $(if $(GATED),--gated) $(if $(HEADROOM),--headroom $(HEADROOM))
+	@$(PYTHON) -m bench.storm --rounds $(ROUNDS) $(SCENARIO) $(if $(GATED),--gated) $(if $(HEADROOM),--headroom $(HEADROOM)) $(if $(RESERVED),--reserved)
 
 .PHONY: bench-pairs
 bench-pairs: venv ## Compare two commits in the same storms: make bench-pairs BASE=HEAD~1

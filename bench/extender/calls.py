@@ -18,7 +18,7 @@ from bench.extender.results import Calls, Extent
 from bench.extender.serving import HOME, asked_name, node_name, workload
 from bench.placement.results import spread
 from bench.say import Say
-from evenkeel.handlers.scheduling import FILTER, PRIORITIZE
+from evenkeel_extender.calls import FILTER, PRIORITIZE
 from tests.fixtures.certificates import Authority
 from tests.fixtures.control_plane import ROOT
 from tests.unit.decisions.placement.pods import document

@@ -15,10 +15,6 @@ from typing import Final
 
 from bench.conditions import peak_megabytes
 from evenkeel.adapters.clock import SystemClock
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
-from evenkeel.flows.scheduling.extender import Extender
-from evenkeel.flows.scheduling.world import SELECTIONS, World
-from evenkeel.handlers import scheduling
 from evenkeel.handlers.requests import Requests, authenticate
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
@@ -27,6 +23,10 @@ from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Change, Listing, Relisted
 from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.settings import Mode
+from evenkeel_extender import calls
+from evenkeel_extender.extender import Extender
+from evenkeel_extender.store import SELECTIONS, Store
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.serve.server import WebhookServer, tls_context
 from tests import builders
 
@@ -62,10 +62,10 @@ def main(arguments: Sequence[str]) -> int:
     certificate, key, token, *numbers = arguments
     nodes, pods, rate = map(int, numbers)
     clock, recorder = SystemClock(), InMemoryRecorder()
-    world = World(WELL_KNOWN, clock)
-    _fill(world, nodes, pods)
-    extender = Extender(world, WELL_KNOWN, clock, recorder, mode=Mode.ACT, everywhere=False)
-    handler = Requests(scheduling.answerers(extender, recorder), lambda: [token], recorder)
+    store = Store(WELL_KNOWN, clock)
+    _fill(store, nodes, pods)
+    extender = Extender(store, WELL_KNOWN, clock, recorder, mode=Mode.ACT, everywhere=False)
+    handler = Requests(calls.answerers(extender, recorder), lambda: [token], recorder)
     server = WebhookServer(
         ("127.0.0.1", 0),
         tls_context(certificate, key),
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     Thread(target=server.serve_forever, daemon=True).start()
     over = Event()
-    changing = Thread(target=_change, args=(world, nodes, rate, over), daemon=True)
+    changing = Thread(target=_change, args=(store, nodes, rate, over), daemon=True)
     changing.start()
     print(server.server_address[1], flush=True)
     sys.stdin.read()
@@ -86,7 +86,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _fill(world: World, nodes: int, pods: int) -> None:
+def _fill(store: Store, nodes: int, pods: int) -> None:
     """A fifth of the nodes is on-demand; one of a hundred spot nodes is doomed."""
     doomed = builders.notice()
     fleet = [
@@ -110,25 +110,25 @@ def _fill(world: World, nodes: int, pods: int) -> None:
         shown[type(item)].append(item)
     for selection in SELECTIONS:
         listing = Listing(tuple(shown[selection.kind]), "1")
-        world.absorb([Relisted(selection, listing)])
+        store.absorb([Relisted(selection, listing)])
     for number in range(pods):
-        _show(world, number, number % nodes)
+        _show(store, number, number % nodes)
     _, owner = workload()
     for number in range(MOST):
         pod = builders.pod(asked_name(number), of=owner, node="", ready=False, namespace=HOME)
-        world.absorb([Change(SELECTIONS[-1], pod)])
+        store.absorb([Change(SELECTIONS[-1], pod)])
 
 
-def _show(world: World, number: int, node: int) -> None:
+def _show(store: Store, number: int, node: int) -> None:
     pod = builders.pod(f"pod-{number}", node=node_name(node), namespace=HOME, requests=ASKED)
-    world.absorb([Change(SELECTIONS[-1], pod)])
+    store.absorb([Change(SELECTIONS[-1], pod)])
 
 
-def _change(world: World, nodes: int, rate: int, over: Event) -> None:
+def _change(store: Store, nodes: int, rate: int, over: Event) -> None:
     """Pods of others move, so many a second."""
     number, began = 0, time.monotonic()
     while not over.wait(max(0.0, began + number / rate - time.monotonic())):
-        _show(world, number % (10 * nodes), number * 7 % nodes)
+        _show(store, number % (10 * nodes), number * 7 % nodes)
         number += 1
 
 

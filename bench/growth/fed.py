@@ -17,7 +17,6 @@ from typing import Any, Final
 from bench import conditions
 from bench.growth.results import Fed, Feeding
 from bench.say import Say
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.streams import Stream
 from evenkeel.flows.drain.cache.view import View
@@ -28,6 +27,7 @@ from evenkeel.flows.drain.queue import NODES
 from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import ReplicaSet
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests import builders
 from tests.builders import NOW

@@ -22,12 +22,12 @@ from bench.storm.workloads import NAMESPACE
 from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
 from evenkeel.adapters.clock import SystemClock
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.handlers import Handler
 from evenkeel.settings import Mode, RestoreSettings
 from evenkeel_hosting import functions
 from evenkeel_hosting.events import schedule_event
 from evenkeel_hosting.functions import Ports
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.kubeconfig import from_kubeconfig
 
 SCENARIO: Final = Scenario("restore", "all pods on on-demand nodes, then spot comes", percent=20)

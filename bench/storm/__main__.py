@@ -18,7 +18,7 @@ COMPARED = ("A", "D")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """``[SCENARIO...] [--rounds N] [--beside WAY...] [--gated] [--nodes N] [--headroom N]``.
+    """Measure the scenarios that are named, or all: see ``--help``.
 
     Exit code 2 for an unknown scenario. ``--gated`` measures `kubectl drain` behind the gate alone,
     and leaves the other figures of a scenario as they are; without it among the ways, its own are
@@ -31,6 +31,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--gated", action="store_true", help="kubectl drain behind the gate")
     parser.add_argument("--nodes", type=int, help="spot nodes, an even number")
     parser.add_argument("--headroom", type=int, default=0, help="pause pods on on-demand nodes")
+    parser.add_argument("--reserved", action="store_true", help="... for single replicas alone")
     options = parser.parse_args(arguments)
     names = options.scenarios or list(SCENARIOS)
     if unknown := [name for name in names if name not in SCENARIOS]:
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
     say = since_now()
     for name in names:
         scenario = SCENARIOS[name] if options.nodes is None else SCENARIOS[name].of(options.nodes)
-        scenario = replace(scenario, headroom=options.headroom)
+        scenario = replace(scenario, headroom=options.headroom, reserved=options.reserved)
         before = store.read(f"storm-{name}", Result)
         if options.gated:
             drained = gated(scenario, say)

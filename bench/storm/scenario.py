@@ -25,7 +25,8 @@ class Scenario:
     With ``ordinals`` there are StatefulSets of so many instead of the Deployments of one. Of the
     large Deployments ``percent`` are annotated to be on on-demand nodes.
     ``bystanders`` further pods run on ``further`` nodes of their own, which get no notice.
-    ``headroom`` pause pods hold places on on-demand nodes that are there from the beginning.
+    ``headroom`` pause pods hold places on on-demand nodes that are there from the beginning;
+    ``reserved``: places for the single replicas alone.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Scenario:
     ordinals: int = 0
     percent: int = 0
     headroom: int = 0
+    reserved: bool = False
 
     @property
     def pods(self) -> int:

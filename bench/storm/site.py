@@ -10,6 +10,7 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from bench.storm.scenario import Limit, Scenario
@@ -85,7 +86,7 @@ class Site:
         Bystanders run before that.
         """
         scenario = self.scenario
-        for number in range(scenario.classes):
+        for number in range(1, scenario.classes):
             self.control_plane.apply(priority_class(number))
         if scenario.bystanders:
             self._add_bystanders()
@@ -96,7 +97,10 @@ class Site:
         """Add the on-demand nodes that do not appear later, Ready, with the pause pods on them."""
         early = self.idle[: len(self.idle) - len(self.late)]
         for name in early:
-            self.add_idle_node(name)
+            if self.scenario.reserved:
+                self._add_reserved_node(name, -(-self.scenario.headroom // len(early)))
+            else:
+                self.add_idle_node(name)
         for name in early:
             self.control_plane.wait_for_node(name)
         if self.scenario.headroom:
@@ -105,9 +109,10 @@ class Site:
     def _add_pause_pods(self) -> None:
         """As ``evenkeel headroom`` prints them, each as large as a pod of the storm."""
         room = Room(size=SIZE, placeholders=self.scenario.headroom)
+        made = printed.pause_pods(room, WELL_KNOWN, reserved=self.scenario.reserved)
         metadata = {"name": names.SYSTEM_NAMESPACE}
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
-        self.control_plane.apply(namespace, *printed.pause_pods(room, WELL_KNOWN))
+        self.control_plane.apply(namespace, *made)
 
         def are_there() -> bool:
             pods = self.control_plane.items("v1", "Pod", names.SYSTEM_NAMESPACE)
@@ -119,6 +124,11 @@ class Site:
     def add_idle_node(self, name: str) -> None:
         """Add one on-demand node, and do not wait for it."""
         self._add_node(name, spot=False, pods=self.scenario.per_idle, wait=False)
+
+    def _add_reserved_node(self, name: str, pods: int) -> None:
+        kept = {names.HEADROOM: names.SINGLES}
+        taints = [{"key": key, "value": of, "effect": "NoSchedule"} for key, of in kept.items()]
+        self._add_node(name, spot=False, pods=pods, labels=kept, taints=taints, wait=False)
 
     def replace_spot_nodes(self, gone: Collection[str], spot: Mapping[str, str]) -> None:
         """The nodes of instances that are gone are gone, too, and new ones are there."""
@@ -259,7 +269,7 @@ class Site:
                 spot=False,
                 pods=-(-pods // further),
                 taints=[{"key": FURTHER, "effect": "NoSchedule"}],
-                further=True,
+                labels={FURTHER: "true"},
                 wait=False,
             )
         sizes = [len(range(number, pods, BYSTANDING)) for number in range(BYSTANDING)]
@@ -280,7 +290,13 @@ class Site:
             self.control_plane.wait_for_node(name)
 
     def _add_node(
-        self, name: str, *, spot: bool, pods: int, further: bool = False, **others: Any
+        self,
+        name: str,
+        *,
+        spot: bool,
+        pods: int,
+        labels: Mapping[str, str] = MappingProxyType({}),
+        **others: Any,
     ) -> None:
         self.control_plane.add_node(
             name,
@@ -288,10 +304,7 @@ class Site:
             pods=pods,
             cpu="64",
             memory="256Gi",
-            labels={
-                CAPACITY: "spot" if spot else "on-demand",
-                **({FURTHER: "true"} if further else {}),
-            },
+            labels={CAPACITY: "spot" if spot else "on-demand", **labels},
             **others,
         )
 

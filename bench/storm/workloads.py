@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from bench.storm.scenario import Scenario
+from evenkeel.model import names
 
 NAMESPACE: Final = "default"
 GRACE: Final = 30
@@ -27,6 +28,9 @@ def manifests(scenario: Scenario) -> Sequence[dict[str, Any]]:
         if number % 2 and scenario.ordinals:
             manifest["kind"] = "StatefulSet"
             manifest["spec"]["serviceName"] = name
+        elif number % 2 and scenario.reserved:
+            bears = {"key": names.HEADROOM, "operator": "Exists"}
+            manifest["spec"]["template"]["spec"]["tolerations"] = [bears]
         elif number % 2 == 0 and scenario.percent:
             manifest["metadata"]["annotations"] = {ON_DEMAND: f"{scenario.percent}%"}
         made.append(manifest)
@@ -34,8 +38,12 @@ def manifests(scenario: Scenario) -> Sequence[dict[str, Any]]:
 
 
 def deployment(name: str, replicas: int, priority: int) -> dict[str, Any]:
-    """A Deployment of the storm: Kubernetes' own defaults, grace period 30 s."""
+    """A Deployment of the storm: Kubernetes' own defaults, grace period 30 s.
+
+    Its pods name no class for a ``priority`` of 0.
+    """
     labels = {"app": name, "group": "storm"}
+    classes = {"priorityClassName": f"storm-{priority}"} if priority else {}
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -46,7 +54,7 @@ def deployment(name: str, replicas: int, priority: int) -> dict[str, Any]:
             "template": {
                 "metadata": {"labels": labels},
                 "spec": {
-                    "priorityClassName": f"storm-{priority}",
+                    **classes,
                     "terminationGracePeriodSeconds": GRACE,
                     "containers": [
                         {

@@ -10,11 +10,11 @@ from typing import Any, Final
 import msgspec
 
 from evenkeel.decisions.placement import clauses
-from evenkeel.handlers import scheduling
 from evenkeel.model import names
 from evenkeel.model.affinity import NodeAffinity
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel_cli import webhooks
+from evenkeel_extender import calls
 
 API_VERSION: Final = "kubescheduler.config.k8s.io/v1"
 PROFILE: Final = "evenkeel"
@@ -71,8 +71,8 @@ def with_extender(found: Mapping[str, Any], url: str, authority: bytes | None) -
     """
     extender = {
         "urlPrefix": webhooks.checked(url),
-        "filterVerb": scheduling.FILTER.removeprefix("/"),
-        "prioritizeVerb": scheduling.PRIORITIZE.removeprefix("/"),
+        "filterVerb": calls.FILTER.removeprefix("/"),
+        "prioritizeVerb": calls.PRIORITIZE.removeprefix("/"),
         "weight": STEP,
         "httpTimeout": PATIENCE,
         "nodeCacheCapable": True,

@@ -15,7 +15,6 @@ from evenkeel.model.cluster_objects import (
     NetworkPolicy,
     PersistentVolumeClaim,
     PodDisruptionBudget,
-    ResourceQuota,
     Service,
 )
 from evenkeel.model.meta import KubernetesObject
@@ -25,6 +24,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.event_files import STANDARD_INPUT
+from evenkeel_cli.resource_quota import ResourceQuota
 
 COMMAND: Final = "kubectl get nodes,pods,rs,deploy,sts,jobs,pdb,svc,ns,pvc,netpol,quota -A -o json"
 

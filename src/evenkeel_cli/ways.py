@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from evenkeel.adapters.clock import SystemClock
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.decisions.drain import gangs
 from evenkeel.decisions.drain.gangs import Gang
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
@@ -20,6 +19,7 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Selection
 from evenkeel.ports import Clock, Cluster
+from evenkeel_hosting.memory import InMemoryRecorder
 
 
 @dataclass(frozen=True, slots=True)

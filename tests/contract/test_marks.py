@@ -7,7 +7,6 @@ import msgspec
 import pytest
 
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.decisions.notice import mark
 from evenkeel.errors import InvalidError
 from evenkeel.model import names
@@ -17,6 +16,7 @@ from evenkeel.model.node import Node, Taint
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import List, Operation, Patch, Selection
+from evenkeel_hosting.memory import InMemoryRecorder
 from tests.contract.ground import Ground
 from tests.fixtures.nodes import is_marked
 

@@ -2,9 +2,10 @@
 
 import pytest
 
-from evenkeel.model.cluster_objects import Event, ResourceQuota
+from evenkeel.model.cluster_objects import Event
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import Deployment
+from evenkeel_cli.resource_quota import ResourceQuota
 from tests.contract.ground import Ground
 from tests.contract.manifests import deployment, template
 

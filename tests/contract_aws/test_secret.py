@@ -9,7 +9,7 @@ import pytest
 from moto import mock_aws
 
 from evenkeel.adapters.aws.secret import SecretTokens
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.builders import NOW
 

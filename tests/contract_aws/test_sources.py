@@ -84,10 +84,11 @@ def bodies(records: Sequence[RecordDocument]) -> list[str]:
 
 def test_a_batch_is_what_lambda_hands_to_a_function(ground: Ground) -> None:
     ground.put("{}")
-    (record,) = read_batch({"Records": list(ground.source.receive())})
+    (document,) = ground.source.receive()
+    (record,) = read_batch({"Records": [document]})
     assert (record.body, record.event_source, record.receives) == ("{}", "aws:sqs", 1)
     assert record.message_id
-    assert record.attributes.sent_timestamp.isdecimal()
+    assert document["attributes"]["SentTimestamp"].isdecimal()
 
 
 def test_a_batch_holds_ten_messages_at_most(ground: Ground) -> None:

@@ -8,7 +8,6 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.handlers import Handler
 from evenkeel.model.times import earliest
@@ -17,6 +16,7 @@ from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
 from evenkeel_hosting import functions
 from evenkeel_hosting.events import schedule_event
 from evenkeel_hosting.functions import Ports
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.poll.event_source import done
 from evenkeel_runtime.poll.in_process import InProcessQueue
 from evenkeel_runtime.poll.sources import RecordDocument

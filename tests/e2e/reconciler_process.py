@@ -9,7 +9,6 @@ handover function again and again, as its schedule does, until the process is en
 import sys
 
 from evenkeel.adapters.clock import SystemClock
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.flows.reads import ask
 from evenkeel.model.node import Node
 from evenkeel.model.request import List, Selection
@@ -17,6 +16,7 @@ from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
 from evenkeel_hosting import functions
 from evenkeel_hosting.events import schedule_event
 from evenkeel_hosting.functions import Ports
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.kubeconfig import from_kubeconfig
 from evenkeel_runtime.poll.in_process import InProcessQueue
 from evenkeel_sandbox.simulator.instances import SimulatedInstances

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel_cli.cancelling import cancel
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.observer.following import is_released
 from evenkeel_sandbox.simulator.api.objects import Obj
 from tests.e2e.harness import Site

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from datetime import timedelta
 
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.handlers import Handler, placement
 from evenkeel.model import names
 from evenkeel.ports import Clock, Cluster
 from evenkeel.settings import GateSettings, Mode, PlacementSettings
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.api.webhooks import Answer, Webhook
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.webhook import HandlerWebhook

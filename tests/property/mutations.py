@@ -299,8 +299,8 @@ MUTATIONS = (
     ),
     Mutation(
         "observing acts",
-        "handlers/interruption.py",
-        [("acts=settings.mode is Mode.ACT", "acts=True")],
+        "flows/interruption/flow.py",
+        [("self._acts = settings.mode is Mode.ACT", "self._acts = True")],
         [OBSERVED],
     ),
     Mutation(

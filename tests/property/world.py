@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
 
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.decisions.notice.which_notice import OUTLIVED_AFTER
 from evenkeel.errors import ClusterError, ForbiddenError
 from evenkeel.flows.reads import ask
@@ -18,6 +17,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import List, Selection, Write
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, InterruptionSettings, Mode
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.api.eviction import evict
 from evenkeel_sandbox.simulator.api.objects import (
     Obj,

@@ -8,7 +8,7 @@ import pytest
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Namespace
 from tests import builders
-from tests.unit.scheduling.scene import Scheduling, waiting
+from tests.unit.extender.scene import Scheduling, waiting
 
 ALL = ("s1", "o1")
 MANAGED = {names.MANAGED: "true"}

@@ -21,10 +21,10 @@ from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
 from evenkeel.adapters.aws.secret import SecretTokens
 from evenkeel.adapters.clock import SystemClock
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.errors import InstancesError, QueueError, UnavailableError
 from evenkeel.model.hook import Hook, Termination
 from evenkeel.model.notice import WakeUp
+from evenkeel_hosting.memory import InMemoryRecorder
 from tests.fixtures.auto_scaling import StubAutoScaling
 from tests.template.cloudformation import ACCOUNT, REGION, deployed
 

@@ -8,13 +8,13 @@ from typing import Final
 import click
 
 from evenkeel.adapters.clock import SystemClock
-from evenkeel.decisions.notice.draining import LONGEST, SHORTEST
 from evenkeel.model.pod import Pod
 from evenkeel.ports import Cluster
 from evenkeel.settings import HandoverSettings, Mode
 from evenkeel_cli import capacity, console, lines, node_names, options, pausing, planned_moves
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
+from evenkeel_cli.decisions.draining import LONGEST, SHORTEST
 from evenkeel_cli.draining.pods import Step
 from evenkeel_cli.draining.run import Drain, summary
 from evenkeel_cli.duration import Duration

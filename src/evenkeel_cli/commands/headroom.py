@@ -41,6 +41,11 @@ POOL: Final = "pool"
     type=click.Choice([SINGLES, POOL]),
     help=f"Whose pods are to find room.  [default: {SINGLES}]",
 )
+@click.option(
+    "--reserved",
+    is_flag=True,
+    help="Keep it on nodes that only pods of single replicas tolerate: see docs/headroom.md.",
+)
 @click.option("--replicas", type=click.IntRange(1), metavar="N", help="So many placeholders.")
 @click.option("--cpu", metavar="QUANTITY", help="What each of them asks for, such as 500m.")
 @click.option("--memory", metavar="QUANTITY", help="What each of them asks for, such as 1Gi.")
@@ -64,6 +69,7 @@ def headroom(  # noqa: PLR0913 - one for each option
     snapshot: str | None,
     built_in: bool,
     whose: str | None,
+    reserved: bool,
     replicas: int | None,
     cpu: str | None,
     memory: str | None,
@@ -74,10 +80,12 @@ def headroom(  # noqa: PLR0913 - one for each option
 
     The room is kept by placeholders, each as large as the largest pod that may need one. By default
     they are for the Deployments and StatefulSets of one replica that are on spot or may go there:
-    nothing else serves while such a pod waits for a node, and it is the cheapest room that helps.
-    Every pod that waits may take it, the first one first. --for pool keeps room for all pods of the
-    largest spot pool, a type in a zone, so that they need not compete. --replicas, --cpu and
-    --memory say the room instead.
+    nothing else serves while such a pod waits for a node. Every pod that waits may take it, the
+    first one first. --for pool keeps room for all pods of the largest spot pool, a type in a zone,
+    so that they need not compete. --replicas, --cpu and --memory say the room instead.
+
+    --reserved keeps the room for single replicas alone: on nodes with the taint and the label
+    evenkeel.dev/headroom, for those of the largest pool.
 
     Where the cluster serves CapacityBuffer that is a PodTemplate and a buffer, which the autoscaler
     has to heed: evenkeel doctor says whether it does. Elsewhere, and for a snapshot, it is a
@@ -86,22 +94,24 @@ def headroom(  # noqa: PLR0913 - one for each option
     Examples:
         evenkeel headroom | kubectl apply -f -
         evenkeel headroom --for pool --buffer none
+        evenkeel headroom --reserved
         evenkeel headroom --replicas 4 --cpu 500m --memory 1Gi
     """
     told = _told(whose, replicas, cpu, memory)
+    if reserved and whose == POOL:
+        raise BadInputError("--reserved is for single replicas: leave --for pool away")
     target = Target(context, kubeconfig)
     labels = capacity.labels(built_in=built_in)
     with reading(target, snapshot, built_in=built_in) as cluster:
         labels = labels.among(ask(cluster, List(Selection(Node), fresh=False)).items)
-        room = told or _needed(
-            read(cluster, SystemClock(), Terms(), Scope(capacity_labels=labels)), whose or SINGLES
-        )
+        found = read(cluster, SystemClock(), Terms(), Scope(capacity_labels=labels))
+        room = told or _needed(found, whose or SINGLES, reserved=reserved)
     if buffer is None:
         buffer = NONE if snapshot is not None or built_in else _served(target)
     if buffer == NONE:
-        documents = printed.pause_pods(room, labels)
+        documents = printed.pause_pods(room, labels, reserved=reserved)
     else:
-        documents = printed.buffer(buffer, room, labels)
+        documents = printed.buffer(buffer, room, labels, reserved=reserved)
     if output == "json":
         click.echo(json.dumps({"apiVersion": "v1", "kind": "List", "items": documents}, indent=2))
     else:
@@ -125,9 +135,13 @@ def _told(
     return Room(replicas, size)
 
 
-def _needed(found: Snapshot, whose: str) -> Room:
+def _needed(found: Snapshot, whose: str, *, reserved: bool) -> Room:
     """Raises UnmetError where nothing is needed."""
-    if whose == SINGLES:
+    if reserved:
+        pool = sizing.of_largest_pool(found, singles=True)
+        need = pool[1] if pool is not None else sizing.Need.of(())
+        none = "no single replica in a managed namespace that asks for CPU or memory is on spot"
+    elif whose == SINGLES:
         need = sizing.of_singles(found)
         none = "no single replica that asks for CPU or memory is on spot, or may go there"
     else:

@@ -12,9 +12,6 @@ from evenkeel import settings
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
-from evenkeel.flows.scheduling.extender import Extender
-from evenkeel.flows.scheduling.world import World
-from evenkeel.handlers import scheduling
 from evenkeel.handlers.requests import Answerer, authenticate
 from evenkeel.settings import WEBHOOK_REQUEST, GateSettings, Mode, PlacementSettings
 from evenkeel_cli import metering, options
@@ -22,13 +19,16 @@ from evenkeel_cli.command import Command
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.log import LineRecorder
 from evenkeel_cli.targets import Target
+from evenkeel_extender import calls
+from evenkeel_extender.extender import Extender
+from evenkeel_extender.store import Store
+from evenkeel_extender.watching import Watching
 from evenkeel_hosting import functions
 from evenkeel_runtime.end_signal import EndSignal
 from evenkeel_runtime.metrics import PrometheusRecorder
 from evenkeel_runtime.serve.events import EventsBeside
 from evenkeel_runtime.serve.server import WebhookServer, tls_context
 from evenkeel_runtime.serve.sharing import SharingCluster
-from evenkeel_runtime.serve.watching import Watching
 
 
 @click.command(cls=Command)
@@ -127,12 +127,12 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
         besides: Mapping[str, Answerer] = {}
         if extender:
             labels = chosen.capacity_labels
-            world = World(labels, clock)
-            watching.enter_context(Watching(cluster, world, recorder))
+            store = Store(labels, clock)
+            watching.enter_context(Watching(cluster, store, recorder))
             asked = Extender(
-                *(world, labels, clock, recorder), mode=mode, everywhere=chosen.everywhere
+                *(store, labels, clock, recorder), mode=mode, everywhere=chosen.everywhere
             )
-            besides = scheduling.answerers(asked, recorder)
+            besides = calls.answerers(asked, recorder)
         handler = functions.placement(chosen, gate, shared, clock, recorder, besides)
         try:
             server = WebhookServer((bind, port), tls, handler, known, note)

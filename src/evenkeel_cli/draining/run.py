@@ -12,19 +12,20 @@ from uuid import uuid4
 
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
-from evenkeel.decisions.notice import draining, mark
+from evenkeel.decisions.notice import mark
 from evenkeel.errors import ClusterError, InstancesError, NotFoundError
 from evenkeel.flows.drain.deployed import are_deployed
 from evenkeel.flows.reads import ask
-from evenkeel.flows.retry_on_conflict import change
 from evenkeel.flows.selections import MARKED_NODES, pods_on
 from evenkeel.model.instance import Instance
 from evenkeel.model.request import List
 from evenkeel.ports import Clock, Cluster
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings
 from evenkeel_cli import words
+from evenkeel_cli.decisions import draining
 from evenkeel_cli.draining.pods import Pods, Step, Watch
 from evenkeel_cli.journal import Journal
+from evenkeel_cli.retry_on_conflict import change
 from evenkeel_cli.ways import situations
 from evenkeel_hosting import functions
 from evenkeel_hosting.functions import Ports

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from evenkeel.decisions.drain.gangs import Gang
-from evenkeel.decisions.gate.waiting import waiting
 from evenkeel.decisions.notice import mark
 from evenkeel.flows import selections
 from evenkeel.flows.reads import ask_for_one
@@ -16,6 +15,7 @@ from evenkeel.model.request import Get, Selection
 from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Cluster
 from evenkeel_cli import words
+from evenkeel_cli.decisions.waiting import waiting
 from evenkeel_cli.explain import drainers, hurdles
 from evenkeel_cli.explain.listing import Explanation, explanation
 from evenkeel_cli.ways import Situation, situations

@@ -7,6 +7,7 @@ import msgspec
 import yaml
 
 from evenkeel.decisions.placement.clauses import not_spot
+from evenkeel.model import names
 from evenkeel.model.affinity import NewAffinity, NodeAffinity, NodeSelector, NodeSelectorTerm
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel_cli.headroom.present import CapacityBuffer
@@ -29,25 +30,33 @@ def of_both_forms() -> Sequence[Manifest]:
     return [*documents(BUFFER), *documents(PODS)]
 
 
-def buffer(version: str, room: Room, labels: CapacityLabels) -> Sequence[Manifest]:
+def buffer(
+    version: str, room: Room, labels: CapacityLabels, *, reserved: bool = False
+) -> Sequence[Manifest]:
     """A PodTemplate and a CapacityBuffer of this version of its API."""
     template, made = documents(BUFFER)
-    _fill(template["template"]["spec"], room, labels)
+    _fill(template["template"]["spec"], room, labels, reserved=reserved)
     made["apiVersion"] = f"{CapacityBuffer.resource.group}/{version}"
     made["spec"]["replicas"] = room.placeholders
     return [template, made]
 
 
-def pause_pods(room: Room, labels: CapacityLabels) -> Sequence[Manifest]:
+def pause_pods(room: Room, labels: CapacityLabels, *, reserved: bool = False) -> Sequence[Manifest]:
     """A PriorityClass and a Deployment."""
     priority, deployment = documents(PODS)
-    _fill(deployment["spec"]["template"]["spec"], room, labels)
+    _fill(deployment["spec"]["template"]["spec"], room, labels, reserved=reserved)
     deployment["spec"]["replicas"] = room.placeholders
     return [priority, deployment]
 
 
-def _fill(spec: dict[str, Any], room: Room, labels: CapacityLabels) -> None:
-    """Give a pod spec its size, and keep it off spot."""
+def _fill(spec: dict[str, Any], room: Room, labels: CapacityLabels, *, reserved: bool) -> None:
+    """Give a pod spec its size, and keep it off spot.
+
+    ``reserved``: on nodes with the taint that only pods of single replicas tolerate.
+    """
+    if reserved:
+        spec["nodeSelector"] = {names.HEADROOM: names.SINGLES}
+        spec["tolerations"] = [{"key": names.HEADROOM, "operator": "Exists"}]
     term = NodeSelectorTerm(match_expressions=not_spot(labels))
     required = NodeSelector(node_selector_terms=(term,))
     affinity = NewAffinity(node_affinity=NodeAffinity(required=required))

@@ -99,13 +99,22 @@ def of_singles(snapshot: Snapshot) -> Need:
     return Need.of(found)
 
 
-def of_largest_pool(snapshot: Snapshot) -> tuple[Pool, Need] | None:
-    """The spot pool whose pods ask for the most CPU, and what they need; None without any pod."""
+def of_largest_pool(snapshot: Snapshot, *, singles: bool = False) -> tuple[Pool, Need] | None:
+    """The spot pool whose pods ask for the most CPU, and what they need; None without any pod.
+
+    ``singles``: only managed Deployments' and StatefulSets' of one replica count.
+    """
+    counted = {
+        pod.uid
+        for case in snapshot.cases
+        if case.standing.replicas == 1 and case.standing.is_managed
+        for pod in case.owned
+    }
     pools: defaultdict[Pool, list[Size]] = defaultdict(list)
     of_nodes = pools_of(snapshot.fleet.nodes.values(), snapshot.fleet.labels)
     for pod in snapshot.pods:
         pool = of_nodes.get(pod.spec.node_name)
-        if pool is not None and _is_replaced(pod):
+        if pool is not None and _is_replaced(pod) and (not singles or pod.uid in counted):
             pools[pool].append(size_of(pod.requests))
     if not pools:
         return None

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Final
 
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.errors import NotFoundError
 from evenkeel.model import names
 from evenkeel_cli.cancelling import cancel
@@ -12,6 +11,7 @@ from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.install.objects import Objects, title
 from evenkeel_cli.install.site import Site
 from evenkeel_cli.manifests import Manifest
+from evenkeel_hosting.memory import InMemoryRecorder
 
 EVERY: Final = timedelta(seconds=2)
 NOTES: Final = (names.COOLDOWN, names.RESTORED, names.FLOOR_RELAXED, names.REFUSED)

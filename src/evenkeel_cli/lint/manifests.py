@@ -10,6 +10,9 @@ from evenkeel.model.annotations import Place
 from evenkeel.model.gang import CoschedulingPodGroup, EarlierPodGroup, PodGroup
 from evenkeel_cli.errors import UnmetError
 
+NODE_POOL: Final = "NodePool.karpenter.sh"
+"""What Karpenter makes nodes by."""
+
 PLACES: Final = {"labels": Place.LABEL, "annotations": Place.ANNOTATION}
 
 GROUPS: Final = frozenset(
@@ -180,7 +183,8 @@ def _templates(
 ) -> Iterator[Bearer]:
     """The templates of other objects below a field, of an object of any kind.
 
-    A template with containers makes pods, one with another template in it Jobs.
+    A template with containers makes pods, one with another template in it Jobs, and one of a
+    NodePool nodes.
     """
     if node is None or id(node) in seen:
         return
@@ -191,6 +195,8 @@ def _templates(
     fields = reader.fields(node)
     spec = reader.fields(reader.at(node, "spec"))
     made = "Pod" if "containers" in spec else "Job" if "template" in spec else ""
+    if within == NODE_POOL and "metadata" in fields:
+        made = "Node"
     if made or "metadata" in fields:
         yield reader.bearer(node, made or reader.text(node, "kind"), within, f"{path}.")
         within = made or within

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from evenkeel.adapters.telemetry.decision_log import DecisionLog
 from evenkeel.model.notice import Concern, Notice
 from evenkeel.ports import Clock, Recorder
 from evenkeel.settings import Mode
 from evenkeel_cli.binding import Wish
+from evenkeel_cli.replay.log import DecisionLog
 from evenkeel_sandbox.application import CLUSTER_NAME
 from evenkeel_sandbox.events import Arriving
 

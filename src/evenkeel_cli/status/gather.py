@@ -1,6 +1,6 @@
 """Reading where workloads stand, and what restore would do about it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evenkeel.adapters.clock import SystemClock
@@ -12,7 +12,9 @@ from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.decision import Decision
 from evenkeel.model.meta import Reference
+from evenkeel.model.pod import Pod
 from evenkeel.ports import Clock, Cluster
+from evenkeel_cli.decisions.waiting import Waiting, waiting
 from evenkeel_cli.headroom.wording import told
 from evenkeel_cli.status.pools import InPools, in_pools
 
@@ -21,13 +23,15 @@ from evenkeel_cli.status.pools import InPools, in_pools
 class Found:
     """Where each workload stands, and the nodes that have no label of a capacity type.
 
-    ``pools`` says how pools share its pods, and ``restores`` what restore decides about it.
+    ``pools`` says how pools share its pods, ``evictions`` which of these wait at the gate, and
+    ``restores`` what restore decides about it.
     ``headroom`` is a sentence, where all namespaces were read.
     """
 
     standings: Sequence[Standing]
     unlabelled: Sequence[str]
     pools: Mapping[Reference, InPools]
+    evictions: Mapping[Reference, Sequence[Waiting]]
     restores: Mapping[Reference, Decision] = field(default_factory=dict)
     headroom: str = ""
 
@@ -47,8 +51,16 @@ def gather(
     nodes = snapshot.fleet.nodes.values()
     unlabelled = sorted(node.name for node in nodes if not labels.are_on(node))
     pools = in_pools(snapshot)
+    evictions = {case.workload.reference: _evictions(case.pods) for case in snapshot.cases}
     headroom = "" if namespace else told(cluster, snapshot)
-    return Found(standings, unlabelled, pools, _by_workload(plan(snapshot)), headroom)
+    restores = _by_workload(plan(snapshot))
+    return Found(standings, unlabelled, pools, evictions, restores, headroom)
+
+
+def _evictions(pods: Iterable[Pod]) -> Sequence[Waiting]:
+    """The evictions of pods that wait at the gate."""
+    found = (waiting(pod) for pod in pods if pod.active)
+    return [each for each in found if each is not None]
 
 
 def _by_workload(made: RestorePlan) -> Mapping[Reference, Decision]:

@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Final
 
-from evenkeel.decisions.floor.standing import Remark, Standing
+from evenkeel.decisions.floor.standing import Standing
 from evenkeel.model import names
 from evenkeel.model.template import is_by_template
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
+from evenkeel_cli.decisions.remarks import Remark
 from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, Listing, ObjectItem
 from evenkeel_cli.status.gather import Found
 from evenkeel_cli.status.remarks import remarks
@@ -126,8 +127,10 @@ def listing(found: Found) -> WorkloadStatusList:
     for standing in found.standings:
         workload = standing.workload.reference
         pools = found.pools[workload]
-        told = [*remarks(standing, found.restores.get(workload)), *pools.remarks]
-        items.append(_item(standing, told, pools.survivors))
+        evictions = found.evictions[workload]
+        told = [*remarks(standing, evictions, found.restores.get(workload)), *pools.remarks]
+        waits = [eviction.message for eviction in evictions]
+        items.append(_item(standing, told, pools.survivors, waits))
     return WorkloadStatusList(items=items)
 
 
@@ -147,7 +150,9 @@ def of_nodes(unlabelled: Sequence[str], key: str) -> Iterator[str]:
         )
 
 
-def _item(standing: Standing, told: Sequence[Remark], survivors_of_pool: int) -> WorkloadStatus:
+def _item(
+    standing: Standing, told: Sequence[Remark], survivors_of_pool: int, evictions: Sequence[str]
+) -> WorkloadStatus:
     floor = standing.floor
     return WorkloadStatus(
         subject=standing.workload.reference,
@@ -163,6 +168,6 @@ def _item(standing: Standing, told: Sequence[Remark], survivors_of_pool: int) ->
         managed=standing.is_managed,
         placement=names.BY_TEMPLATE if is_by_template(standing.workload) else "webhook",
         remarks=told,
-        evictions=[eviction.message for eviction in standing.evictions],
+        evictions=evictions,
         why_waiting=standing.why_waiting,
     )

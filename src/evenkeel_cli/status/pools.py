@@ -5,8 +5,7 @@ from functools import partial
 
 import msgspec
 
-from evenkeel.decisions.floor.standing import Remark
-from evenkeel.decisions.pools.goal import goal_of, remarks_on
+from evenkeel.decisions.pools.goal import goal_of
 from evenkeel.decisions.pools.spread import spread_of
 from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Snapshot
@@ -14,6 +13,7 @@ from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.meta import Reference
 from evenkeel.model.pool import pools_of
+from evenkeel_cli.decisions.remarks import Remark, of_pools
 
 
 class InPools(msgspec.Struct, frozen=True):
@@ -40,6 +40,6 @@ def in_pools(snapshot: Snapshot) -> Mapping[Reference, InPools]:
         template = workload.spec.template
         goal = goal_of(workload, template.metadata.annotations, case.of_namespace)
         if goal is not None:
-            remarks = remarks_on(spread, goal, partial(taking, template.spec))
+            remarks = of_pools(spread, goal, partial(taking, template.spec))
         found[workload.reference] = InPools(spread.survivors, remarks)
     return found

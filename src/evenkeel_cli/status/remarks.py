@@ -5,8 +5,10 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.floor.standing import Remark, Standing
+from evenkeel.decisions.floor.standing import Standing
 from evenkeel.model.decision import Decision
+from evenkeel_cli.decisions.remarks import Remark, of_standing
+from evenkeel_cli.decisions.waiting import Waiting
 
 OFF: Final = ("BelowFloor", "AboveFloor")
 """Remarks that restore does something about."""
@@ -23,9 +25,11 @@ SAID_ANYWAY: Final = {
 """What restore says of a workload that is worth a word of its own."""
 
 
-def remarks(standing: Standing, restore: Decision | None) -> Sequence[Remark]:
+def remarks(
+    standing: Standing, evictions: Sequence[Waiting], restore: Decision | None
+) -> Sequence[Remark]:
     """What is off, worst first; ``restore`` is what restore decides about the workload."""
-    found = list(standing.remarks)
+    found = list(of_standing(standing, evictions))
     if restore is None or not standing.is_managed:
         return found
     does = _does(restore)

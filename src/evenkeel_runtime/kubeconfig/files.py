@@ -27,10 +27,10 @@ from yaml import YAMLError
 
 from evenkeel.adapters.kubernetes import tls
 from evenkeel.adapters.kubernetes.endpoint import Endpoint
-from evenkeel.adapters.kubernetes.tokens import RenewedToken, Token
 from evenkeel.errors import SettingsError, UnauthenticatedError
 from evenkeel.ports import Clock
 from evenkeel_runtime.kubeconfig.in_cluster import Pod, this_pod
+from evenkeel_runtime.kubeconfig.tokens import RenewedToken, Token
 
 DEFAULT = "~/.kube/config"
 
@@ -210,13 +210,13 @@ def _run(plugin: ExecProvider) -> ExecStatus:
 def _tls(configuration: Configuration, status: ExecStatus) -> ssl.SSLContext | None:
     if urlsplit(configuration.host).scheme != "https":
         return None
+    authority = configuration.ssl_ca_cert
+    context = tls.context(Path(authority).read_text() if authority else None)
     if not configuration.verify_ssl:
         # The kubeconfig says so; a warning per request would drown what matters.
         urllib3.disable_warnings(InsecureRequestWarning)
-    authority = configuration.ssl_ca_cert
-    context = tls.context(
-        Path(authority).read_text() if authority else None, verify=configuration.verify_ssl
-    )
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
     if status.client_certificate_data:
         # OpenSSL takes client certificates from files only.
         with TemporaryDirectory(prefix="evenkeel-") as folder:

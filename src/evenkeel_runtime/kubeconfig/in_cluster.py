@@ -21,9 +21,9 @@ from kubernetes.config.incluster_config import (
 
 from evenkeel.adapters.kubernetes import tls
 from evenkeel.adapters.kubernetes.endpoint import Endpoint
-from evenkeel.adapters.kubernetes.tokens import MARGIN, RenewedToken, Token
 from evenkeel.errors import SettingsError, UnauthenticatedError
 from evenkeel.ports import Clock
+from evenkeel_runtime.kubeconfig.tokens import MARGIN, RenewedToken, Token
 
 KEPT: Final = MARGIN + timedelta(minutes=1)
 """A minute after it was read the token's file is read again: the kubelet renews it in time."""

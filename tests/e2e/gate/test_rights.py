@@ -10,10 +10,10 @@ import pytest
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import RestCluster
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.settings import GateSettings, Mode, PlacementSettings
 from evenkeel_hosting import functions
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.kubeconfig import from_kubeconfig
 from tests.e2e.application import CLUSTER_NAME
 from tests.e2e.harness import Site

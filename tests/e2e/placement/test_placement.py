@@ -3,9 +3,13 @@
 from typing import Any
 
 import pytest
+import yaml
 
 from evenkeel.model import names
+from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.placement import placed_of
+from evenkeel_cli.headroom import printed
+from evenkeel_cli.headroom.sizing import MI, Room, Size
 from tests.e2e.manifests import deployment, stateful_set
 from tests.e2e.placement.webhook import Ground, Webhook, on_demand
 
@@ -168,6 +172,41 @@ def test_a_spot_taint_is_tolerated_by_pods_that_may_go_to_spot(ground: Ground) -
     ground.serve()
     ground.apply(floored(6, "2"))
     assert len(on_demand(ground.settled(6))) == 2
+
+
+def test_reserved_headroom_goes_to_the_only_replica_and_to_no_other_pod(ground: Ground) -> None:
+    kept = f"{ground.namespace}-kept"
+    ground.control_plane.add_node(
+        kept,
+        cpu="1",
+        labels={names.HEADROOM: names.SINGLES},
+        taints=[{"key": names.HEADROOM, "value": names.SINGLES, "effect": "NoSchedule"}],
+    )
+    placeholders = printed.pause_pods(Room(1, Size(800, MI)), WELL_KNOWN, reserved=True)
+    ground.control_plane.apply(*placeholders)
+    try:
+        query = f"labelSelector=app.kubernetes.io/component%3D{printed.FOLDER}"
+
+        def pauses() -> list[bool]:
+            pods = ground.control_plane.items("v1", "Pod", names.SYSTEM_NAMESPACE, query)
+            return [bool(pod["spec"].get("nodeName")) for pod in pods]
+
+        ground.wait_for("the pause pod to have a node", lambda: pauses() == [True])
+        ground.serve()
+        ground.apply(deployment("pair", 2, cpu="400m"))
+        ground.wait_for("two pods to wait", lambda: len(ground.pods()) == 2)
+        ground.apply(deployment("login", 1, cpu="400m"))
+
+        def placed() -> list[str]:
+            there = [pod for pod in ground.pods() if pod["spec"].get("nodeName")]
+            return [pod["metadata"]["labels"]["app"] for pod in there]
+
+        assert ground.wait_for("a pod to have a node", placed) == ["login"]
+        ground.wait_for("the pause pod to wait", lambda: pauses() == [False])
+        assert placed() == ["login"]
+    finally:
+        for each in placeholders:
+            ground.control_plane.kubectl("delete", "-f", "-", stdin=yaml.safe_dump(each))
 
 
 def test_a_dry_run_counts_nothing(ground: Ground) -> None:

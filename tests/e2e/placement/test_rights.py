@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.flows.placement.claims import sweep_claims
@@ -17,6 +16,7 @@ from evenkeel.model import gang, names
 from evenkeel.model.decision import Verb
 from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import List, Listing
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.kubeconfig import from_kubeconfig
 from tests.e2e.audit import Audit, audited
 from tests.e2e.harness import ShiftedClock

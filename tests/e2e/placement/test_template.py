@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.flows.restore.flow import RestoreFlow
 from evenkeel.flows.restore.reading import Scope
 from evenkeel.model import names
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.poll.in_process import InProcessQueue
 from tests.e2e.harness import ShiftedClock
 from tests.e2e.manifests import deployment, stateful_set

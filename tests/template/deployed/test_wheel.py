@@ -62,6 +62,7 @@ def test_nothing_lies_beside_its_packages(installed: Installed) -> None:
     assert ours == {
         "evenkeel",
         "evenkeel_cli",
+        "evenkeel_extender",
         "evenkeel_hosting",
         "evenkeel_runtime",
         "evenkeel_sandbox",

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner
-from evenkeel.decisions.notice.draining import LONGEST, SHORTEST
 from evenkeel.model.decision import Verb
 from evenkeel.model.pod import EmptyDir, Pod, Volume
+from evenkeel_cli.decisions.draining import LONGEST, SHORTEST
 from evenkeel_cli.draining.pods import IN_TIME, Pods, Watch
 from evenkeel_cli.draining.run import summary
 from evenkeel_cli.duration import Duration

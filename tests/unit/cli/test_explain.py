@@ -12,13 +12,13 @@ from evenkeel.errors import ForbiddenError
 from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
-from evenkeel.model.cluster_objects import ResourceQuota
 from evenkeel.model.release import Release, ReleaseReason
 from evenkeel.model.request import List, Request
 from evenkeel_cli import node_names
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.explain import drainers, gather, lookup
 from evenkeel_cli.main import main
+from evenkeel_cli.resource_quota import ResourceQuota
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster

@@ -67,6 +67,19 @@ def test_a_buffer_names_its_template_and_how_many() -> None:
     assert requests_of(template["template"]["spec"]) == {"cpu": "500m", "memory": "1Gi"}
 
 
+@pytest.mark.parametrize("form", [("--buffer", "v1beta1"), ("--buffer", "none")])
+def test_reserved_room_is_on_nodes_with_a_taint_of_their_own(form: Sequence[str]) -> None:
+    found = documents("--built-in", "--reserved", *form)
+    templates = [found[kind] for kind in ("PodTemplate", "Deployment") if kind in found]
+    spec = (templates[0].get("template") or templates[0]["spec"]["template"])["spec"]
+    assert spec["nodeSelector"] == {"evenkeel.dev/headroom": "singles"}
+    assert spec["tolerations"] == [{"key": "evenkeel.dev/headroom", "operator": "Exists"}]
+
+
+def test_reserved_room_is_for_the_singles_of_one_pool() -> None:
+    assert documents("--built-in", "--reserved")["Deployment"]["spec"]["replicas"] == 2
+
+
 def test_json_is_a_list_that_kubectl_takes() -> None:
     found = json.loads(run("--built-in", "-o", "json", *TOLD).stdout)
     assert (found["apiVersion"], found["kind"]) == ("v1", "List")
@@ -109,6 +122,7 @@ def test_the_manifests_keep_off_spot_as_the_command_does() -> None:
         (("--replicas", "3"), "go together"),
         (("--for", "pool", *TOLD), "contradict each other"),
         (("--replicas", "3", "--cpu", "many", "--memory", "1Gi"), "are quantities"),
+        (("--reserved", "--for", "pool"), "is for single replicas"),
         (("--replicas", "0", "--cpu", "1", "--memory", "1Gi"), "--replicas"),
     ],
 )
@@ -125,9 +139,11 @@ def api() -> Iterator[Api]:
         yield Api(server)
 
 
-@pytest.mark.parametrize("whose", ["singles", "pool"])
-def test_where_nothing_is_needed_nothing_is_printed(whose: str, api: Api, tmp_path: Path) -> None:
-    done = run("--kubeconfig", str(kubeconfig(api, tmp_path)), "--for", whose)
+@pytest.mark.parametrize("whose", [("--for", "singles"), ("--for", "pool"), ("--reserved",)])
+def test_where_nothing_is_needed_nothing_is_printed(
+    whose: Sequence[str], api: Api, tmp_path: Path
+) -> None:
+    done = run("--kubeconfig", str(kubeconfig(api, tmp_path)), *whose)
     assert (done.exit_code, done.stdout) == (3, "")
     assert "name the room by --replicas, --cpu and --memory" in done.stderr
 

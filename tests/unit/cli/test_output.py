@@ -17,14 +17,14 @@ from click.testing import CliRunner
 from rich.console import Console
 
 import evenkeel_cli
-from evenkeel.decisions.notice import draining
-from evenkeel.flows.retry_on_conflict import change
 from evenkeel.model.meta import Reference
 from evenkeel_cli import kinds
 from evenkeel_cli.columns import Column, Columns
+from evenkeel_cli.decisions import draining
 from evenkeel_cli.draining.pods import StayedPod, StayedPodList
 from evenkeel_cli.main import main
 from evenkeel_cli.output import NAMESPACE, WORKLOAD, Listing, ObjectItem, Output
+from evenkeel_cli.retry_on_conflict import change
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulation import nodes_of
 from evenkeel_sandbox.simulator.clock import SimulatedClock

@@ -10,11 +10,11 @@ import pytest
 import yaml
 
 from evenkeel.decisions.placement import clauses
-from evenkeel.flows.scheduling.world import SELECTIONS
 from evenkeel.model import names
 from evenkeel.model.affinity import NodeAffinity
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel_cli import schedulers
+from evenkeel_extender.store import SELECTIONS
 from tests.fixtures.certificates import Authority
 from tests.fixtures.control_plane import ROOT
 from tests.unit.cli.test_webhook import URL, run

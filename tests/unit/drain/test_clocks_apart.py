@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.flows.drain.leadership import DURATION, INTERVAL, VALID, Leadership
 from evenkeel.ports import Reply
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.builders import NOW

@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.errors import InstancesError
 from evenkeel.flows.drain.kept import InstanceStates
 from evenkeel.model.instance import Instance
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from tests.unit.drain.later import Later, questions
 

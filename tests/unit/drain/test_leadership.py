@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.errors import (
     ClusterError,
     ConflictError,
@@ -20,6 +19,7 @@ from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.request import Create, Operation, Patch, Request
 from evenkeel.ports import OnReply, Reply, TimeLeft
 from evenkeel_cli.passing import PassingSession
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.event_source import Context

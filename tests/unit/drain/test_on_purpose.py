@@ -5,16 +5,17 @@ from functools import partial
 
 import pytest
 
-from evenkeel.decisions.notice import draining, mark
+from evenkeel.decisions.notice import mark
 from evenkeel.decisions.notice.which_notice import decide
 from evenkeel.errors import ConflictError, NotFoundError
-from evenkeel.flows.retry_on_conflict import ATTEMPTS, change
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import Concern, Notice, NoticeKind
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Patch, Request
 from evenkeel_cli.cancelling import cancel
+from evenkeel_cli.decisions import draining
+from evenkeel_cli.retry_on_conflict import ATTEMPTS, change
 from tests.builders import release_on
 from tests.fixtures.nodes import is_marked
 from tests.fixtures.scene import Scene

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.flows.drain.kept import OtherNodes
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.builders import NOW, seconds

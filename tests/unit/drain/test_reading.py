@@ -1,6 +1,5 @@
 """What an invocation reads of owners before it decides anything."""
 
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows import reads, selections
 from evenkeel.flows.drain.cache.view import View
@@ -8,6 +7,7 @@ from evenkeel.flows.drain.sync import first_reads
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.request import Get, List
 from evenkeel.model.workload import Deployment, ReplicaSet
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.builders import NOW
 from tests.fixtures.scene import Scene

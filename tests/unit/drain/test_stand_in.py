@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.errors import ForbiddenError
 from evenkeel.handlers import handover
 from evenkeel.model import names
 from evenkeel.model.request import Patch
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.event_source import SimulatedSchedule
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
 from tests.fixtures.scene import CLUSTER, Scene

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync.informer import Informer
 from evenkeel.model import names
 from evenkeel.model.request import List, Selection
 from evenkeel.model.selectors import LONGEST, size
+from evenkeel_hosting.memory import InMemoryRecorder
 from tests import builders
 from tests.builders import NOW
 from tests.effort import measured

@@ -6,7 +6,6 @@ from typing import Any, Final
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.flows.restore.flow import RestoreFlow
 from evenkeel.flows.restore.reading import Scope
@@ -15,6 +14,7 @@ from evenkeel.model.request import List
 from evenkeel.model.selectors import LONGEST, size
 from evenkeel_cli.status.gather import gather
 from evenkeel_cli.status.listing import listing
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.queues import SimulatedQueue

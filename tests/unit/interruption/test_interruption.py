@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.decisions.notice import mark
 from evenkeel.errors import (
     ClusterError,
@@ -30,6 +29,7 @@ from evenkeel.model.notice import NoticeKind, WakeUp
 from evenkeel.model.request import Get, List, Patch
 from evenkeel.settings import InterruptionSettings, Mode
 from evenkeel_hosting.events import batch_event
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.instances import SimulatedInstances

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.decisions.notice import mark
 from evenkeel.handlers.interruption import build
 from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
 from evenkeel.model.request import Get, List
 from evenkeel.settings import InterruptionSettings, Mode
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.event_source import SimulatedEventSource

@@ -7,7 +7,7 @@ from threading import Barrier
 import pytest
 
 from evenkeel.adapters.kubernetes.endpoint import Limits
-from evenkeel.adapters.kubernetes.tokens import RenewedToken, Token
+from evenkeel_runtime.kubeconfig.tokens import RenewedToken, Token
 from tests.fixtures.api_server import HandClock, Handler, ScriptedServer, Step, dated
 from tests.unit.kubernetes.making import READ, Connect, Lines, error_of
 from tests.unit.kubernetes.test_tokens import DENIED, DONE, Mint, only

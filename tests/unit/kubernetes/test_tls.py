@@ -15,11 +15,11 @@ import urllib3
 from evenkeel.adapters.kubernetes import connect, tls
 from evenkeel.adapters.kubernetes.cluster import RestCluster
 from evenkeel.adapters.kubernetes.endpoint import Endpoint
-from evenkeel.adapters.kubernetes.tokens import RenewedToken, Token
 from evenkeel.adapters.kubernetes.transport import Transport
 from evenkeel.errors import ClusterError, SettingsError, UnavailableError
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Selection
+from evenkeel_runtime.kubeconfig.tokens import RenewedToken, Token
 from tests.fixtures.api_server import HandClock, ScriptedServer, answer, hang, serving, stream
 from tests.fixtures.certificates import Authority
 from tests.unit.kubernetes.making import READ, error_of, event, page, pod

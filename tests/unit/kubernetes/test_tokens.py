@@ -7,10 +7,10 @@ from threading import Barrier
 import pytest
 
 from evenkeel.adapters.kubernetes.endpoint import Limits
-from evenkeel.adapters.kubernetes.tokens import RenewedToken, Token
 from evenkeel.errors import UnauthenticatedError
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Relisted, Request, Selection
+from evenkeel_runtime.kubeconfig.tokens import RenewedToken, Token
 from tests.fixtures.api_server import (
     HandClock,
     Handler,

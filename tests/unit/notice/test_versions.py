@@ -11,11 +11,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.notice import draining, mark
+from evenkeel.decisions.notice import mark
 from evenkeel.model import names
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NoticeKind
 from evenkeel.model.request import Patch
+from evenkeel_cli.decisions import draining
 from tests.unit.notice.documents import applied
 from tests.unit.notice.test_which_notice import NOW, SECOND, World, given, scaled_in, scheduled
 

@@ -12,7 +12,6 @@ from datetime import timedelta
 from typing import Any
 from unittest import mock
 
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.errors import ClusterError
 from evenkeel.handlers import Handler
 from evenkeel.handlers.placement import build
@@ -21,6 +20,7 @@ from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.request import Create, Patch, Request
 from evenkeel.ports import Reply, Session
 from evenkeel.settings import GateSettings, Mode, PlacementSettings
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.api.patches import json_patch
 from evenkeel_sandbox.simulator.clock import Process, SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster

@@ -112,7 +112,7 @@ def place(scene: Scene, asked: dict[str, Any], **request: Any) -> str:
 
 def test_pods_ask_by_the_labels_that_the_settings_name() -> None:
     scene = Scene(capacity_labels=CapacityLabels(("lifecycle",)))
-    owner, free = scene.replica_set(2, "1"), scene.replica_set(1, name="free")
+    owner, free = scene.replica_set(2, "1"), scene.replica_set(2, name="free")
     floor, other, chosen = pod(owner), pod(free), pod(free, nodeSelector={"lifecycle": "spot"})
     asked = apply_patch(floor, scene.ask(floor))["spec"]["affinity"]["nodeAffinity"]
     (term,) = asked["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
@@ -385,3 +385,26 @@ def test_a_group_that_cannot_be_there_is_not_read(
     assert last_reason(scene) == reason
     listed = [each.selection.kind for each in asked if isinstance(each, List)]
     assert not [kind for kind in listed if issubclass(kind, PodGroup)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "replicas", "bears"),
+    [("ReplicaSet", 1, True), ("StatefulSet", 1, True), ("ReplicaSet", 2, False)],
+)
+def test_reserved_headroom_is_for_the_only_replica(
+    scene: Scene, kind: str, replicas: int, *, bears: bool
+) -> None:
+    scene.cluster.apply(workload(kind, "web", replicas, "none"))
+    asked = pod(scene.read(kind, "web"), name="web-0")
+    placed = apply_patch(asked, scene.ask(asked))
+    keys = {each["key"] for each in placed["spec"]["tolerations"]}
+    assert (names.HEADROOM in keys) is bears
+
+
+def test_reserved_headroom_is_not_for_jobs(scene: Scene) -> None:
+    job = workload("Job", "once", 1, "none", parallelism=1)
+    scene.cluster.apply({**job, "apiVersion": "batch/v1"})
+    asked = pod(scene.read("Job", "once"))
+    placed = apply_patch(asked, scene.ask(asked))
+    assert placed["metadata"]["labels"][names.CAPACITY] == "spot"
+    assert names.HEADROOM not in {each["key"] for each in placed["spec"]["tolerations"]}

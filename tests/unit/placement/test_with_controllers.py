@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.errors import UnavailableError
 from evenkeel.handlers import Handler
 from evenkeel.handlers.placement import build
@@ -16,6 +15,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import List
 from evenkeel.ports import Clock, Cluster
 from evenkeel.settings import GateSettings, Mode, PlacementSettings
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.api.webhooks import Webhook
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster

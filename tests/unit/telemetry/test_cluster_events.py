@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from evenkeel.adapters.telemetry.cluster_events import MOST, ClusterEvents
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.errors import ForbiddenError
 from evenkeel.model.cluster_objects import Event
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Create
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 

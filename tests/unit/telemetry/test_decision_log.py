@@ -6,12 +6,13 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from evenkeel.adapters.telemetry.decision_log import DecisionLog, DecisionRecord
+from evenkeel.adapters.telemetry.decision_log import DecisionRecord
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Evict
+from evenkeel_cli.replay.log import DecisionLog
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)

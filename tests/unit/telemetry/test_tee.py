@@ -1,11 +1,11 @@
 """A tee tells every recorder everything."""
 
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.reasons import Reason
+from evenkeel_hosting.memory import InMemoryRecorder
 
 
 def test_every_recorder_hears_everything() -> None:

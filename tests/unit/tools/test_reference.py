@@ -34,7 +34,7 @@ def test_each_label_and_annotation_of_evenkeel_is_listed() -> None:
 
 
 def test_each_reason_that_is_listed_is_given_and_explained_by_a_sentence() -> None:
-    folders = ROOT / "layers" / "evenkeel" / "evenkeel", ROOT / "src" / "evenkeel_cli"
+    folders = ROOT / "layers", ROOT / "src"
     given = {
         name
         for folder in folders

@@ -15,16 +15,12 @@ from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import List, Selection
 
 
-def questions(
-    namespace: str, *, fresh: bool = False, with_claims: bool = True
-) -> Sequence[List[Any]]:
+def questions(namespace: str, *, fresh: bool = False) -> Sequence[List[Any]]:
     """What to ask for such objects of a namespace, or of all where it is empty.
 
     It leaves groups of pods out, whose kinds only pods and templates name.
     """
-    kinds: list[type[KubernetesObject]] = [PodDisruptionBudget, Service, NetworkPolicy]
-    if with_claims:
-        kinds.append(PersistentVolumeClaim)
+    kinds = (PodDisruptionBudget, Service, NetworkPolicy, PersistentVolumeClaim)
     return [List(Selection(kind, namespace), fresh=fresh) for kind in kinds]
 
 

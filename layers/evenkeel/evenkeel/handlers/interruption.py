@@ -15,7 +15,6 @@ from evenkeel.decisions.notice.reading import read_json
 from evenkeel.decisions.notice.result import Again, Result
 from evenkeel.errors import ClusterError, MalformedNoticeError
 from evenkeel.flows.interruption.flow import InterruptionFlow
-from evenkeel.flows.interruption.nodes import NodeLookup
 from evenkeel.flows.interruption.probe import Probed, probe
 from evenkeel.flows.remedies import metric_of
 from evenkeel.handlers import Handler
@@ -26,7 +25,7 @@ from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import Notice
 from evenkeel.model.reasons import Reason
 from evenkeel.ports import Clock, Cluster, Instances, LifecycleActions, Queue, Recorder
-from evenkeel.settings import InterruptionSettings, Mode
+from evenkeel.settings import InterruptionSettings
 
 MALFORMED_DELAY: Final = timedelta(seconds=2)
 """So that a malformed message's tries are over before its queue forgets it, after 300 s."""
@@ -48,16 +47,7 @@ def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
 
     The handler raises MalformedEventError for an event that is no batch of messages.
     """
-    flow = InterruptionFlow(
-        acts=settings.mode is Mode.ACT,
-        cluster=cluster,
-        lookup=NodeLookup(cluster, instances, clock, settings.cluster_name),
-        wake_ups=wake_ups,
-        clock=clock,
-        recorder=recorder,
-        labels=settings.capacity_labels,
-        lifecycle=lifecycle,
-    )
+    flow = InterruptionFlow(settings, cluster, instances, wake_ups, clock, recorder, lifecycle)
     return _NoticeHandler(flow, settings, cluster, notices, recorder)
 
 

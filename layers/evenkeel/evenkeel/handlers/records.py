@@ -22,29 +22,19 @@ from evenkeel.ports import Queue, Recorder
 _EVENT_SOURCE: Final = "aws:sqs"
 
 
-class RecordAttributes(msgspec.Struct, frozen=True, rename="pascal"):
-    """System attributes of a message; SQS sends numbers as strings.
-
-    ``sent_timestamp`` is in milliseconds since 1970.
-    """
-
-    approximate_receive_count: str = "1"
-    sent_timestamp: str = "0"
-
-
 class Record(msgspec.Struct, frozen=True, rename="camel"):
-    """One message of a batch."""
+    """One message of a batch. ``attributes`` are the system's; SQS sends numbers as strings."""
 
     message_id: str
     receipt_handle: str
     body: str
     event_source: str
-    attributes: RecordAttributes = RecordAttributes()
+    attributes: dict[str, str] = {}
 
     @property
     def receives(self) -> int:
         """How often the message was received, this time included; SQS counts roughly."""
-        count = self.attributes.approximate_receive_count
+        count = self.attributes.get("ApproximateReceiveCount", "1")
         return int(count) if count.isdecimal() else 1
 
 

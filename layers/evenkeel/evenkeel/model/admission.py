@@ -11,6 +11,7 @@ import msgspec
 
 from evenkeel.model.meta import ApiStruct, Metadata
 from evenkeel.model.request import Operation
+from evenkeel.model.status import BUDGET_CAUSE, Cause, Status, StatusDetails
 
 API_VERSION: Final = "admission.k8s.io/v1"
 KIND: Final = "AdmissionReview"
@@ -101,29 +102,6 @@ class AdmissionReview(ApiStruct, frozen=True, kw_only=True):
     request: AdmissionRequest | None = None
 
 
-class Cause(ApiStruct, frozen=True, kw_only=True):
-    """One of a refusal's causes, as clients look for them."""
-
-    reason: str
-    message: str
-
-
-class Details(ApiStruct, frozen=True, kw_only=True):
-    """What else a client is told: when to ask again, and why it is refused."""
-
-    retry_after_seconds: int = 0
-    causes: tuple[Cause, ...] = ()
-
-
-class Refusal(ApiStruct, frozen=True, kw_only=True):
-    """A metav1.Status; the API server hands all of it to the client."""
-
-    code: int
-    reason: str
-    message: str
-    details: Details
-
-
 class AdmissionResponse(ApiStruct, frozen=True, kw_only=True):
     """The answer. ``patch`` is a JSON patch in base64; ``warnings`` are shown by kubectl."""
 
@@ -132,7 +110,7 @@ class AdmissionResponse(ApiStruct, frozen=True, kw_only=True):
     patch_type: str = ""
     patch: str = ""
     warnings: tuple[str, ...] = ()
-    status: Refusal | None = None
+    status: Status | None = None
 
 
 class AnsweredReview(msgspec.Struct, frozen=True, rename="camel"):
@@ -174,13 +152,13 @@ def deferred(uid: str, message: str, retry_after: int) -> AnsweredReview:
         AdmissionResponse(
             uid=uid,
             allowed=False,
-            status=Refusal(
+            status=Status(
                 code=429,
                 reason="TooManyRequests",
                 message=message,
-                details=Details(
+                details=StatusDetails(
                     retry_after_seconds=retry_after,
-                    causes=(Cause(reason="DisruptionBudget", message=message),),
+                    causes=(Cause(reason=BUDGET_CAUSE, message=message),),
                 ),
             ),
         ),

@@ -77,6 +77,7 @@ AT_DEADLINES: Final = Words(("delete", "leave"))
 AT_NOTICES: Final = Words(("all", "dying"))
 NEVER: Final = Words(("never",))
 BY_TEMPLATE: Final = Words((names.BY_TEMPLATE,))
+SINGLES: Final = Words((names.SINGLES,), exact=True)
 
 MANAGED: Final = OwnersEntry(
     key=names.MANAGED,
@@ -170,6 +171,16 @@ UNGATED: Final = OwnersEntry(
     meaning="With false, evictions of the workload's pods do not wait for replacements.",
 )
 
+HEADROOM: Final = OwnersEntry(
+    key=names.HEADROOM,
+    place=Place.LABEL,
+    on=("Node",),
+    values=str(SINGLES),
+    read=SINGLES,
+    meaning="The node's room is kept for workloads of one replica. The node also has a taint of"
+    " this key and value, which their new pods tolerate.",
+)
+
 OWNERS: Final[tuple[OwnersEntry[Floor] | OwnersEntry[AtMost] | OwnersEntry[str], ...]] = (
     MANAGED,
     GATED,
@@ -181,5 +192,6 @@ OWNERS: Final[tuple[OwnersEntry[Floor] | OwnersEntry[AtMost] | OwnersEntry[str],
     GANG,
     GANG_AT_NOTICE,
     UNGATED,
+    HEADROOM,
 )
 """What people may write."""

@@ -144,23 +144,6 @@ class Namespace(KubernetesObject, frozen=True, kw_only=True):
     )
 
 
-class ResourceQuotaStatus(ApiStruct, frozen=True, kw_only=True):
-    """The limits of a namespace and how much of each is used, as Kubernetes quantities."""
-
-    hard: dict[str, str] = {}
-    used: dict[str, str] = {}
-
-
-class ResourceQuota(KubernetesObject, frozen=True, kw_only=True):
-    """A ResourceQuota."""
-
-    resource: ClassVar = Resource(
-        group="", version="v1", plural="resourcequotas", kind="ResourceQuota"
-    )
-
-    status: ResourceQuotaStatus = ResourceQuotaStatus()
-
-
 class ConfigMap(KubernetesObject, frozen=True, kw_only=True):
     """A ConfigMap."""
 

@@ -39,6 +39,7 @@ MOVED_POD: Final = "evenkeel.dev/moved-pod"
 TAKEN_BY: Final = "evenkeel.dev/taken-by"
 WITHOUT_ROOM: Final = "evenkeel.dev/without-room"
 MANAGED: Final = "evenkeel.dev/managed"
+HEADROOM: Final = "evenkeel.dev/headroom"
 WAKE_UP_AT: Final = "evenkeel.dev/wake-up-at"
 SCHEDULED_AT: Final = "evenkeel.dev/scheduled-at"
 CLOCK_AHEAD: Final = "evenkeel.dev/clock-ahead"
@@ -50,6 +51,9 @@ FIELD_MANAGER: Final = "evenkeel"
 
 BY_TEMPLATE: Final = "template"
 """The value of the annotation ``evenkeel.dev/placement``."""
+
+SINGLES: Final = "singles"
+"""The value of the label and taint ``evenkeel.dev/headroom``."""
 
 TEMPLATE_PREFIX: Final = "evenkeel-template-"
 """Leases in the system namespace whose names begin so tell whose template was written once."""

@@ -52,13 +52,8 @@ def any_of(key: str, values: Iterable[str]) -> str:
     return f"{key} in ({','.join(sorted(set(values)))})"
 
 
-def to_text(selector: LabelSelector) -> str:
-    """A label selector in the API's own syntax. Raises ValueError for an unknown operator."""
-    return ",".join(_clauses(selector))
-
-
 def fitting(selector: LabelSelector) -> str:
-    """As ``to_text``, without the clauses that find no room in an address.
+    """A label selector in the API's syntax, without the clauses that find no room in an address.
 
     It selects what the selector does, and more if a clause is left out: the caller drops these.
     Raises ValueError for an unknown operator.

@@ -5,17 +5,13 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Annotated, Final
 
-from evenkeel.model.capacity import CapacityLabels
 from evenkeel.settings.shared import (
-    CAPACITY_LABELS,
-    CLUSTER_NAME,
     LIFECYCLE_HOOK,
-    MODE,
     WAKE_UP_QUEUE_URL,
     WINDOW,
-    Mode,
+    FunctionSettings,
 )
-from evenkeel.settings.variable import Settings, Variable, one_of, share, whole
+from evenkeel.settings.variable import Variable, one_of, share, whole
 
 HANDOVER_TIMEOUT: Final = timedelta(seconds=900)
 """The handover function is stopped after so long; its queue's visibility timeout is as long.
@@ -62,21 +58,18 @@ LOG_STREAM: Final = Variable(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HandoverSettings(Settings):
+class HandoverSettings(FunctionSettings):
     """Settings of the reconciler.
 
     ``holder`` is the identity in the Lease; no two processes may share it. ``stands_in``: works
     only while no deployed functions do, as a command does that has no AWS to ask.
     """
 
-    mode: Annotated[Mode, MODE]
-    cluster_name: Annotated[str, CLUSTER_NAME]
     window: Annotated[int, WINDOW] = WINDOW.usual
     evictions_per_second: Annotated[int, EVICTIONS] = EVICTIONS.usual
     work: timedelta = LONGEST_WORK
     rebalance_share: Annotated[float, REBALANCE_SHARE] = REBALANCE_SHARE.usual
     do_out_of_service: Annotated[bool, OUT_OF_SERVICE] = OUT_OF_SERVICE.usual
-    capacity_labels: Annotated[CapacityLabels, CAPACITY_LABELS] = CAPACITY_LABELS.usual
     lifecycle_hook: Annotated[str, LIFECYCLE_HOOK] = LIFECYCLE_HOOK.usual
     wake_up_queue_url: Annotated[str, WAKE_UP_QUEUE_URL] = ""
     holder: Annotated[str, LOG_STREAM] = field(default_factory=lambda: LOG_STREAM.usual)

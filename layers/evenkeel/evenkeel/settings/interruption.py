@@ -3,17 +3,13 @@
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from evenkeel.model.capacity import CapacityLabels
 from evenkeel.settings.shared import (
-    CAPACITY_LABELS,
-    CLUSTER_NAME,
     LIFECYCLE_HOOK,
-    MODE,
     WAKE_UP_QUEUE_URL,
-    Mode,
+    FunctionSettings,
     queue_url,
 )
-from evenkeel.settings.variable import Settings, text
+from evenkeel.settings.variable import text
 
 NOTICE_QUEUE_URL: Final = queue_url("EVENKEEL_NOTICE_QUEUE_URL", "Where EventBridge puts notices.")
 
@@ -27,16 +23,13 @@ REPLAY_SOURCE: Final = text(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InterruptionSettings(Settings):
+class InterruptionSettings(FunctionSettings):
     """Settings of the function that marks nodes.
 
     The queues' URLs are needed only where a real queue is connected.
     """
 
-    mode: Annotated[Mode, MODE]
-    cluster_name: Annotated[str, CLUSTER_NAME]
     replay_source: Annotated[str, REPLAY_SOURCE] = REPLAY_SOURCE.usual
     lifecycle_hook: Annotated[str, LIFECYCLE_HOOK] = LIFECYCLE_HOOK.usual
-    capacity_labels: Annotated[CapacityLabels, CAPACITY_LABELS] = CAPACITY_LABELS.usual
     notice_queue_url: Annotated[str, NOTICE_QUEUE_URL] = ""
     wake_up_queue_url: Annotated[str, WAKE_UP_QUEUE_URL] = ""

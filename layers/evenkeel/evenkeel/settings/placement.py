@@ -6,10 +6,9 @@ from datetime import timedelta
 from typing import Annotated, Final
 
 from evenkeel.errors import SettingsError
-from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.webhook_token import TOKENS
-from evenkeel.settings.shared import CAPACITY_LABELS, CLUSTER_NAME, MODE, NAMESPACES, Mode
-from evenkeel.settings.variable import Settings, Variable, text
+from evenkeel.settings.shared import NAMESPACES, FunctionSettings
+from evenkeel.settings.variable import Variable, text
 
 LONGEST_COUNTING: Final = timedelta(seconds=2)
 """The API server waits 3 s for the webhook: 1 s remains for requests under way."""
@@ -43,18 +42,15 @@ WEBHOOK_SECRET: Final = text(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlacementSettings(Settings):
+class PlacementSettings(FunctionSettings):
     """Settings of the webhook. Raises SettingsError where it has no token at all.
 
     ``secret`` is where further tokens are. ``everywhere``: namespaces take part without the label.
     """
 
-    mode: Annotated[Mode, MODE]
-    cluster_name: Annotated[str, CLUSTER_NAME]
     tokens: Annotated[tuple[str, ...], WEBHOOK_TOKEN] = field(repr=False)
     secret: Annotated[str, WEBHOOK_SECRET] = WEBHOOK_SECRET.usual
     everywhere: Annotated[bool, NAMESPACES] = NAMESPACES.usual
-    capacity_labels: Annotated[CapacityLabels, CAPACITY_LABELS] = CAPACITY_LABELS.usual
 
     def __post_init__(self) -> None:
         """Refuse a webhook that everybody, or nobody, could ask."""

@@ -4,17 +4,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, Final
 
-from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.move import PER_RUN
 from evenkeel.settings.shared import (
-    CAPACITY_LABELS,
-    CLUSTER_NAME,
-    MODE,
     NAMESPACES,
     WAKE_UP_QUEUE_URL,
-    Mode,
+    FunctionSettings,
 )
-from evenkeel.settings.variable import Settings, whole
+from evenkeel.settings.variable import whole
 
 LONGEST_RESTORE: Final = timedelta(seconds=90)
 """The restore function is stopped after 120 s: 30 s remain for requests under way."""
@@ -29,15 +25,12 @@ RESTORE_MOVES: Final = whole(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RestoreSettings(Settings):
+class RestoreSettings(FunctionSettings):
     """Settings of the function that brings workloads back to their floors.
 
     ``everywhere``: namespaces take part without the label.
     """
 
-    mode: Annotated[Mode, MODE]
-    cluster_name: Annotated[str, CLUSTER_NAME]
     everywhere: Annotated[bool, NAMESPACES] = NAMESPACES.usual
-    capacity_labels: Annotated[CapacityLabels, CAPACITY_LABELS] = CAPACITY_LABELS.usual
     moves: Annotated[int, RESTORE_MOVES] = RESTORE_MOVES.usual
     wake_up_queue_url: Annotated[str, WAKE_UP_QUEUE_URL] = ""

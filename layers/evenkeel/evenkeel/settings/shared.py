@@ -1,12 +1,13 @@
 """Settings that more than one function has."""
 
 import re
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Annotated, Final
 
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.names import is_label_key
-from evenkeel.settings.variable import Variable, one_of, text, whole
+from evenkeel.settings.variable import Settings, Variable, one_of, text, whole
 
 
 class Mode(StrEnum):
@@ -83,3 +84,12 @@ LIFECYCLE_HOOK: Final = text(
     such=re.compile(r"[A-Za-z0-9\-_/]{1,255}").fullmatch,
 )
 """Names of hooks: https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_LifecycleHook.html"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionSettings(Settings):
+    """Settings that every function has."""
+
+    mode: Annotated[Mode, MODE]
+    cluster_name: Annotated[str, CLUSTER_NAME]
+    capacity_labels: Annotated[CapacityLabels, CAPACITY_LABELS] = CAPACITY_LABELS.usual

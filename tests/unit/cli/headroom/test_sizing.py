@@ -151,3 +151,17 @@ def test_capacity_is_told_by_the_labels_that_count() -> None:
     other = type(found)(found.nodes, found.doomed, found.used, labels)
     assert other.capacity(pod[0]) is Capacity.ON_DEMAND
     assert of_largest_pool(Snapshot(now=NOW, cases=(), fleet=other, pods=pod)) is None
+
+
+def test_of_the_singles_those_count_that_go_together() -> None:
+    nodes = [in_pool("a", "m5", "z"), in_pool("b", "c5", "z")]
+    made = [deployment(2 if n == "d" else 1, name=n) for n in "abcde"]
+    pods = [pods_of(each, node, requests=SMALL) for each, node in zip(made, "aabab", strict=True)]
+    managed = (True, True, True, True, False)
+    cases = [
+        case(each, pods=of, is_managed=is_managed)
+        for each, of, is_managed in zip(made, pods, managed, strict=True)
+    ]
+    snapshot = seen(*cases, pods=[pod for of in pods for pod in of], nodes=nodes)
+    found = of_largest_pool(snapshot, singles=True)
+    assert found == (Pool("m5", "z"), Need(2, Size(1000, 2 * GI), Room(2, Size(500, GI))))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evenkeel.decisions.gate import gate
-from evenkeel.decisions.gate.gate import LONGEST_RETRY, SHORTEST_RETRY, TOO_CLOSE, Situation
+from evenkeel.decisions.gate.gate import LONGEST_RETRY, SHORTEST_RETRY, TOO_CLOSE, GatedPod
 from evenkeel.decisions.gate.scope import Evictor
 from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
 from evenkeel.model import names
@@ -71,7 +71,7 @@ def asked(  # what matters in a test is said by name
         now=now,
     )
     (pod,) = (pod for pod in pods if pod.name == about)
-    found = Situation(
+    found = GatedPod(
         pod=pod,
         census=census,
         held=held,
@@ -141,7 +141,7 @@ def test_a_user_whose_name_has_no_end_is_noted_all_the_same() -> None:
     replica_set = web()
     pods = owned(replica_set, "a", "b")
     census = builders.census(replica_set, owned=pods)
-    found = Situation(pod=pods[0], census=census, patience=PATIENCE)
+    found = GatedPod(pod=pods[0], census=census, patience=PATIENCE)
     verdict = gate.decide(found, Evictor(username="a" * 10_000))
     assert isinstance(verdict, Deferred)
     assert verdict.step is not None
@@ -343,7 +343,7 @@ def test_a_pod_that_was_released_and_is_not_counted_as_that_is_not_released_agai
     replica_set = web()
     (pod,) = away(replica_set, "a")
     census = builders.census(replica_set, owned=owned(replica_set, "b", "new"))
-    found = Situation(pod=pod, census=census, waited=seconds(waited), patience=PATIENCE)
+    found = GatedPod(pod=pod, census=census, waited=seconds(waited), patience=PATIENCE)
     verdict = gate.decide(found, KUBECTL)
     assert verdict.reason == ("PatienceOver" if allowed else "Changed")
     assert isinstance(verdict, Allowed) is allowed

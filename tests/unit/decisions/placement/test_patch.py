@@ -35,8 +35,10 @@ def place(
     labels: CapacityLabels = WELL_KNOWN,
     *,
     scales_in: bool = True,
+    is_only: bool = False,
 ) -> Document:
-    return patched(pod, placement_patch(read(pod), placed, labels, scales_in=scales_in))
+    patch = placement_patch(read(pod), placed, labels, scales_in=scales_in, is_only=is_only)
+    return patched(pod, patch)
 
 
 def terms(pod: Document) -> list[Document]:
@@ -165,3 +167,12 @@ def test_what_is_made_for_a_move_to_on_demand_is_of_the_floor() -> None:
     placed = place(document(), placed_as(Capacity.ON_DEMAND, NOW, move="uid-of-the-moved"))
     assert terms(placed) == [term(*NOT_SPOT)]
     assert placed["metadata"]["annotations"][COST] == "100"
+
+
+def test_the_only_replica_tolerates_reserved_headroom_where_it_may_go_to_spot() -> None:
+    bears = {"key": "evenkeel.dev/headroom", "operator": "Exists"}
+    only = place(document(), SPOT, is_only=True)
+    assert only["spec"]["tolerations"][-1] == bears
+    assert place(only, SPOT, is_only=True) == only
+    assert bears not in place(document(), SPOT)["spec"]["tolerations"]
+    assert "tolerations" not in place(document(), ON_DEMAND, is_only=True)["spec"]

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from evenkeel.adapters.clock import SystemClock
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.errors import ClusterError
 from evenkeel.flows.placement import flow
 from evenkeel.handlers.placement import build
 from evenkeel.model.request import Request
 from evenkeel.ports import Reply
 from evenkeel.settings import GateSettings, Mode
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.serve import sharing
 from evenkeel_runtime.serve.sharing import SharingCluster
 from tests.unit.placement.scene import Scene, apply_patch, event, pod, review

@@ -2,10 +2,10 @@
 
 from threading import Event
 
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.reasons import Reason
+from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.serve.events import EventsBeside
 
 TOLD = Decision(

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from evenkeel.adapters.kubernetes import tls
 from evenkeel.adapters.kubernetes.cluster import RestCluster
-from evenkeel.adapters.kubernetes.endpoint import BUDGET, LISTING, PARALLEL, Endpoint, Limits
+from evenkeel.adapters.kubernetes.endpoint import BUDGET, LISTING, Endpoint, Limits
 from evenkeel.adapters.kubernetes.tokens import TokenSource
 from evenkeel.adapters.kubernetes.transport import SILENT, Transport
 from evenkeel.errors import SettingsError
@@ -24,7 +24,6 @@ def connect(
     ca_data: str,
     token_source: TokenSource,
     *,
-    parallel: int = PARALLEL,
     budget: timedelta = BUDGET,
     listing: timedelta = LISTING,
     journal: Journal = SILENT,
@@ -32,10 +31,9 @@ def connect(
     """The API server of an EKS cluster. Nothing is sent yet.
 
     ``endpoint`` is its URL and ``ca_data`` its certificate authority, base64 of PEM, both as
-    DescribeCluster answers them. ``parallel`` bounds the requests at once, ``budget`` the
-    time of one request with all its tries, ``listing`` that of a list with all its pages.
-    ``journal`` gets a line where the API server refuses the credentials, and where an object cannot
-    be read. Raises SettingsError.
+    DescribeCluster answers them. ``budget`` bounds the time of one request with all its tries,
+    ``listing`` that of a list with all its pages. ``journal`` gets a line where the API server
+    refuses the credentials, and where an object cannot be read. Raises SettingsError.
     """
     if not endpoint.startswith("https://"):
         raise SettingsError(f"the endpoint {endpoint!r} should start with https://")
@@ -46,5 +44,5 @@ def connect(
             f"the certificate authority should be base64 of a PEM certificate: {error}"
         ) from error
     where = Endpoint(endpoint, tls=context, tokens=token_source, remedy=EKS_REMEDY)
-    limits = Limits(parallel=parallel, budget=budget, listing=listing)
+    limits = Limits(budget=budget, listing=listing)
     return RestCluster(Transport(where, limits, journal=journal))

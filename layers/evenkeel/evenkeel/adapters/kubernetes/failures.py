@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-import msgspec
-
 from evenkeel.errors import (
     AlreadyExistsError,
     ClusterError,
@@ -23,10 +21,8 @@ from evenkeel.errors import (
     UnreadableError,
 )
 from evenkeel.model.decoding import decoded
+from evenkeel.model.status import BUDGET_CAUSE, Status
 from evenkeel.model.times import is_sound
-
-BUDGET_CAUSE = "DisruptionBudget"
-"""The cause in a 429 on eviction that tells a budget's refusal from throttling."""
 
 SEVERAL_BUDGETS = "more than one PodDisruptionBudget"
 """Part of the message of the 500 that the eviction of a pod with two budgets answers.
@@ -44,29 +40,6 @@ BY_STATUS: Mapping[int, type[ClusterError]] = {
     410: ExpiredError,
     422: InvalidError,
 }
-
-
-class Cause(msgspec.Struct, frozen=True):
-    """One cause in a Status."""
-
-    reason: str = ""
-    message: str = ""
-
-
-class Details(msgspec.Struct, frozen=True, rename="camel"):
-    """Details of a Status."""
-
-    causes: tuple[Cause, ...] = ()
-    retry_after_seconds: int = 0
-
-
-class Status(msgspec.Struct, frozen=True):
-    """metav1.Status: how the API server words an error."""
-
-    message: str = ""
-    reason: str = ""
-    code: int = 0
-    details: Details | None = None
 
 
 def read_status(body: bytes) -> Status:

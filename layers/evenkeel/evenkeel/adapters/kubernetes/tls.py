@@ -3,12 +3,11 @@
 import ssl
 
 
-def context(authority: str | None = None, *, verify: bool = True) -> ssl.SSLContext:
+def context(authority: str | None = None) -> ssl.SSLContext:
     """A context that trusts one certificate authority (PEM), or the system's without one.
 
     EKS's authorities lack the authority key identifier, which Python demands since 3.13
     (VERIFY_X509_STRICT); chain, validity and host name are verified all the same.
-    ``verify`` False is a kubeconfig's insecure-skip-tls-verify.
 
     Raises ssl.SSLError or ValueError if the authority is no certificate.
     """
@@ -17,7 +16,4 @@ def context(authority: str | None = None, *, verify: bool = True) -> ssl.SSLCont
         raise ValueError("the certificate authority is empty")
     made = ssl.create_default_context(cadata=authority)
     made.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    if not verify:
-        made.check_hostname = False
-        made.verify_mode = ssl.CERT_NONE
     return made

@@ -114,7 +114,7 @@ class Transport:
         until: datetime | None = None,
         left: TimeLeft | None = None,
     ) -> Answered[T]:
-        """What ``read`` makes of the body of the answer to a call, got as ``respond`` gets it.
+        """What ``read`` makes of the body of the answer to a call, tried as ``_ask`` says.
 
         One thread at a time holds a large body. Raises ClusterError: TooLargeError for a
         body of more than MOST_BYTES.
@@ -123,25 +123,23 @@ class Transport:
             body, date = self._ask(call, partial(self._body, call, large), until, left)
             return Answered(read(body), date)
 
-    def respond(
-        self, call: Call, until: datetime | None = None, left: TimeLeft | None = None
-    ) -> Response:
-        """The whole answer to a call, with its headers, however large. Raises ClusterError.
-
-        A call that was certainly not carried out is tried again while the budget lasts, and not
-        beyond ``until``. One that may have been carried out is tried again only if it is safe. No
-        try begins, and no pause before one, once no time is ``left``.
-        """
-        return self._ask(call, _with_body, until, left)
+    def respond(self, call: Call) -> Response:
+        """The whole answer to a call, with its headers, however large. Raises ClusterError."""
+        return self._ask(call, _with_body)
 
     def _ask[T](
         self,
         call: Call,
         take: Callable[[Response], T],
-        until: datetime | None,
-        left: TimeLeft | None,
+        until: datetime | None = None,
+        left: TimeLeft | None = None,
     ) -> T:
-        """What ``take`` reads of the answer to a call, tried again as ``respond`` says."""
+        """What ``take`` reads of the answer to a call.
+
+        A call that was certainly not carried out is tried again while the budget lasts, and not
+        beyond ``until``. One that may have been carried out is tried again only if it is safe. No
+        try begins, and no pause before one, once no time is ``left``.
+        """
         now = self._clock.now()
         give_up = (
             now + self.limits.budget if until is None else min(now + self.limits.budget, until)

@@ -46,7 +46,7 @@ EvictionInBackgroundErrorText in its pkg/descheduler/evictions, of v0.36.0.
 WINDOW_FULL: Final = "many pods wait for their replacements: this one is released in its turn"
 
 
-class Situation(msgspec.Struct, frozen=True, kw_only=True):
+class GatedPod(msgspec.Struct, frozen=True, kw_only=True):
     """What the gate knows of a pod that somebody wants to evict.
 
     ``census`` counts its ReplicaSet's pods. ``held`` are the budgets that select
@@ -66,7 +66,7 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     patience: timedelta
 
 
-def decide(found: Situation, evictor: Evictor) -> Verdict:
+def decide(found: GatedPod, evictor: Evictor) -> Verdict:
     """Whether the eviction passes, or is deferred and the pod released.
 
     First clause that holds:
@@ -91,7 +91,7 @@ def decide(found: Situation, evictor: Evictor) -> Verdict:
     return msgspec.structs.replace(verdict, message=message, retry_after=timedelta())
 
 
-def _decide(found: Situation, evictor: Evictor) -> Verdict:
+def _decide(found: GatedPod, evictor: Evictor) -> Verdict:
     census, pod = found.census, found.pod
     item = next((each for each in census.released if each.pod.uid == pod.uid), None)
     if item is not None:
@@ -110,7 +110,7 @@ def changed() -> Deferred:
     return Deferred(reason=Reason.CHANGED, message=message, retry_after=SHORTEST_RETRY)
 
 
-def _released(found: Situation, evictor: Evictor, item: ReleasedPod) -> Verdict:
+def _released(found: GatedPod, evictor: Evictor, item: ReleasedPod) -> Verdict:
     """A released pod passes once it is among those that can go, or its release ends.
 
     On which capacity type its replacement is does not matter, though restore may have released it
@@ -138,7 +138,7 @@ def _released(found: Situation, evictor: Evictor, item: ReleasedPod) -> Verdict:
     )
 
 
-def _not_counted(found: Situation) -> Verdict:
+def _not_counted(found: GatedPod) -> Verdict:
     """A pod that was put back or evicted since it was read, or whose release cannot be true.
 
     It is read again, until its patience is over: its owner may write such a release all the time.
@@ -149,7 +149,7 @@ def _not_counted(found: Situation) -> Verdict:
     return changed()
 
 
-def _dying(found: Situation, evictor: Evictor, deadline: Deadline) -> Verdict:
+def _dying(found: GatedPod, evictor: Evictor, deadline: Deadline) -> Verdict:
     """A pod whose node dies passes when its forced eviction is due, or its patience is over.
 
     A node may die as late as its notice says: an hour after a lifecycle action, and a kubelet may
@@ -174,7 +174,7 @@ def _dying(found: Situation, evictor: Evictor, deadline: Deadline) -> Verdict:
     )
 
 
-def _by_workload(found: Situation) -> Allowed | None:
+def _by_workload(found: GatedPod) -> Allowed | None:
     """Why a pod passes that is not released: no replacement is to be had, or none is waited for."""
     census = found.census
     replica_set = census.replica_set
@@ -199,7 +199,7 @@ def _by_workload(found: Situation) -> Allowed | None:
     return None
 
 
-def _release(found: Situation, evictor: Evictor) -> Verdict:
+def _release(found: GatedPod, evictor: Evictor) -> Verdict:
     census, pod, replica_set = found.census, found.pod, found.census.replica_set
     is_last = census.available_owned + census.available_released <= 1
     is_overdue = found.may_exceed and census.now - _asked_since(found) >= found.patience
@@ -222,7 +222,7 @@ def _release(found: Situation, evictor: Evictor) -> Verdict:
     )
 
 
-def _in_turn(found: Situation, evictor: Evictor) -> Verdict:
+def _in_turn(found: GatedPod, evictor: Evictor) -> Verdict:
     """A pod beyond the window waits until that has room, or its patience is over."""
     return Deferred(
         reason=Reason.WINDOW_FULL,
@@ -233,7 +233,7 @@ def _in_turn(found: Situation, evictor: Evictor) -> Verdict:
     )
 
 
-def _noted_since(found: Situation) -> datetime | None:
+def _noted_since(found: GatedPod) -> datetime | None:
     """Since when the eviction waits as far as its pod tells; None if that tells nothing.
 
     It tells so by the release that the eviction led to, or by a note. A note of the future, or of
@@ -248,13 +248,13 @@ def _noted_since(found: Situation) -> datetime | None:
     return asked.since
 
 
-def _asked_since(found: Situation) -> datetime:
+def _asked_since(found: GatedPod) -> datetime:
     """Since when the eviction waits, as its pod tells or this process knows."""
     here = found.census.now - found.waited
     return min(here, _noted_since(found) or here)
 
 
-def _note(found: Situation, evictor: Evictor, reason: Reason) -> Decision | None:
+def _note(found: GatedPod, evictor: Evictor, reason: Reason) -> Decision | None:
     """Note on the pod since when its eviction waits; None if it tells that already."""
     if _noted_since(found) is not None:
         return None

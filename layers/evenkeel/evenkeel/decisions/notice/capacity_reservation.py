@@ -13,12 +13,10 @@ from typing import Final
 from evenkeel.decisions.notice.event import EC2, Event, Understood
 from evenkeel.decisions.notice.instance_action import read_action
 from evenkeel.decisions.notice.kind import EventKind
-from evenkeel.errors import MalformedNoticeError
 from evenkeel.model.notice import Concern, Notice, NoticeKind
 from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
 
-NAME: Final = "capacity-reservation"
 TIME: Final = "instance-termination-time"
 
 LONGEST_LEAD: Final = timedelta(days=1)
@@ -30,25 +28,11 @@ def parse(event: Event) -> Understood:
     action, warning = read_action(event.detail)
     deadline = event.detail.time(TIME)
     if deadline - event.time > LONGEST_LEAD:
-        raise MalformedNoticeError(
-            event.detail.path(TIME),
-            f"should be within a day of the event, but is {in_words(deadline)}",
-        )
-    return Understood(
-        notices=(
-            Notice(
-                kind=NoticeKind.INTERRUPTION,
-                cause=NAME,
-                concerns=KIND.concerns,
-                event_id=event.event_id,
-                instance_id=event.detail.instance_id("instance-id"),
-                time=event.time,
-                deadline=deadline,
-                action=action,
-            ),
-        ),
-        warning=warning,
-    )
+        problem = f"should be within a day of the event, but is {in_words(deadline)}"
+        raise event.detail.malformed(TIME, problem)
+    instance_id = event.detail.instance_id("instance-id")
+    loss = KIND.notice(event, NoticeKind.INTERRUPTION, instance_id, deadline, action=action)
+    return Understood(notices=(loss,), warning=warning)
 
 
 def announce(notice: Notice) -> str:
@@ -60,7 +44,7 @@ def announce(notice: Notice) -> str:
 
 
 KIND: Final = EventKind(
-    name=NAME,
+    name="capacity-reservation",
     source=EC2,
     detail_type="EC2 Capacity Reservation Instance Interruption Warning",
     concerns=Concern.RESERVED,

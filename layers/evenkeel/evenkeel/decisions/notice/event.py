@@ -36,6 +36,10 @@ class Event:
             detail=fields.nested("detail"),
         )
 
+    def harmless(self, message: str) -> "Harmless":
+        """It takes no node away, and why not."""
+        return Harmless(event_id=self.event_id, detail_type=self.detail_type, message=message)
+
 
 class Understood(msgspec.Struct, frozen=True, kw_only=True):
     """The event is a notice, or one for each of the instances that it names.

@@ -24,7 +24,7 @@ It ends on the node, all of whose annotations have 256 KiB together, and in ever
 
 
 class Fields:
-    """A JSON object of an event. Every method raises MalformedNoticeError."""
+    """A JSON object of an event. What reads a field raises MalformedNoticeError."""
 
     def __init__(self, values: object, path: str = "") -> None:
         """Wrap the object at ``path``; the empty path is the event itself."""
@@ -39,19 +39,19 @@ class Fields:
         """The full path of a field, such as ``detail.instance-id``."""
         return f"{self._path}.{name}" if self._path else name
 
+    def malformed(self, name: str, problem: str) -> MalformedNoticeError:
+        """The error to raise for a field."""
+        return MalformedNoticeError(self.path(name), problem)
+
     def text(self, name: str) -> str:
         """A field that is a string, and neither empty nor longer than LONGEST_TEXT."""
         value = self._value(name)
         if not isinstance(value, str):
-            raise MalformedNoticeError(
-                self.path(name), f"should be a string, but is {_name(value)}"
-            )
+            raise self.malformed(name, f"should be a string, but is {_name(value)}")
         if not value.strip():
-            raise MalformedNoticeError(self.path(name), "is empty")
+            raise self.malformed(name, "is empty")
         if len(value) > LONGEST_TEXT:
-            raise MalformedNoticeError(
-                self.path(name), f"has {len(value)} characters, and {LONGEST_TEXT} at most"
-            )
+            raise self.malformed(name, f"has {len(value)} characters, and {LONGEST_TEXT} at most")
         return value
 
     def text_or(self, name: str, default: str) -> str:
@@ -62,9 +62,7 @@ class Fields:
         """A field that is an array of objects; empty where it is missing."""
         values = self._values.get(name, [])
         if not isinstance(values, list):
-            raise MalformedNoticeError(
-                self.path(name), f"should be an array, but is {_name(values)}"
-            )
+            raise self.malformed(name, f"should be an array, but is {_name(values)}")
         return [Fields(value, f"{self.path(name)}[{i}]") for i, value in enumerate(values)]
 
     def nested(self, name: str) -> "Fields":
@@ -78,13 +76,11 @@ class Fields:
         try:
             time = datetime.fromisoformat(value)
         except ValueError:
-            raise MalformedNoticeError(self.path(name), problem) from None
+            raise self.malformed(name, problem) from None
         if time.tzinfo is None:
-            raise MalformedNoticeError(
-                self.path(name), f"should name its time zone, but is {value!r}"
-            )
+            raise self.malformed(name, f"should name its time zone, but is {value!r}")
         if time.year not in YEARS:
-            raise MalformedNoticeError(self.path(name), problem)
+            raise self.malformed(name, problem)
         return time.astimezone(UTC)
 
     def http_time(self, name: str) -> datetime:
@@ -96,24 +92,20 @@ class Fields:
                 return time.astimezone(UTC)
         except (ValueError, OverflowError):
             pass
-        raise MalformedNoticeError(
-            self.path(name),
-            f"should be a time such as Sat, 21 Nov 2026 06:00:00 GMT, but is {value!r}",
-        )
+        problem = f"should be a time such as Sat, 21 Nov 2026 06:00:00 GMT, but is {value!r}"
+        raise self.malformed(name, problem)
 
     def instance_id(self, name: str) -> str:
         """A field that is the id of an EC2 instance."""
         value = self.text(name)
         if not INSTANCE_ID.fullmatch(value):
-            raise MalformedNoticeError(
-                self.path(name),
-                f"should be an instance id such as i-1234567890abcdef0, but is {value!r}",
-            )
+            problem = f"should be an instance id such as i-1234567890abcdef0, but is {value!r}"
+            raise self.malformed(name, problem)
         return value
 
     def _value(self, name: str) -> Any:
         if name not in self._values:
-            raise MalformedNoticeError(self.path(name), "is missing")
+            raise self.malformed(name, "is missing")
         return self._values[name]
 
 

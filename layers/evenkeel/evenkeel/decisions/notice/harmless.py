@@ -26,6 +26,4 @@ REASONS: Final = {
 def find(event: Event) -> Harmless | None:
     """Why the event is harmless, or None if it is not known to be."""
     message = REASONS.get((event.source, event.detail_type))
-    if message is None:
-        return None
-    return Harmless(event_id=event.event_id, detail_type=event.detail_type, message=message)
+    return None if message is None else event.harmless(message)

@@ -24,21 +24,9 @@ def parse(event: Event) -> Understood:
     """
     instance_id = event.detail.instance_id("instance-id")
     action, warning = read_action(event.detail)
-    lead = timedelta() if action is InstanceAction.HIBERNATE else LEAD
-    return Understood(
-        notices=(
-            Notice(
-                kind=NoticeKind.INTERRUPTION,
-                concerns=KIND.concerns,
-                event_id=event.event_id,
-                instance_id=instance_id,
-                time=event.time,
-                deadline=event.time + lead,
-                action=action,
-            ),
-        ),
-        warning=warning,
-    )
+    at = event.time if action is InstanceAction.HIBERNATE else event.time + LEAD
+    loss = KIND.notice(event, NoticeKind.INTERRUPTION, instance_id, at, action=action)
+    return Understood(notices=(loss,), warning=warning)
 
 
 def announce(notice: Notice) -> str:

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from evenkeel.decisions.notice.event import Event, Reading
-from evenkeel.model.notice import Concern, Notice
+from evenkeel.model.notice import Concern, Notice, NoticeKind
 from evenkeel.model.reasons import Reason
 
 
@@ -37,3 +39,28 @@ class EventKind(Wording):
     concerns: Concern
     parse: Callable[[Event], Reading]
     times: tuple[str, ...] = ()
+
+    def notice(
+        self,
+        event: Event,
+        kind: NoticeKind,
+        instance_id: str,
+        deadline: datetime,
+        *,
+        event_id: str = "",
+        **more: Any,
+    ) -> Notice:
+        """What an event of this kind says of an instance; ``more`` are further fields of Notice.
+
+        ``event_id`` is what tells the notice from others; empty: the event's id.
+        """
+        return Notice(
+            kind=kind,
+            cause="" if self.name == kind else self.name,
+            concerns=self.concerns,
+            event_id=event_id or event.event_id,
+            instance_id=instance_id,
+            time=event.time,
+            deadline=deadline,
+            **more,
+        )

@@ -12,13 +12,11 @@ from typing import Final
 
 from evenkeel.decisions.notice.event import Event, Understood
 from evenkeel.decisions.notice.kind import EventKind
-from evenkeel.errors import MalformedNoticeError
 from evenkeel.model.hook import Hook
 from evenkeel.model.notice import Concern, Notice, NoticeKind
 from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
 
-NAME: Final = "lifecycle-action"
 TOKEN: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 TRANSITION: Final = "autoscaling:EC2_INSTANCE_TERMINATING"
 
@@ -36,29 +34,15 @@ def parse(event: Event) -> Understood:
         token=detail.text("LifecycleActionToken"),
     )
     if not TOKEN.fullmatch(hook.token):
-        raise MalformedNoticeError(
-            detail.path("LifecycleActionToken"),
-            f"should be a UUID, but is {hook.token!r}",
-        )
+        problem = f"should be a UUID, but is {hook.token!r}"
+        raise detail.malformed("LifecycleActionToken", problem)
     transition = detail.text("LifecycleTransition")
     if transition != TRANSITION:
-        raise MalformedNoticeError(
-            detail.path("LifecycleTransition"), f"should be {TRANSITION}, but is {transition!r}"
-        )
-    return Understood(
-        notices=(
-            Notice(
-                kind=NoticeKind.INTERRUPTION,
-                cause=NAME,
-                concerns=KIND.concerns,
-                event_id=event.event_id,
-                instance_id=detail.instance_id("EC2InstanceId"),
-                time=event.time,
-                deadline=event.time + LONGEST_WAIT,
-                hook=hook,
-            ),
-        )
-    )
+        problem = f"should be {TRANSITION}, but is {transition!r}"
+        raise detail.malformed("LifecycleTransition", problem)
+    instance_id, end = detail.instance_id("EC2InstanceId"), event.time + LONGEST_WAIT
+    loss = KIND.notice(event, NoticeKind.INTERRUPTION, instance_id, end, hook=hook)
+    return Understood(notices=(loss,))
 
 
 def announce(notice: Notice) -> str:
@@ -71,7 +55,7 @@ def announce(notice: Notice) -> str:
 
 
 KIND: Final = EventKind(
-    name=NAME,
+    name="lifecycle-action",
     source="aws.autoscaling",
     detail_type="EC2 Instance-terminate Lifecycle Action",
     concerns=Concern.ANY,

@@ -8,7 +8,7 @@ meanwhile makes it fail as a whole (422), and the caller reads the node again.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -132,10 +132,9 @@ def exclude(node: Node) -> Patch | None:
 
     None if it carries no notice, or the label already.
     """
-    notice = read(node)
-    if notice is None or names.EXCLUDE_FROM_LOAD_BALANCERS in node.metadata.labels:
+    if names.EXCLUDE_FROM_LOAD_BALANCERS in node.metadata.labels:
         return None
-    return set_mark(node, msgspec.structs.replace(notice, excluded=True))
+    return _note(node, excluded=True)
 
 
 def take_out_of_service(node: Node) -> Patch | None:
@@ -144,18 +143,14 @@ def take_out_of_service(node: Node) -> Patch | None:
     Only for an instance that EC2 calls stopped or terminated. None if the node carries no
     notice, or the taint already.
     """
-    notice = read(node)
-    if notice is None or node.has_taint(names.OUT_OF_SERVICE):
+    if node.has_taint(names.OUT_OF_SERVICE):
         return None
-    return set_mark(node, msgspec.structs.replace(notice, out_of_service=True), OUT_OF_SERVICE)
+    return _note(node, OUT_OF_SERVICE, out_of_service=True)
 
 
 def note_unlisted(node: Node, heard_at: datetime) -> Patch | None:
     """Note when EC2 first did not list the instance of a marked node; None without a notice."""
-    notice = read(node)
-    if notice is None:
-        return None
-    return set_mark(node, msgspec.structs.replace(notice, unlisted_since=heard_at))
+    return _note(node, unlisted_since=heard_at)
 
 
 def end_hook(node: Node) -> Patch | None:
@@ -163,8 +158,7 @@ def end_hook(node: Node) -> Patch | None:
     notice = read(node)
     if notice is None or notice.hook is None:
         return None
-    over = msgspec.structs.replace(notice.hook, is_over=True)
-    return set_mark(node, msgspec.structs.replace(notice, hook=over))
+    return _note(node, hook=msgspec.structs.replace(notice.hook, is_over=True))
 
 
 def unmark(node: Node, *, lift_any: bool = False) -> Patch | None:
@@ -197,14 +191,18 @@ def unmark(node: Node, *, lift_any: bool = False) -> Patch | None:
     return _patch(node, operations)
 
 
+def _note(node: Node, *more: Taint, **changed: Any) -> Patch | None:
+    """Change fields of a node's notice, and add ``more`` taints; None if it carries no notice."""
+    notice = read(node)
+    if notice is None:
+        return None
+    return set_mark(node, msgspec.structs.replace(notice, **changed), *more)
+
+
 def _patch(node: Node, operations: Sequence[Operation]) -> Patch | None:
     if not operations:
         return None
-    return Patch(
-        kind=Node,
-        name=node.name,
-        body=(*as_read(node), *operations),
-    )
+    return Patch(kind=Node, name=node.name, body=(*as_read(node), *operations))
 
 
 def _put_entries(

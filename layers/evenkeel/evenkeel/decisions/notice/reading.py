@@ -6,7 +6,6 @@ from evenkeel.decisions.notice import harmless, kinds, probe
 from evenkeel.decisions.notice.event import (
     EC2,
     Event,
-    Harmless,
     Reading,
     Understood,
     Unknown,
@@ -48,11 +47,7 @@ def _heeded(reading: Reading, event: Event, lifecycle_hook: str) -> Reading:
     hook = reading.notice.hook if isinstance(reading, Understood) else None
     if hook is None or hook.name == lifecycle_hook:
         return reading
-    return Harmless(
-        event_id=event.event_id,
-        detail_type=event.detail_type,
-        message=f"the lifecycle hook {hook.name} is not Evenkeel's",
-    )
+    return event.harmless(f"the lifecycle hook {hook.name} is not Evenkeel's")
 
 
 def _as_given(event: Event) -> Event:

@@ -17,18 +17,9 @@ EXPIRY: Final = timedelta(minutes=15)
 
 def parse(event: Event) -> Understood:
     """A hint that expires. Raises MalformedNoticeError."""
-    return Understood(
-        notices=(
-            Notice(
-                kind=NoticeKind.REBALANCE,
-                concerns=KIND.concerns,
-                event_id=event.event_id,
-                instance_id=event.detail.instance_id("instance-id"),
-                time=event.time,
-                deadline=event.time + EXPIRY,
-            ),
-        ),
-    )
+    instance_id = event.detail.instance_id("instance-id")
+    hint = KIND.notice(event, NoticeKind.REBALANCE, instance_id, event.time + EXPIRY)
+    return Understood(notices=(hint,))
 
 
 def announce(notice: Notice) -> str:

@@ -19,8 +19,6 @@ from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
 from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
 
-NAME: Final = "scheduled-change"
-
 CERTAIN: Final = timedelta(minutes=15)
 """So long before its start the change counts as certain; until then it is a hint."""
 
@@ -47,29 +45,26 @@ def parse(event: Event) -> Understood | Harmless:
     detail = event.detail
     code = detail.text("eventTypeCode")
     if detail.text("service") != "EC2" or detail.text("eventTypeCategory") != "scheduledChange":
-        return _harmless(event, f"{code} is no scheduled change of EC2's")
+        return event.harmless(f"{code} is no scheduled change of EC2's")
     if not ENDS_INSTANCES.fullmatch(code):
-        return _harmless(event, f"{code} ends no instance")
+        return event.harmless(f"{code} ends no instance")
     start = detail.http_time("startTime")
     is_closed = detail.text_or("statusCode", "") == OVER
+    action = InstanceAction.TERMINATE if TERMINATES.fullmatch(code) else InstanceAction.STOP
     notices = tuple(
-        Notice(
-            kind=NoticeKind.REBALANCE,
-            cause=NAME,
-            concerns=KIND.concerns,
+        KIND.notice(
+            event,
+            NoticeKind.REBALANCE,
+            instance_id,
+            start - CERTAIN,
             event_id=detail.text("eventArn"),
-            instance_id=instance_id,
-            time=event.time,
-            deadline=start - CERTAIN,
             ends_at=start,
-            action=(
-                InstanceAction.TERMINATE if TERMINATES.fullmatch(code) else InstanceAction.STOP
-            ),
+            action=action,
             withdrawn=is_closed or is_resolved,
         )
         for instance_id, is_resolved in dict(_instances(event)).items()
     )
-    return Understood(notices=notices) if notices else _harmless(event, f"{code} names no instance")
+    return Understood(notices=notices) if notices else event.harmless(f"{code} names no instance")
 
 
 def _instances(event: Event) -> Iterator[tuple[str, bool]]:
@@ -78,10 +73,6 @@ def _instances(event: Event) -> Iterator[tuple[str, bool]]:
         instance_id = entity.text("entityValue").rpartition(":instance/")[2]
         if INSTANCE_ID.fullmatch(instance_id):
             yield instance_id, entity.text_or("status", "") == RESOLVED
-
-
-def _harmless(event: Event, message: str) -> Harmless:
-    return Harmless(event_id=event.event_id, detail_type=event.detail_type, message=message)
 
 
 def announce(notice: Notice) -> str:
@@ -94,7 +85,7 @@ def announce(notice: Notice) -> str:
 
 
 KIND: Final = EventKind(
-    name=NAME,
+    name="scheduled-change",
     source="aws.health",
     detail_type="AWS Health Event",
     concerns=Concern.ANY,

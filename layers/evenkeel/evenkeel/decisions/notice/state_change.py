@@ -7,7 +7,6 @@ from typing import Final
 
 from evenkeel.decisions.notice.event import EC2, Event, Harmless, Understood
 from evenkeel.decisions.notice.kind import EventKind
-from evenkeel.errors import MalformedNoticeError
 from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
 from evenkeel.model.reasons import Reason
 
@@ -27,29 +26,13 @@ def parse(event: Event) -> Understood | Harmless:
     instance_id = event.detail.instance_id("instance-id")
     state = event.detail.text("state")
     if state in LIVING:
-        return Harmless(
-            event_id=event.event_id,
-            detail_type=event.detail_type,
-            message=f"instance {instance_id} is {state}: no node is lost",
-        )
+        return event.harmless(f"instance {instance_id} is {state}: no node is lost")
     if state not in LOSING:
         known = ", ".join([*sorted(LIVING), *LOSING])
-        raise MalformedNoticeError(
-            event.detail.path("state"), f"should be one of {known}, but is {state!r}"
-        )
-    return Understood(
-        notices=(
-            Notice(
-                kind=NoticeKind.STATE_CHANGE,
-                concerns=KIND.concerns,
-                event_id=event.event_id,
-                instance_id=instance_id,
-                time=event.time,
-                deadline=event.time,
-                action=LOSING[state],
-            ),
-        ),
-    )
+        raise event.detail.malformed("state", f"should be one of {known}, but is {state!r}")
+    action = LOSING[state]
+    loss = KIND.notice(event, NoticeKind.STATE_CHANGE, instance_id, event.time, action=action)
+    return Understood(notices=(loss,))
 
 
 def announce(notice: Notice) -> str:

@@ -53,6 +53,11 @@ def bears_spot(labels: CapacityLabels) -> tuple[Toleration, ...]:
     )
 
 
+def bears_headroom() -> Toleration:
+    """Toleration of the taint of nodes whose room is kept for workloads of one replica."""
+    return Toleration(key=names.HEADROOM, operator="Exists")
+
+
 def _interruptible(labels: CapacityLabels, operator: str) -> tuple[NodeRequirement, ...]:
     if not labels.names_interruptible:
         return ()

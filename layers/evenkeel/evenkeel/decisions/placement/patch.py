@@ -1,11 +1,17 @@
 """The JSON patch of a placed pod. It adds what is missing and changes nothing of its owner's."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.placement.clauses import bears_spot, is_spot, not_spot, rather_spot
+from evenkeel.decisions.placement.clauses import (
+    bears_headroom,
+    bears_spot,
+    is_spot,
+    not_spot,
+    rather_spot,
+)
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, NodeSelectorTerm, Toleration
 from evenkeel.model.capacity import Capacity, CapacityLabels
@@ -23,7 +29,7 @@ _TOLERATIONS: Final = ("spec", "tolerations")
 
 
 def placement_patch(
-    pod: NewPod, placed: Placed, labels: CapacityLabels, *, scales_in: bool
+    pod: NewPod, placed: Placed, labels: CapacityLabels, *, scales_in: bool, is_only: bool = False
 ) -> Sequence[Operation]:
     """Let a pod ask for a capacity type, and note that on it.
 
@@ -32,13 +38,15 @@ def placement_patch(
     is not: it would match then. Spot: preferred, and taints of these labels are tolerated; required
     where restore moves a pod there, which rolls the move back if no such node has room.
     ``scales_in``: its controller picks which pods go, so a pod of the floor shall go last.
+    ``is_only``: its workload has one replica, which reserved headroom is kept for.
     """
     operations = [*_noted(pod, placed, scales_in=scales_in)]
     if placed.as_ is Capacity.ON_DEMAND:
         operations += _not_on_spot(pod.spec, labels)
     else:
         prefer = _only_on_spot if placed.move else _rather_on_spot
-        operations += [*prefer(pod.spec, labels), *_tolerating(pod.spec, labels)]
+        borne = [*bears_spot(labels), *([bears_headroom()] if is_only else [])]
+        operations += [*prefer(pod.spec, labels), *_tolerating(pod.spec, borne)]
     return operations
 
 
@@ -104,8 +112,8 @@ def _rather_on_spot(spec: NewPodSpec, labels: CapacityLabels) -> Iterator[Operat
     yield from _items(_PREFERRED, spec.node_affinity.preferred, rather_spot(labels))
 
 
-def _tolerating(spec: NewPodSpec, labels: CapacityLabels) -> Iterator[Operation]:
-    borne, wanted = spec.tolerations or (), bears_spot(labels)
+def _tolerating(spec: NewPodSpec, wanted: Iterable[Toleration]) -> Iterator[Operation]:
+    borne = spec.tolerations or ()
     missing = [each for each in wanted if not any(_covers(there, each) for there in borne)]
     yield from _items(_TOLERATIONS, spec.tolerations, missing)
 

@@ -1,11 +1,8 @@
-"""How many pods of a workload one pool is to have at most, and what is said where it has more."""
+"""How many pods of a workload one pool is to have at most."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 
-from evenkeel.decisions.floor.standing import Remark
-from evenkeel.decisions.pools.spread import Spread
 from evenkeel.model.annotations import ONE_POOL_AT_MOST
-from evenkeel.model.reasons import Reason
 from evenkeel.model.workload import JobSpec, Workload
 
 
@@ -27,29 +24,3 @@ def goal_of(
         return None
     spec = workload.spec
     return at_most.of(spec.parallelism if isinstance(spec, JobSpec) else spec.replicas)
-
-
-def remarks_on(spread: Spread, goal: int, pools: Callable[[], int]) -> Sequence[Remark]:
-    """What is off with a workload that has a goal; nothing while it is kept.
-
-    ``pools`` counts the pools that take its pods. It looks at all nodes, so it is asked only where
-    a pool has more than the goal.
-    """
-    most = max(spread.held.values(), default=0)
-    if most <= goal:
-        return []
-    taking = pools()
-    on_spot = sum(spread.held.values())
-    needed = -(-on_spot // goal)
-    if needed > taking:
-        message = (
-            f"its {on_spot} pods on spot need {needed} pools to have {goal} at most in each, and"
-            f" {taking} can take them: add instance types or zones"
-        )
-        return [Remark(Reason.POOLS_TOO_FEW, "too few pools", message, warning=True)]
-    fullest = next(pool for pool, held in spread.held.items() if held == most)
-    message = (
-        f"{most} of its pods are in one pool ({fullest}), which is to have {goal} at most: new pods"
-        " avoid it where their scheduler asks Evenkeel's extender"
-    )
-    return [Remark(Reason.POOL_TOO_FULL, "pool too full", message, warning=True)]

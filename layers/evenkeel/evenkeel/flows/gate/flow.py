@@ -20,7 +20,7 @@ from evenkeel.errors import (
 )
 from evenkeel.flows.gate.concurrency import Concurrency
 from evenkeel.flows.gate.eviction import Eviction
-from evenkeel.flows.gate.reading import Reader
+from evenkeel.flows.gate.reading import EvictionReader
 from evenkeel.flows.gate.window import Window
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
@@ -41,7 +41,7 @@ class GateFlow:
         self._settings = settings
         self._cluster = cluster
         self._recorder = recorder
-        self._reader = Reader(cluster, clock)
+        self._reader = EvictionReader(cluster, clock)
         self._window = Window(cluster, clock, settings.window)
         self._concurrency = Concurrency(clock)
 
@@ -137,7 +137,7 @@ class GateFlow:
         has_room = found.pod.released or self._window.has_room(found.pod.namespace)
 
         def decide(census: Census) -> Verdict:
-            situation = gate.Situation(
+            situation = gate.GatedPod(
                 pod=found.pod,
                 census=census,
                 held=held,

@@ -48,7 +48,7 @@ class Workload:
     dooms: Mapping[str, NodeNotice] = field(default_factory=dict)
 
 
-class Reader:
+class EvictionReader:
     """Reads for one eviction after the other, or several at once."""
 
     def __init__(self, cluster: Cluster, clock: Clock) -> None:

@@ -33,14 +33,14 @@ from evenkeel.errors import (
 from evenkeel.flows.interruption.hooks import HookTimer
 from evenkeel.flows.interruption.nodes import Booting, Found, NodeLookup
 from evenkeel.flows.pause import is_paused
-from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, Notice, WakeUp
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Get
-from evenkeel.ports import Clock, Cluster, LifecycleActions, Queue, Recorder
+from evenkeel.ports import Clock, Cluster, Instances, LifecycleActions, Queue, Recorder
+from evenkeel.settings import InterruptionSettings, Mode
 
 WAKE_UP_DELAY: Final = timedelta(seconds=1)
 """Notices of one storm come together: by then most of them are marked."""
@@ -79,30 +79,27 @@ class _Work:
 class InterruptionFlow:
     """Marks the nodes of notices. One object serves a process: it keeps the last node list."""
 
-    def __init__(  # noqa: PLR0913 - what it acts on, each of it once
+    def __init__(
         self,
-        *,
-        acts: bool,
+        settings: InterruptionSettings,
         cluster: Cluster,
-        lookup: NodeLookup,
+        instances: Instances,
         wake_ups: Queue,
         clock: Clock,
         recorder: Recorder,
-        labels: CapacityLabels,
         lifecycle: LifecycleActions | None = None,
     ) -> None:
-        """``acts`` False: decide, count and record, but write nothing to the cluster.
+        """In observe mode it decides, counts and records, but writes nothing to the cluster.
 
-        ``labels`` tell which nodes are spot where EC2 does not answer. ``lifecycle`` is asked about
-        lifecycle hooks, if any are heeded.
+        ``lifecycle`` is asked about lifecycle hooks, if any are heeded.
         """
-        self._acts = acts
+        self._acts = settings.mode is Mode.ACT
         self._cluster = cluster
-        self._lookup = lookup
+        self._lookup = NodeLookup(cluster, instances, clock, settings.cluster_name)
         self._wake_ups = wake_ups
         self._clock = clock
         self._recorder = recorder
-        self._labels = labels
+        self._labels = settings.capacity_labels
         self._lifecycle = lifecycle
 
     def handle(self, notices: Sequence[Notice]) -> Sequence[Result]:

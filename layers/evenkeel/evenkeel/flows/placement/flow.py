@@ -29,7 +29,7 @@ from evenkeel.model.placement import NewPod, Placed, is_relaxed, placed_as, plac
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Operation
 from evenkeel.model.template import is_by_template
-from evenkeel.model.workload import ReplicaSet
+from evenkeel.model.workload import Job, ReplicaSet
 from evenkeel.ports import Clock, Cluster, Recorder
 from evenkeel.settings import Mode, PlacementSettings
 from evenkeel.settings.placement import LONGEST_COUNTING
@@ -184,11 +184,15 @@ class PlacementFlow:
             chosen.capacity, self._clock.now(), claim=claim, slot=place.slot, move=move
         )
         labels = self._labels.among(around.interruptible)
-        return Outcome(self._patch(pod, note, labels), summary=message)
+        workload = around.workload
+        is_only = not isinstance(workload, Job) and workload.spec.replicas == 1
+        return Outcome(self._patch(pod, note, labels, is_only=is_only), summary=message)
 
-    def _patch(self, pod: NewPod, note: Placed, labels: CapacityLabels) -> Sequence[Operation]:
+    def _patch(
+        self, pod: NewPod, note: Placed, labels: CapacityLabels, *, is_only: bool = False
+    ) -> Sequence[Operation]:
         scales_in = controller_kind(pod) is ReplicaSet
-        return placement_patch(pod, note, labels, scales_in=scales_in)
+        return placement_patch(pod, note, labels, scales_in=scales_in, is_only=is_only)
 
     def _leave(self, subject: Reference, left: Left, workload: Reference | None = None) -> Outcome:
         self._recorder.counted(Metric.PODS_LEFT)

@@ -1,4 +1,4 @@
-"""The extender on a world that the test shows it, object by object."""
+"""The extender with a store that the test fills, object by object."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -7,10 +7,6 @@ from typing import Any
 
 import msgspec
 
-from evenkeel.adapters.telemetry.memory import InMemoryRecorder
-from evenkeel.flows.scheduling.extender import Extender
-from evenkeel.flows.scheduling.world import SELECTIONS, World
-from evenkeel.handlers import scheduling
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.cluster_objects import Namespace
@@ -18,6 +14,10 @@ from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Listing, Relisted
 from evenkeel.settings import Mode
+from evenkeel_extender import calls
+from evenkeel_extender.extender import Extender
+from evenkeel_extender.store import SELECTIONS, Store
+from evenkeel_hosting.memory import InMemoryRecorder
 from tests import builders
 from tests.builders import NOW
 from tests.unit.decisions.placement.pods import document
@@ -61,18 +61,18 @@ class Waiting(Condition):
 
 
 class Scheduling:
-    """A world, filled unless told otherwise, and the extender that knows it."""
+    """A store, filled unless told otherwise, and the extender that knows it."""
 
     def __init__(self, *, mode: Mode = Mode.ACT, filled: bool = True) -> None:
         self.shows_pods = True  # a watch shows a pod before the scheduler asks about it
         self.clock = HandClock()
         self.recorder = InMemoryRecorder()
-        self.world = World(WELL_KNOWN, self.clock)
-        self.world.known = self.waiting = Waiting(self.clock)
+        self.store = Store(WELL_KNOWN, self.clock)
+        self.store.known = self.waiting = Waiting(self.clock)
         self.extender = Extender(
-            self.world, WELL_KNOWN, self.clock, self.recorder, mode=mode, everywhere=False
+            self.store, WELL_KNOWN, self.clock, self.recorder, mode=mode, everywhere=False
         )
-        self.answerers = scheduling.answerers(self.extender, self.recorder)
+        self.answerers = calls.answerers(self.extender, self.recorder)
         if filled:
             for selection in SELECTIONS:
                 self.relist(selection.kind)
@@ -81,13 +81,13 @@ class Scheduling:
     def relist(self, kind: type[KubernetesObject], *items: KubernetesObject) -> None:
         """The watch of a kind begins, or begins anew, with these."""
         selection = next(each for each in SELECTIONS if each.kind is kind)
-        self.world.absorb([Relisted(selection, Listing(items, "1"))])
+        self.store.absorb([Relisted(selection, Listing(items, "1"))])
 
     def show(self, *items: KubernetesObject, deleted: bool = False) -> None:
         """Watches show these one after the other."""
         for item in items:
             selection = next(each for each in SELECTIONS if each.kind is type(item))
-            self.world.absorb([Change(selection, item, deleted=deleted)])
+            self.store.absorb([Change(selection, item, deleted=deleted)])
 
     def nodes(self, *found: str, spot: bool = True, **fields: Any) -> None:
         """Nodes with room."""
@@ -96,7 +96,7 @@ class Scheduling:
 
     def filter(self, pod: Mapping[str, Any], *nodes: str) -> dict[str, Any]:
         """What the scheduler gets from the filter."""
-        found: dict[str, Any] = self._ask(scheduling.FILTER, pod, nodes)
+        found: dict[str, Any] = self._ask(calls.FILTER, pod, nodes)
         return found
 
     def left(self, pod: Mapping[str, Any], *nodes: str) -> list[str]:
@@ -112,9 +112,7 @@ class Scheduling:
 
     def scores(self, pod: Mapping[str, Any], *nodes: str) -> dict[str, int]:
         """The scores of nodes."""
-        return {
-            each["Host"]: each["Score"] for each in self._ask(scheduling.PRIORITIZE, pod, nodes)
-        }
+        return {each["Host"]: each["Score"] for each in self._ask(calls.PRIORITIZE, pod, nodes)}
 
     def _ask(self, verb: str, pod: Mapping[str, Any], nodes: Sequence[str]) -> Any:
         if self.shows_pods:

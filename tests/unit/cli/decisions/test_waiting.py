@@ -5,9 +5,9 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from evenkeel.decisions.gate.waiting import waiting
 from evenkeel.model import names
 from evenkeel.model.release import Asked, ReleaseReason
+from evenkeel_cli.decisions.waiting import waiting
 from tests import builders
 from tests.builders import NOW
 

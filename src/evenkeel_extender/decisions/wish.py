@@ -13,9 +13,9 @@ from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.gang import named
 from evenkeel.model.placement import is_relaxed
-from evenkeel.model.scheduling import PendingPod
 from evenkeel.model.template import is_by_template
 from evenkeel.model.workload import Controller, Deployment
+from evenkeel_extender.messages import PendingPod
 
 
 class Wish(msgspec.Struct, frozen=True):

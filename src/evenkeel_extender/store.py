@@ -6,8 +6,6 @@ from datetime import datetime
 from threading import Condition
 from typing import Any, Final
 
-from evenkeel.flows.scheduling.fleet import Fleet
-from evenkeel.flows.scheduling.population import Population
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.cluster_objects import ConfigMap, Namespace
@@ -17,6 +15,8 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Relisted, Selection
 from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Clock
+from evenkeel_extender.node_scores import NodeScores
+from evenkeel_extender.pod_counts import PodCounts
 
 _PAUSE: Final = Selection(ConfigMap, names.SYSTEM_NAMESPACE, fields=f"metadata.name={names.PAUSED}")
 SELECTIONS: Final[tuple[Selection[Any], ...]] = (
@@ -30,7 +30,7 @@ type Shown = Change[KubernetesObject] | Relisted[KubernetesObject]
 """What a watch shows."""
 
 
-class World:
+class Store:
     """Nodes, pods and their owners. Any number of threads may use it.
 
     Hold ``known`` over several questions, so that nothing changes between them.
@@ -45,8 +45,8 @@ class World:
     def reset(self) -> None:
         """Forget everything: the watches begin again."""
         with self.known:
-            self.fleet = Fleet(self._labels)
-            self.population = Population(self.fleet)
+            self.nodes = NodeScores(self._labels)
+            self.pods = PodCounts(self.nodes)
             self._unlisted = set(SELECTIONS)
             self._shown: defaultdict[type, dict[str, KubernetesObject]] = defaultdict(dict)
             self._owners: dict[str, KubernetesObject] = {}
@@ -71,7 +71,7 @@ class World:
         """Take in what watches have shown."""
         with self.known:
             now = self._clock.now()
-            self.fleet.recover(now)
+            self.nodes.recover(now)
             for arrival in arrivals:
                 if isinstance(arrival, Relisted):
                     self._relist(arrival, now)
@@ -94,9 +94,9 @@ class World:
         self._shown[type(item)][item.uid] = _slim(item)
         match item:
             case Pod():
-                self.population.see(item)
+                self.pods.see(item)
             case Node():
-                self.fleet.see(item, now)
+                self.nodes.see(item, now)
             case Namespace():
                 self._namespaces[item.name] = item
             case ConfigMap():
@@ -108,9 +108,9 @@ class World:
         self._shown[type(item)].pop(item.uid, None)
         match item:
             case Pod():
-                self.population.lose(item.uid)
+                self.pods.lose(item.uid)
             case Node():
-                self.fleet.lose(item.name, now)
+                self.nodes.lose(item.name, now)
             case Namespace():
                 self._namespaces.pop(item.name, None)
             case ConfigMap():

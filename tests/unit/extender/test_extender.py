@@ -10,10 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.flows.scheduling.fleet import SHORT_FOR
-from evenkeel.flows.scheduling.patience import PATIENCE, REST
 from evenkeel.handlers.requests import RefusedError
-from evenkeel.handlers.scheduling import FILTER, PRIORITIZE
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import ConfigMap, Namespace
 from evenkeel.model.meta import Metadata
@@ -21,8 +18,11 @@ from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.settings import Mode
+from evenkeel_extender.calls import FILTER, PRIORITIZE
+from evenkeel_extender.node_scores import SHORT_FOR
+from evenkeel_extender.patience import PATIENCE, REST
 from tests import builders
-from tests.unit.scheduling.scene import Scheduling, waiting
+from tests.unit.extender.scene import Scheduling, waiting
 
 SHOP: Mapping[str, Any] = {"namespace": "shop"}
 
@@ -385,7 +385,7 @@ def test_before_everything_was_listed_the_scheduler_goes_on_by_itself(verb: str)
 
 
 def test_nor_after_the_watches_have_begun_anew(seen: Scheduling) -> None:
-    seen.world.reset()
+    seen.store.reset()
     assert "listed" in seen.filter(waiting(), "s1")["Error"]
 
 

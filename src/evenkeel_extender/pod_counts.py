@@ -4,9 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from evenkeel.flows.scheduling.fleet import Fleet, Load
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.pod import Pod
+from evenkeel_extender.node_scores import Load, NodeScores
 
 _NONE: Final[Mapping[str, int]] = {}
 
@@ -19,11 +19,11 @@ class _Seen(NamedTuple):
     load: Load
 
 
-class Population:
+class PodCounts:
     """All pods that have not ended. Not safe for several threads: its owner locks."""
 
-    def __init__(self, fleet: Fleet) -> None:
-        self._fleet = fleet
+    def __init__(self, scores: NodeScores) -> None:
+        self._scores = scores
         self._seen: dict[str, _Seen] = {}
         self._nodes_of: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._reserved: dict[str, str] = {}  # the workload, by the pod's uid
@@ -38,7 +38,7 @@ class Population:
 
         A pod with a reservation that has no node yet will go to no other node.
         """
-        on_demand = self._fleet.of[Capacity.ON_DEMAND]
+        on_demand = self._scores.of[Capacity.ON_DEMAND]
         there = self._nodes_of.get(controller_key, _NONE)
         waiting = self._reserved_of.get(controller_key, set()) - {but}
         return len(waiting) + sum(count for node, count in there.items() if node in on_demand)
@@ -65,7 +65,7 @@ class Population:
         key = "" if pod.leaving or pod.released else pod.controller_key
         seen = self._seen[pod.uid] = _Seen(pod.spec.node_name, key, load)
         if seen.node:
-            self._fleet.add(seen.node, load)
+            self._scores.add(seen.node, load)
             if key:
                 self._nodes_of[key][seen.node] += 1
 
@@ -76,7 +76,7 @@ class Population:
         seen = self._seen.pop(uid, None)
         if seen is None or not seen.node:
             return
-        self._fleet.add(seen.node, Load(-seen.load.cpu, -seen.load.memory))
+        self._scores.add(seen.node, Load(-seen.load.cpu, -seen.load.memory))
         there = self._nodes_of.get(seen.controller_key)
         if there is not None:
             there[seen.node] -= 1

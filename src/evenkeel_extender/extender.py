@@ -8,19 +8,19 @@ from typing import Final
 
 from evenkeel.decisions.placement.verdict import Counted
 from evenkeel.decisions.pools.goal import goal_of
-from evenkeel.decisions.scheduling.rank import FEWEST, beside_full_pools
-from evenkeel.decisions.scheduling.wish import EITHER, Wish, by_count, by_floor, needs_no_owner
 from evenkeel.errors import EvenkeelError
-from evenkeel.flows.scheduling.patience import PATIENCE, Patience
-from evenkeel.flows.scheduling.world import World
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.metrics import Metric
 from evenkeel.model.reasons import Reason
-from evenkeel.model.scheduling import ExtenderArgs, FilterResult, HostPriority, PendingPod
 from evenkeel.model.workload import Controller, Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Clock, Recorder
 from evenkeel.settings import Mode
+from evenkeel_extender.decisions.rank import FEWEST, beside_full_pools
+from evenkeel_extender.decisions.wish import EITHER, Wish, by_count, by_floor, needs_no_owner
+from evenkeel_extender.messages import ExtenderArgs, FilterResult, HostPriority, PendingPod
+from evenkeel_extender.patience import PATIENCE, Patience
+from evenkeel_extender.store import Store
 
 DRAINED: Final = "the node is drained"
 FLOOR: Final = "the pod is one of its floor"
@@ -40,7 +40,7 @@ class Extender:
 
     def __init__(
         self,
-        world: World,
+        store: Store,
         labels: CapacityLabels,
         clock: Clock,
         recorder: Recorder,
@@ -53,7 +53,7 @@ class Extender:
         ``everywhere``: floors hold in all namespaces.
         """
         self._acts = mode is Mode.ACT
-        self._world = world
+        self._store = store
         self._labels = labels
         self._clock = clock
         self._patience = Patience(clock)
@@ -67,12 +67,12 @@ class Extender:
         need not. Raises UnansweredError if something that the answer depends on is not known.
         """
         names = _names(args)
-        with self._world.known:
+        with self._store.known:
             wish = self._awaited(args.pod)
-            fleet = self._world.fleet
-            failed = dict.fromkeys(fleet.closed.intersection(names), DRAINED)
+            nodes = self._store.nodes
+            failed = dict.fromkeys(nodes.closed.intersection(names), DRAINED)
             if wish.must and wish.capacity is not None:
-                off = fleet.of[wish.capacity.other].intersection(names)
+                off = nodes.of[wish.capacity.other].intersection(names)
                 failed = dict.fromkeys(off, FLOOR) | failed
         if not failed or not self._acts:
             return FilterResult(node_names=names)
@@ -82,18 +82,18 @@ class Extender:
     def prioritize(self, args: ExtenderArgs) -> Sequence[HostPriority]:
         """A score for each node. Raises UnansweredError as ``filter`` does."""
         names = _names(args)
-        with self._world.known:
+        with self._store.known:
             wish = self._wish(args.pod)
             if not self._acts:
                 return ()
-            base = self._world.fleet.bases(wish.capacity).get
-            there = self._world.population.nodes_of(args.pod.controller_key)
+            base = self._store.nodes.bases(wish.capacity).get
+            there = self._store.pods.nodes_of(args.pod.controller_key)
             if not there:
                 return [HostPriority(name, base(name, 0) + FEWEST) for name in names]
             full = self._in_full_pools(args.pod, there)
             if not full:
                 return _ranked(names, base, there)
-            spot = self._world.fleet.of[Capacity.SPOT]
+            spot = self._store.nodes.of[Capacity.SPOT]
             return [
                 HostPriority(each.host, beside_full_pools(each.score, is_ahead=is_ahead))
                 for is_ahead in (False, True)
@@ -107,7 +107,7 @@ class Extender:
         wish = self._shown(pod)
         if wish is None and self._patience.is_left_for(pod.metadata):
             within = PATIENCE.total_seconds()
-            wish = self._world.known.wait_for(lambda: self._shown(pod), within)
+            wish = self._store.known.wait_for(lambda: self._shown(pod), within)
             if wish is None:
                 self._patience.was_in_vain(pod.metadata)
         return self._wish(pod) if wish is None else wish
@@ -119,11 +119,11 @@ class Extender:
         return None
 
     def _wish(self, pod: PendingPod) -> Wish:
-        world = self._world
-        if not world.is_filled:
+        store = self._store
+        if not store.is_filled:
             raise UnansweredError("not all nodes, pods and workloads were listed yet")
-        namespace = world.namespace(pod.metadata.namespace)
-        if namespace is None or world.is_paused:
+        namespace = store.namespace(pod.metadata.namespace)
+        if namespace is None or store.is_paused:
             return EITHER
         wish = needs_no_owner(pod, namespace, self._labels, everywhere=self._everywhere)
         if wish is not None:
@@ -138,11 +138,11 @@ class Extender:
         return self._counted(pod, controller, found) if isinstance(found, Counted) else found
 
     def _controller_of(self, pod: PendingPod) -> Controller | None:
-        found = self._world.owner(pod.controller_key)
+        found = self._store.owner(pod.controller_key)
         return found if isinstance(found, ReplicaSet | StatefulSet | Job) else None
 
     def _deployment_of(self, controller: Controller) -> Deployment | None:
-        above = self._world.owner(controller.controller_key)
+        above = self._store.owner(controller.controller_key)
         return above if isinstance(above, Deployment) else None
 
     def _in_full_pools(self, pod: PendingPod, there: Mapping[str, int]) -> AbstractSet[str]:
@@ -150,13 +150,13 @@ class Extender:
 
         ``there``: how many pods of the controller are on which nodes.
         """
-        namespace = self._world.namespace(pod.metadata.namespace)
+        namespace = self._store.namespace(pod.metadata.namespace)
         controller = self._controller_of(pod)
         if namespace is None or controller is None:
             return frozenset()
         workload = self._deployment_of(controller) or controller
         goal = goal_of(workload, pod.metadata.annotations, namespace.metadata.annotations)
-        return frozenset() if goal is None else self._world.fleet.in_full_pools(there, goal)
+        return frozenset() if goal is None else self._store.nodes.in_full_pools(there, goal)
 
     def _counted(self, pod: PendingPod, controller: Controller, counted: Counted) -> Wish:
         """Count the pods of the floor. A pod that has to go to on-demand counts from now on.
@@ -164,12 +164,11 @@ class Extender:
         Only a pod that the API server has: made-up pods could fill a floor. Raises UnshownError for
         one that no watch has shown.
         """
-        world, uid = self._world, pod.metadata.uid
-        if not world.population.is_waiting(uid, controller.key):
+        store, uid = self._store, pod.metadata.uid
+        if not store.pods.is_waiting(uid, controller.key):
             raise UnshownError("the pod was not shown yet")
-        population = world.population
-        wish = by_count(counted, population.on_demand_of(controller.key, uid))
-        if wish.must and population.reserve(uid, controller.key):
+        wish = by_count(counted, store.pods.on_demand_of(controller.key, uid))
+        if wish.must and store.pods.reserve(uid, controller.key):
             self._recorder.counted(Metric.PODS_PLACED_ON_DEMAND)
             self._recorder.decided(
                 Decision.about(

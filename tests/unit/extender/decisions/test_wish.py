@@ -6,14 +6,14 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.placement.verdict import Counted
-from evenkeel.decisions.scheduling.wish import EITHER, Wish, by_count, by_floor, needs_no_owner
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, Capacity
 from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.placement import Relaxation
-from evenkeel.model.scheduling import PendingPod
 from evenkeel.model.workload import Deployment, StatefulSet
+from evenkeel_extender.decisions.wish import EITHER, Wish, by_count, by_floor, needs_no_owner
+from evenkeel_extender.messages import PendingPod
 from tests import builders
 from tests.builders import NOW, seconds
 from tests.unit.decisions.placement.pods import document

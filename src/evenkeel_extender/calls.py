@@ -11,12 +11,12 @@ from typing import Final
 import msgspec
 
 from evenkeel.errors import EvenkeelError, UnreadableError
-from evenkeel.flows.scheduling.extender import Extender
 from evenkeel.handlers.requests import Answerer, RefusedError
 from evenkeel.model.decoding import decoded
 from evenkeel.model.metrics import Metric
-from evenkeel.model.scheduling import ExtenderArgs, FilterResult, HostPriority
 from evenkeel.ports import Recorder
+from evenkeel_extender.extender import Extender
+from evenkeel_extender.messages import ExtenderArgs, FilterResult, HostPriority
 
 FILTER: Final = "/filter"
 PRIORITIZE: Final = "/prioritize"

@@ -4,9 +4,9 @@ from itertools import pairwise, product
 
 import pytest
 
-from evenkeel.decisions.scheduling.rank import FEWEST, Tier, base, beside_full_pools, tier_of
 from evenkeel.model.capacity import Capacity
-from evenkeel.model.scheduling import MOST
+from evenkeel_extender.decisions.rank import FEWEST, Tier, base, beside_full_pools, tier_of
+from evenkeel_extender.messages import MOST
 
 SPOT, ON_DEMAND = Capacity.SPOT, Capacity.ON_DEMAND
 

@@ -4,12 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from evenkeel.decisions.notice import draining, mark
+from evenkeel.decisions.notice import mark
 from evenkeel.decisions.notice.which_notice import decide
 from evenkeel.model.decision import Verb
 from evenkeel.model.hook import Hook
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, NodeNotice, Notice, NoticeKind
+from evenkeel_cli.decisions import draining
 from tests import builders
 from tests.builders import NOW, patched
 

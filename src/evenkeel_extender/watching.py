@@ -1,12 +1,12 @@
-"""Watches beside the server's answers: they show the extender's world what changes."""
+"""Watches beside the server's answers: they show the extender's store what changes."""
 
 from datetime import timedelta
 from threading import Event, Thread
 from typing import Final, Self
 
-from evenkeel.flows.scheduling.world import SELECTIONS, Shown, World
 from evenkeel.model.request import Change, Relisted
 from evenkeel.ports import Cluster, Recorder, Reply, Session
+from evenkeel_extender.store import SELECTIONS, Shown, Store
 
 TURN: Final = timedelta(seconds=1)
 """So long a turn waits for something to be shown."""
@@ -19,11 +19,11 @@ ENDING: Final = 5.0
 
 
 class Watching:
-    """A thread that watches all that a world is made of. Use it in a with statement."""
+    """A thread that watches all that a store holds. Use it in a with statement."""
 
-    def __init__(self, cluster: Cluster, world: World, recorder: Recorder) -> None:
+    def __init__(self, cluster: Cluster, store: Store, recorder: Recorder) -> None:
         self._cluster = cluster
-        self._world = world
+        self._store = store
         self._recorder = recorder
         self._is_over = Event()
         self._thread = Thread(target=self._run, name="evenkeel-watching", daemon=True)
@@ -43,7 +43,7 @@ class Watching:
             try:
                 self._watch()
             except Exception as error:  # noqa: BLE001 - whatever it was, watches begin anew
-                self._world.reset()
+                self._store.reset()
                 self._recorder.noted(f"watches begin anew: {error}", error=type(error).__name__)
                 self._is_over.wait(PAUSE)
 
@@ -55,15 +55,15 @@ class Watching:
                 self._turn(session)
 
     def _turn(self, session: Session) -> None:
-        was_filled = self._world.is_filled
+        was_filled = self._store.is_filled
         shown: list[Shown] = []
         for arrival in session.next(TURN):
             if isinstance(arrival, Change | Relisted):
                 shown.append(arrival)
             elif isinstance(arrival, Reply) and arrival.error is not None:
                 self._recorder.noted(f"a watch is refused: {arrival.request}: {arrival.error}")
-        self._world.absorb(shown)
-        if self._world.is_filled and not was_filled:
+        self._store.absorb(shown)
+        if self._store.is_filled and not was_filled:
             self._recorder.noted(
                 "the scheduler is answered: all nodes, pods and workloads are known"
             )

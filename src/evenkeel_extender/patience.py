@@ -3,9 +3,9 @@
 from datetime import timedelta
 from typing import Final
 
-from evenkeel.model.scheduling import PendingMetadata
 from evenkeel.model.times import is_sound
 from evenkeel.ports import Clock
+from evenkeel_extender.messages import PendingMetadata
 
 PATIENCE: Final = timedelta(seconds=0.5)
 """How long to wait until the watches have shown a pod and its controller."""

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from evenkeel.decisions.notice import mark
-from evenkeel.decisions.scheduling.rank import base, tier_of
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.node import Node
 from evenkeel.model.pool import Pool, pool_of
 from evenkeel.model.quantity import number
+from evenkeel_extender.decisions.rank import base, tier_of
 
 SHORT_FOR: Final = timedelta(minutes=3)
 """How long a pool counts as short after its last doomed node has gone.
@@ -53,7 +53,7 @@ class _Place:
         self.allocatable = Load(*(number(allocatable.get(each, "0")) for each in Load._fields))
 
 
-class Fleet:
+class NodeScores:
     """All nodes. Not safe for several threads: its owner locks."""
 
     def __init__(self, labels: CapacityLabels) -> None:

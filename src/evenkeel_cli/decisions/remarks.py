@@ -1,0 +1,104 @@
+"""What is off with a workload, and what to do about it."""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from evenkeel.decisions.floor.standing import Standing
+from evenkeel.decisions.pools.spread import Spread
+from evenkeel.model import names
+from evenkeel.model.reasons import Reason
+from evenkeel.model.template import is_by_template
+from evenkeel_cli.decisions.waiting import Waiting
+
+
+class Remark(msgspec.Struct, frozen=True):
+    """What is off, in a word or two, and what to do about it.
+
+    ``warning``: replicas are at risk because of it.
+    """
+
+    reason: Reason
+    brief: str
+    message: str
+    warning: bool = False
+
+
+def of_standing(standing: Standing, evictions: Sequence[Waiting]) -> Sequence[Remark]:
+    """What is off, worst first; nothing where all is as its owner wants it.
+
+    ``evictions`` of its pods wait at the gate.
+    """
+    found = []
+    if standing.missing:
+        found.append(_missing(standing))
+    elif standing.survivors < standing.wanted:
+        down = standing.wanted - standing.survivors
+        message = f"{down} of its floor of {standing.wanted} are not Ready: see their events"
+        found.append(Remark(Reason.FLOOR_NOT_READY, f"{down} not Ready", message, warning=True))
+    if standing.floor.problem:
+        brief = "floor unreadable"
+        found.append(Remark(Reason.FLOOR_UNREADABLE, brief, standing.floor.problem, warning=True))
+    if standing.released:
+        message = f"{standing.released} pods are being handed over: they leave when replaced"
+        found.append(Remark(Reason.MOVING, f"{standing.released} moving", message))
+    if evictions:
+        number = len(evictions)
+        brief = "1 eviction waits" if number == 1 else f"{number} evictions wait"
+        messages = "; ".join(each.message for each in evictions)
+        found.append(Remark(Reason.EVICTIONS_WAIT, brief, messages))
+    if standing.surplus and standing.is_managed and not is_by_template(standing.workload):
+        message = (
+            f"{standing.surplus} more than its floor of {standing.wanted} are on on-demand nodes:"
+            " restore moves them to spot, one at a time"
+        )
+        found.append(Remark(Reason.ABOVE_FLOOR, f"{standing.surplus} above its floor", message))
+    return found
+
+
+def _missing(standing: Standing) -> Remark:
+    brief = f"{standing.missing} below its floor"
+    start = f"{standing.missing} of its floor of {standing.wanted} are not on on-demand nodes"
+    if not standing.is_managed:
+        reason, remedy = (
+            Reason.NOT_MANAGED,
+            (
+                ", because its pods are not placed: label the namespace"
+                f" {names.MANAGED}=true, then restart its rollout"
+            ),
+        )
+    elif standing.waiting:
+        why = f" ({standing.why_waiting})" if standing.why_waiting else ""
+        reason = Reason.NO_ROOM
+        remedy = f"; {standing.waiting} wait for a node{why}: add on-demand capacity"
+    elif is_by_template(standing.workload):
+        reason, remedy = Reason.BELOW_FLOOR, ": its template places its pods"
+    else:
+        reason, remedy = Reason.BELOW_FLOOR, ": restore moves pods there, one at a time"
+    return Remark(reason, brief, f"{start}{remedy}", warning=True)
+
+
+def of_pools(spread: Spread, goal: int, pools: Callable[[], int]) -> Sequence[Remark]:
+    """What is off with a workload that has a goal; nothing while it is kept.
+
+    ``pools`` counts the pools that take its pods. It looks at all nodes, so it is asked only where
+    a pool has more than the goal.
+    """
+    most = max(spread.held.values(), default=0)
+    if most <= goal:
+        return []
+    taking = pools()
+    on_spot = sum(spread.held.values())
+    needed = -(-on_spot // goal)
+    if needed > taking:
+        message = (
+            f"its {on_spot} pods on spot need {needed} pools to have {goal} at most in each, and"
+            f" {taking} can take them: add instance types or zones"
+        )
+        return [Remark(Reason.POOLS_TOO_FEW, "too few pools", message, warning=True)]
+    fullest = next(pool for pool, held in spread.held.items() if held == most)
+    message = (
+        f"{most} of its pods are in one pool ({fullest}), which is to have {goal} at most: new pods"
+        " avoid it where their scheduler asks Evenkeel's extender"
+    )
+    return [Remark(Reason.POOL_TOO_FULL, "pool too full", message, warning=True)]

@@ -1,0 +1,36 @@
+"""The decision log of a replay, in a file."""
+
+from typing import BinaryIO
+
+import msgspec
+
+from evenkeel.adapters.telemetry.decision_log import record
+from evenkeel.model.decision import Decision
+from evenkeel.model.metrics import Metric
+from evenkeel.ports import Clock
+
+
+class DecisionLog:
+    """A Recorder that writes decisions as JSON lines, and leaves all else out."""
+
+    def __init__(self, stream: BinaryIO, clock: Clock, *, cluster: str, mode: str) -> None:
+        """``stream`` stays the caller's to close."""
+        self._stream = stream
+        self._clock = clock
+        self._cluster = cluster
+        self._mode = mode
+
+    def decided(self, decision: Decision) -> None:
+        """Write one line. Raises OSError as the stream does."""
+        entry = record(decision, self._clock.now(), self._cluster, self._mode)
+        self._stream.write(msgspec.json.encode(entry) + b"\n")
+
+    def counted(self, metric: Metric, value: float = 1) -> None:
+        """Nothing: a count is no decision."""
+
+    def noted(self, message: str, **details: object) -> None:
+        """Nothing: a note is no decision."""
+
+    def flush(self) -> None:
+        """Hand on what the stream holds back."""
+        self._stream.flush()

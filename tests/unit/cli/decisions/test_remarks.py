@@ -1,0 +1,158 @@
+"""What is said of a workload: of its floor, of evictions that wait, and of its pools."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenkeel.decisions.floor.source import FloorOf, Source
+from evenkeel.decisions.floor.standing import Standing, stand
+from evenkeel.decisions.pools.spread import Spread
+from evenkeel.model import names
+from evenkeel.model.floor import ALL, MAJORITY_OF_ALL, NONE, Floor
+from evenkeel.model.pod import Pod
+from evenkeel.model.pool import Pool
+from evenkeel.model.release import ReleaseReason
+from evenkeel_cli.decisions.remarks import Remark, of_pools, of_standing
+from evenkeel_cli.decisions.waiting import waiting
+from tests import builders
+from tests.unit.decisions.floor.standings import (
+    FLEET,
+    REPLICA_SET,
+    TWO,
+    pods,
+    standing,
+)
+
+A, B = Pool("m5.large", "a"), Pool("m5.large", "b")
+
+
+def said(found: Standing) -> Sequence[Remark]:
+    return of_standing(found, ())
+
+
+def reasons(found: Standing) -> list[str]:
+    return [remark.reason for remark in said(found)]
+
+
+def test_nothing_is_off_when_the_floor_stands_and_the_rest_is_on_spot() -> None:
+    found = standing(TWO, pods(2, 1))
+    assert (found.missing, found.surplus, said(found)) == (0, 0, [])
+
+
+@pytest.mark.parametrize(
+    ("floor", "groups", "managed", "expected"),
+    [
+        (TWO, pods(1, 2), True, "BelowFloor"),
+        (TWO, pods(1, 2), False, "NotManaged"),
+        (TWO, pods(1, 1, 1), True, "NoRoom"),
+        (TWO, pods(1, 1) + builders.pods(1, node="", ready=False), True, "NoRoom"),
+        (ALL, pods(3, ready=False), True, "FloorNotReady"),
+        (MAJORITY_OF_ALL, pods(3), True, "AboveFloor"),
+    ],
+)
+def test_what_is_off_is_said(
+    floor: Floor, groups: Sequence[Pod], expected: str, *, managed: bool
+) -> None:
+    found = standing(floor, groups, managed=managed)
+    assert reasons(found) == [expected]
+
+
+def test_the_schedulers_word_is_passed_on() -> None:
+    (remark,) = said(standing(TWO, pods(1, 1, 1)))
+    assert remark.brief == "1 below its floor"
+    assert remark.message == (
+        "1 of its floor of 2 are not on on-demand nodes; 1 wait for a node"
+        " (0/2 nodes are available): add on-demand capacity"
+    )
+
+
+def test_pods_on_on_demand_nodes_are_no_surplus_where_pods_are_not_placed() -> None:
+    assert said(standing(NONE, pods(3), managed=False)) == []
+
+
+def test_a_move_and_a_floor_that_cannot_be_read_are_told() -> None:
+    released = builders.pods(
+        2, prefix="r", node="s1", of=REPLICA_SET, released=builders.release(REPLICA_SET)
+    )
+    found = standing(NONE, pods(spot=3), released, problem="'half' is no floor")
+    assert [(each.reason, each.warning) for each in said(found)] == [
+        ("FloorUnreadable", True),
+        ("Moving", False),
+    ]
+
+
+def test_no_move_is_announced_where_a_template_places_the_pods() -> None:
+    notes = {names.PLACEMENT: names.BY_TEMPLATE}
+    workload = builders.deployment(replicas=3, annotations=notes)
+    short = stand(
+        workload, FloorOf(TWO, Source.WORKLOAD), pods(1, 2), FLEET.capacity, is_managed=True
+    )
+    (remark,) = said(short)
+    assert remark.reason == "BelowFloor"
+    assert "its template places its pods" in remark.message
+    above = stand(workload, FloorOf(TWO, Source.WORKLOAD), pods(3), FLEET.capacity, is_managed=True)
+    assert said(above) == []
+
+
+@pytest.mark.parametrize(("number", "brief"), [(1, "1 eviction waits"), (2, "2 evictions wait")])
+def test_evictions_that_wait_at_the_gate_are_told(number: int, brief: str) -> None:
+    asked = builders.release(REPLICA_SET, reason=ReleaseReason.EVICTION)
+    asked_for = builders.pods(number, prefix="r", node="s1", of=REPLICA_SET, released=asked)
+    evictions = [each for each in map(waiting, asked_for) if each is not None]
+    found = of_standing(standing(NONE, pods(spot=3), asked_for), evictions)
+    (remark,) = [each for each in found if each.reason == "EvictionsWait"]
+    assert remark.brief == brief
+    assert not remark.warning
+
+
+def of_pool(held: dict[Pool, int], goal: int, pools: int) -> list[str]:
+    return [each.reason for each in of_pools(Spread({}, held), goal, lambda: pools)]
+
+
+def test_a_pool_with_more_than_its_goal_is_named() -> None:
+    assert of_pool({}, 1, 0) == []
+    assert of_pool({A: 2, B: 2}, 2, 2) == []
+    (remark,) = of_pools(Spread({}, {A: 1, B: 3}), 2, lambda: 2)
+    assert (remark.reason, remark.brief, remark.warning) == ("PoolTooFull", "pool too full", True)
+    assert remark.message.startswith(
+        "3 of its pods are in one pool (m5.large in b), which is to have 2 at most"
+    )
+
+
+def test_pools_are_counted_only_where_one_has_more_than_its_goal() -> None:
+    counted: list[int] = []
+
+    def count() -> int:
+        counted.append(2)
+        return 2
+
+    assert of_pools(Spread({}, {A: 2, B: 2}), 2, count) == []
+    assert counted == []
+    assert of_pools(Spread({}, {A: 3, B: 1}), 2, count)
+    assert counted == [2]
+
+
+def test_where_there_are_too_few_pools_that_is_said_instead() -> None:
+    (remark,) = of_pools(Spread({}, {A: 3, B: 4}), 2, lambda: 3)
+    assert (remark.reason, remark.warning) == ("PoolsTooFew", True)
+    assert remark.message == (
+        "its 7 pods on spot need 4 pools to have 2 at most in each, and 3 can take them: add"
+        " instance types or zones"
+    )
+
+
+@given(st.lists(st.integers(1, 9), max_size=5), st.integers(1, 9), st.integers(0, 9))
+def test_pools_are_too_few_where_no_way_to_share_the_pods_keeps_the_goal(
+    held: list[int], goal: int, pools: int
+) -> None:
+    """Filling one pool after the other to its goal leaves no pod if any way does."""
+    found = of_pool({Pool(str(i)): pods for i, pods in enumerate(held)}, goal, pools)
+    left = sum(held)
+    for _ in range(pools):
+        left -= min(left, goal)
+    if all(pods <= goal for pods in held):
+        assert found == []
+    else:
+        assert found == ["PoolsTooFew" if left else "PoolTooFull"]
