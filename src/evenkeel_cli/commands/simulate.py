@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import click
 
-from evenkeel.adapters.clock import SystemClock
 from evenkeel_cli import capacity, options
 from evenkeel_cli import snapshot as snapshots
 from evenkeel_cli.command import Command
@@ -15,7 +14,7 @@ from evenkeel_cli.console import standard_error
 from evenkeel_cli.duration import Duration
 from evenkeel_cli.errors import BadInputError, Exit
 from evenkeel_cli.output import Output
-from evenkeel_cli.simulate import running, storms
+from evenkeel_cli.simulate import running, storms, trial
 from evenkeel_cli.simulate.listing import listing, show
 from evenkeel_cli.simulate.trial import Policy, Setting
 from evenkeel_sandbox import synthetic
@@ -125,7 +124,6 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
     seconds = pod_start.total_seconds()
     settings = [
         Setting(
-            begins=SystemClock().now(),
             shape=shape,
             policy=Policy(each),
             pod_start=(seconds, seconds),
@@ -134,6 +132,7 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
         )
         for each in dict.fromkeys(policies)
     ]
+    trial.check(objects, settings[0])
     found = running.storms(objects, settings, range(seeds), jobs)
     shown = listing([(s.policy, each) for s, each in zip(settings, found, strict=True)])
     workloads = sum(each["kind"] in ("Deployment", "StatefulSet") for each in objects)
@@ -153,7 +152,7 @@ def _objects(snapshot: str | None, size: str | None) -> Sequence[Mapping[str, An
         if found is None:
             raise BadInputError(f"--synthetic {size}: is no size such as 200x6000")
         return synthetic.objects(int(found[1]), int(found[2]))
-    cluster = built_in.build(SimulatedClock(SystemClock().now()))
+    cluster = built_in.build(SimulatedClock())
     return [item for kind in snapshots.KINDS for item in cluster.objects(kind)]
 
 

@@ -93,15 +93,15 @@ def listing(found: Sequence[tuple[Policy, Sequence[Trial]]]) -> SimulatedStorms:
     """Sum the storms up; the worst workloads come first."""
     _, first = found[0]
     risks = [_risk(subject, dips) for subject, dips in _by_workload(first).items()]
-    risks.sort(key=lambda each: (each.share, -each.longest_below, each.subject))
+    risks.sort(key=lambda each: (each.share, -each.longest_below, str(each.subject)))
     return SimulatedStorms(items=risks, policies=[_result(*each) for each in found])
 
 
 def show(output: Output, shown: SimulatedStorms, workloads: int) -> None:
     """Print both tables and what they mean, or data."""
-    output.table(shown.columns, shown.items)
     below, first = len(shown.items), shown.policies[0]
-    if output.is_for_people and below:
+    if below:
+        output.table(shown.columns, shown.items)
         output.say()
     storms = words.counted(first.storms, "storm")
     output.say(

@@ -1,25 +1,29 @@
 """One storm on a copy of a cluster, and which workloads had too few pods in it."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from typing import Any, Final, override
 
 import msgspec
 
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.meta import Reference
+from evenkeel.model.node import Node
 from evenkeel.model.notice import NoticeKind
-from evenkeel.model.pool import pool_of
+from evenkeel.settings.shared import CAPACITY_LABELS
 from evenkeel_cli import event_files, events
+from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.report import GOOD, Report
 from evenkeel_cli.simulation import ReportedSimulation
 from evenkeel_hosting import files
 from evenkeel_hosting.functions import Ports
 from evenkeel_sandbox import snapshot_cluster
 from evenkeel_sandbox.built_in import placing
+from evenkeel_sandbox.built_in.cluster import OPTIONS
 from evenkeel_sandbox.events import Arriving, for_instance, freshened
 from evenkeel_sandbox.observer.health import Health
 from evenkeel_sandbox.simulation import Responder, nodes_of
@@ -30,11 +34,17 @@ from evenkeel_sandbox.storms import drainer
 from evenkeel_sandbox.storms.autoscaler import Autoscaler
 from evenkeel_sandbox.storms.drainer import Drainer
 from evenkeel_sandbox.storms.starts import Range, start_seconds_of
-from evenkeel_sandbox.storms.strikes import Shape, Strike
+from evenkeel_sandbox.storms.strikes import Shape, Strike, pools_among
 
 STEP: Final = timedelta(seconds=1)
+LATER: Final = timedelta(minutes=1)
+"""A storm begins so long after the last that a cluster's objects tell of."""
+
+EARLIEST: Final = datetime(2026, 1, 1, tzinfo=UTC)
 AFTERWARDS: Final = timedelta(minutes=10)
 """So long after the last notice a storm is watched at most."""
+
+TOO_SOON: Final = "its pods went before others were ready"
 
 SERVING: Final = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
 
@@ -56,11 +66,8 @@ class Policy(StrEnum):
 class Setting:
     """The storms that come, who acts, and how fast the cluster is.
 
-    ``begins`` is a time after all that the cluster's objects tell of. ``pod_start``: seconds in
-    which pods start of which the cluster's own do not tell it.
+    ``pod_start``: seconds in which pods start of which the cluster's own do not tell it.
     """
-
-    begins: datetime
 
     shape: Shape
     policy: Policy
@@ -97,15 +104,43 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
 def run(objects: Sequence[Mapping[str, Any]], setting: Setting, seed: int) -> Trial:
     """Let one storm come over a copy of the cluster. The same seed gives the same result."""
-    clock = SimulatedClock(setting.begins)
+    clock = SimulatedClock(_latest(objects) + LATER)
     options = SimulatorOptions(
         seed=seed,
         start_seconds=setting.pod_start,
-        start_seconds_of=start_seconds_of(o for o in objects if o["kind"] == "Pod"),
-        stop_seconds=snapshot_cluster.OPTIONS.stop_seconds,
+        start_seconds_of=start_seconds_of(dict(each) for each in objects if each["kind"] == "Pod"),
+        stop_seconds=OPTIONS.stop_seconds,
     )
     cluster = snapshot_cluster.build(objects, clock, options)
     return _Storm(clock, cluster, setting, seed).watch()
+
+
+def _latest(objects: Iterable[Mapping[str, Any]]) -> datetime:
+    """When the last of a cluster's objects was made, or was last said to be in some condition."""
+    times = [
+        text
+        for each in objects
+        for text in (
+            each["metadata"].get("creationTimestamp"),
+            each.get("status", {}).get("startTime"),
+            *(c.get("lastTransitionTime") for c in each.get("status", {}).get("conditions") or ()),
+        )
+    ]
+    return max((datetime.fromisoformat(text) for text in times if text), default=EARLIEST)
+
+
+def check(objects: Sequence[Mapping[str, Any]], setting: Setting) -> None:
+    """Raise BadInputError where the storms would take no node."""
+    nodes = [msgspec.convert(each, Node) for each in objects if each["kind"] == "Node"]
+    pools = pools_among(nodes, setting.labels)
+    if not pools:
+        raise BadInputError(
+            f"no node is spot by the labels {', '.join(setting.labels.keys)}: name the one that"
+            f" tells it in {CAPACITY_LABELS}"
+        )
+    if not setting.shape.strikes(pools, 0):
+        there = ", ".join(f"{pool.type}/{pool.zone}" for pool in sorted(pools))
+        raise BadInputError(f"the storm takes no node: the pools that there are are {there}")
 
 
 class _Storm(ReportedSimulation):
@@ -120,8 +155,7 @@ class _Storm(ReportedSimulation):
             placing.install(cluster)
         super().__init__(clock, cluster, labels=setting.labels)
         labels = setting.labels
-        pools = {node.name: pool_of(node, labels) for node in nodes_of(cluster)}
-        self._pool_of = {name: pool for name, pool in pools.items() if pool is not None}
+        self._pools = pools_among(nodes_of(cluster), labels)
         self._autoscaler = Autoscaler(clock, cluster, labels, self.join, after=setting.node_start)
         self._lost = 0
         self.on_loss = self._count_lost
@@ -138,14 +172,12 @@ class _Storm(ReportedSimulation):
 
     def watch(self) -> Trial:
         """Let the notices come, and time pass until all is well or nothing changes any more."""
-        nodes = sorted(self._pool_of)
-        pools = {pool: [n for n in nodes if self._pool_of[n] == pool] for pool in self._pools()}
-        strikes = self._setting.shape.strikes(pools, self._seed)
+        strikes = self._setting.shape.strikes(self._pools, self._seed)
         begins = self.clock.now()
         instances = {node.name: node.instance_id for node in nodes_of(self.cluster)}
         for number, strike in enumerate(strikes):
             arriving = for_instance(_sample(strike), instances[strike.node], f"storm-{number}")
-            self.clock.call_at(begins + strike.after, lambda each=arriving: self._send(each))
+            self.clock.call_at(begins + strike.after, partial(self._send, arriving))
         last = begins + max(strike.after for strike in strikes)
         while self.clock.now() <= last or not self._is_well():
             if self.clock.now() > last + AFTERWARDS:
@@ -155,9 +187,6 @@ class _Storm(ReportedSimulation):
         found = self._trial(len({strike.node for strike in strikes}))
         self.close()
         return found
-
-    def _pools(self) -> list[Any]:
-        return sorted(set(self._pool_of.values()))
 
     def _send(self, arriving: Arriving) -> None:
         self.send(freshened(arriving, self.clock.now()))
@@ -197,14 +226,16 @@ class _Storm(ReportedSimulation):
             for fate in report.fates
             if fate.workload == reference and fate.move not in GOOD
         )
-        pools = Counter(self._pool_of[n] for n in health.first_nodes if n in self._pool_of)
+        pools = Counter(
+            {pool: len(health.first_nodes.intersection(on)) for pool, on in self._pools.items()}
+        )
         return Dip(
             workload=reference,
             before=_wanted(health),
             lowest=health.lowest,
             below=self._below[reference],
             at_zero=self._at_zero[reference],
-            because=health.last_obstacle or next(iter(_most(whys)), "others were not ready yet"),
+            because=next(iter(_most(whys)), health.last_obstacle or TOO_SOON),
             pool=str(next(iter(_most(pools)), "")),
         )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from itertools import count
 from typing import Any, Final
 
@@ -14,6 +15,8 @@ from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.placement import Needs, Room, refusal
 
 LOOK: Final = timedelta(seconds=1)
+SETTLING: Final = timedelta(seconds=15)
+"""So long the pods that a new node is for may take to get there: the scheduler lets them rest."""
 
 type Join = Callable[[Sequence[Mapping[str, Any]]], None]
 
@@ -55,7 +58,7 @@ class Autoscaler:
                 continue
             if room not in self._coming:
                 self._coming.append(room)
-                self._clock.call_in(self._after, lambda room=room: self._add(room))
+                self._clock.call_in(self._after, partial(self._add, room))
             room.add(pod)
             self._planned.add(uid_of(pod))
         self._clock.call_in(LOOK, self._look)
@@ -69,9 +72,10 @@ class Autoscaler:
                 yield pod
 
     def _add(self, room: Room) -> None:
-        """A node is there; pods that it was for and that wait on are found another."""
+        """A node is there; pods that it was for and that others kept out are found another."""
         self._coming.remove(room)
-        self._planned -= {uid_of(pod) for pod in room.pods.values()}
+        pods = {uid_of(pod) for pod in room.pods.values()}
+        self._clock.call_in(SETTLING, lambda: self._planned.difference_update(pods))
         self.made += 1
         self._join([_named(room.node, f"scaled-{next(self._numbers)}")])
 

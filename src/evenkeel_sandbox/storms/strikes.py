@@ -1,15 +1,27 @@
 """Which spot nodes a storm takes, and when."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import NamedTuple, Protocol
 
+from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.node import Node
 from evenkeel.model.notice import NoticeKind
-from evenkeel.model.pool import Pool
+from evenkeel.model.pool import Pool, pools_of
 
 type Pools = Mapping[Pool, Sequence[str]]
 """The names of the spot nodes of each pool."""
+
+
+def pools_among(nodes: Iterable[Node], labels: CapacityLabels) -> Pools:
+    """The pools of the spot nodes among these."""
+    found: defaultdict[Pool, list[str]] = defaultdict(list)
+    for name, pool in pools_of(nodes, labels).items():
+        if pool is not None:
+            found[pool].append(name)
+    return found
 
 
 class Strike(NamedTuple):

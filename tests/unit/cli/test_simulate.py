@@ -1,0 +1,111 @@
+"""``evenkeel simulate``: which workloads suffer in which storms, and who acts."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from evenkeel_cli.main import main
+from evenkeel_sandbox import synthetic
+
+SMALL = ("--synthetic", "12x60", "--node-start", "90s")
+TWO = ("--seeds", "2")
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["simulate", *arguments])
+
+
+def found(*arguments: str) -> dict[str, Any]:
+    done = run(*arguments, "-o", "json")
+    assert done.exit_code == 0, done.output
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def snapshot(path: Path, objects: Sequence[dict[str, Any]]) -> str:
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
+    return str(path)
+
+
+def test_storms_with_the_same_seeds_are_the_same_however_many_run_at_a_time() -> None:
+    one = found(*SMALL, *TWO, "--storm", "all", "-j", "1")
+    assert found(*SMALL, *TWO, "--storm", "all", "-j", "2") == one
+    assert one["policies"][0]["workloadsBelow"] == len(one["items"]) > 0
+
+
+def test_who_breaks_first_is_worse_where_there_is_room() -> None:
+    policies = ("--policy", "evenkeel", "--policy", "evict", "--policy", "delete")
+    told = {each["policy"]: each for each in found(*SMALL, *TWO, *policies)["policies"]}
+    assert told["evenkeel"]["workloadsBelow"] == 0
+    assert told["evict"]["workloadsBelow"] > 0
+    assert told["delete"]["lowest"] < told["evenkeel"]["lowest"] == 1
+
+
+def test_a_snapshot_tells_which_workload_and_why(tmp_path: Path) -> None:
+    objects = [dict(each) for each in synthetic.objects(6, 12)]
+    for each in objects:
+        if each["kind"] == "Deployment":
+            each["spec"] = {**each["spec"], "strategy": {"type": "Recreate"}}
+    mine = snapshot(tmp_path / "mine.json", objects)
+    result = found("--snapshot", mine, "--storm", "all", "--seeds", "1")
+    assert result["policies"][0]["workloadsAtZero"] > 0
+    worst = result["items"][0]
+    assert worst["lowest"] == 0
+    assert worst["because"] == "the Deployment's strategy is Recreate"
+    assert worst["longestAtZero"] >= 20
+    assert worst["pool"].startswith("m6i.4xlarge in eu-central-1")
+
+
+def test_a_share_that_was_not_kept_is_a_finding() -> None:
+    wanted = (*SMALL, "--seeds", "1", "--policy", "delete")
+    assert run(*wanted, "--at-least", "100%").exit_code == 1
+    assert run(*wanted, "--at-least", "0%").exit_code == 0
+
+
+def test_people_get_both_tables_and_a_sentence() -> None:
+    done = run("--synthetic", "6x12", "--seeds", "1", "--policy", "delete")
+    assert "NAMESPACE  WORKLOAD" in done.stdout
+    assert "In 1 storm " in done.stdout
+    assert "POLICY" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--storm", "some"), "--storm some: is none of all, pool, share=30%"),
+        (("--storm", "share=0%"), "is none of"),
+        (("--storm", "share=1.5%"), "is none of"),
+        (("--storm", "node=0"), "is none of"),
+        (("--storm", "trace=none.csv"), "none.csv: cannot be read"),
+        (("--synthetic", "6"), "is no size such as 200x6000"),
+        (("--synthetic", "6x12", "--snapshot", "mine.json"), "keep one of them"),
+        (("--at-least", "some"), "is no share such as 60%"),
+        (("--policy", "hope"), "is not one of 'evenkeel'"),
+    ],
+)
+def test_what_makes_no_sense_is_bad_input(arguments: Sequence[str], said: str) -> None:
+    done = run(*arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+def test_a_storm_that_takes_no_node_is_bad_input(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.csv"
+    trace.write_text("time,pool,kind,share\n0,x9.large,warning,100%\n")
+    done = run(*SMALL, "--storm", f"trace={trace}")
+    assert done.exit_code == 2
+    assert "the storm takes no node: the pools that there are are m5.4xlarge/" in done.stderr
+
+
+def test_a_cluster_without_spot_is_bad_input(tmp_path: Path) -> None:
+    objects = synthetic.objects(6, 12)
+    for each in objects:
+        if each["kind"] == "Node":
+            each["metadata"]["labels"].pop("karpenter.sh/capacity-type")
+    done = run("--snapshot", snapshot(tmp_path / "mine.json", objects))
+    assert done.exit_code == 2
+    assert "EVENKEEL_CAPACITY_LABELS" in done.stderr
