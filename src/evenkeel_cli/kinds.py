@@ -17,6 +17,7 @@ from evenkeel_cli.pausing import PauseList
 from evenkeel_cli.planned_moves import PlannedMoveList
 from evenkeel_cli.replay.listing import ReplayPlanList, ReplayResultList
 from evenkeel_cli.restoring.listing import WorkloadRestoreList
+from evenkeel_cli.simulate.listing import WorkloadRiskList
 from evenkeel_cli.status.listing import WorkloadStatusList
 
 KINDS: Final[tuple[type[Listing], ...]] = (
@@ -33,6 +34,7 @@ KINDS: Final[tuple[type[Listing], ...]] = (
     StayedPodList,
     StepStateList,
     WorkloadRestoreList,
+    WorkloadRiskList,
     WorkloadStatusList,
 )
 

@@ -57,7 +57,7 @@ class PolicyResult(Item, frozen=True, kw_only=True):
     nodes_made: int
 
 
-class SimulatedStorms(Listing, frozen=True, kw_only=True):
+class WorkloadRiskList(Listing, frozen=True, kw_only=True):
     """The workloads that had too few Ready pods under the first policy, and what each came to."""
 
     columns: ClassVar[Columns[WorkloadRisk]] = (
@@ -89,15 +89,15 @@ POLICIES: Final[Columns[PolicyResult]] = (
 )
 
 
-def listing(found: Sequence[tuple[Policy, Sequence[Trial]]]) -> SimulatedStorms:
+def listing(found: Sequence[tuple[Policy, Sequence[Trial]]]) -> WorkloadRiskList:
     """Sum the storms up; the worst workloads come first."""
     _, first = found[0]
     risks = [_risk(subject, dips) for subject, dips in _by_workload(first).items()]
     risks.sort(key=lambda each: (each.share, -each.longest_below, str(each.subject)))
-    return SimulatedStorms(items=risks, policies=[_result(*each) for each in found])
+    return WorkloadRiskList(items=risks, policies=[_result(*each) for each in found])
 
 
-def show(output: Output, shown: SimulatedStorms, workloads: int) -> None:
+def show(output: Output, shown: WorkloadRiskList, workloads: int) -> None:
     """Print both tables and what they mean, or data."""
     below, first = len(shown.items), shown.policies[0]
     if below:

@@ -121,6 +121,7 @@ PRINTED = {
     "replay --sample interruption-warning-terminate": "ReplayResultList",
     "replay warning.json --context prod": "ReplayPlanList",
     "restore --built-in -n shop": "WorkloadRestoreList",
+    "simulate --synthetic 6x12 --seeds 1 --policy delete": "WorkloadRiskList",
     "status --built-in": "WorkloadStatusList",
     "version": "ComponentList",
 }
