@@ -1,11 +1,13 @@
 """``evenkeel simulate``: many storms on a copy of a cluster."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, Final
+from math import ceil
+from typing import Final
 
 import click
+import msgspec
 
 from evenkeel_cli import capacity, options
 from evenkeel_cli import snapshot as snapshots
@@ -15,8 +17,9 @@ from evenkeel_cli.duration import Duration
 from evenkeel_cli.errors import BadInputError, Exit
 from evenkeel_cli.output import Output
 from evenkeel_cli.simulate import running, storms, trial
-from evenkeel_cli.simulate.listing import listing, show
-from evenkeel_cli.simulate.trial import Policy, Setting
+from evenkeel_cli.simulate.listing import StormResult, WorkloadRiskList, listing, result, show
+from evenkeel_cli.simulate.remedies import remedies as remedies_for
+from evenkeel_cli.simulate.trial import Objects, Policy, Setting
 from evenkeel_sandbox import synthetic
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
@@ -81,6 +84,7 @@ LONGEST: Final = timedelta(hours=1)
     show_default=True,
     help="Who acts on notices. May be given again, to compare.",
 )
+@click.option("--remedies", is_flag=True, help="Let the same storms come with what may help.")
 @click.option(
     "--at-least",
     metavar="SHARE",
@@ -98,6 +102,7 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
     seeds: int,
     jobs: int,
     policies: Sequence[Policy],
+    remedies: bool,
     at_least: str | None,
     output: Output,
 ) -> int:
@@ -107,6 +112,9 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
     --snapshot or --synthetic it is the built-in cluster of the demo. Each storm has other times and
     nodes; --storm pool takes one pool, a type in a zone, after the other. An autoscaler makes
     on-demand nodes for pods that no node has room for.
+
+    --remedies lets the same storms come again over the cluster with one more thing: floors for the
+    workloads that were at zero, or below --at-least, headroom, or another strategy.
 
     Exit code 1 if a workload had a smaller share of its Ready pods left than --at-least says.
 
@@ -133,14 +141,43 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
         for each in dict.fromkeys(policies)
     ]
     trial.check(objects, settings[0])
-    found = running.storms(objects, settings, range(seeds), jobs)
-    shown = listing([(s.policy, each) for s, each in zip(settings, found, strict=True)])
+    found = running.storms([(objects, each) for each in settings], range(seeds), jobs)
+    policies_ = [result(s.policy, each) for s, each in zip(settings, found, strict=True)]
+    shown = listing(found[0], policies_)
+    if remedies:
+        tried = _tried(objects, shown, settings[0], bound, range(seeds), jobs)
+        shown = msgspec.structs.replace(shown, remedies=tried)
     workloads = sum(each["kind"] in ("Deployment", "StatefulSet") for each in objects)
     show(output, shown, workloads)
     return Exit.FINDING if shown.policies[0].lowest < bound else Exit.DONE
 
 
-def _objects(snapshot: str | None, size: str | None) -> Sequence[Mapping[str, Any]]:
+def _tried(
+    objects: Objects,
+    shown: WorkloadRiskList,
+    setting: Setting,
+    bound: float,
+    seeds: Sequence[int],
+    jobs: int,
+) -> Sequence[StormResult]:
+    """What Evenkeel does in the same storms with each remedy for the workloads below the bound.
+
+    Without a bound they are those of which nothing was left.
+    """
+    hurt = {
+        each.subject: max(1, ceil(bound * each.before))
+        for each in shown.items
+        if not each.lowest or each.share < bound
+    }
+    if not hurt:
+        return ()
+    tried = list(remedies_for(objects, hurt, setting.labels))
+    acting = msgspec.structs.replace(setting, policy=Policy.EVENKEEL)
+    found = running.storms([(each.objects, acting) for each in tried], seeds, jobs)
+    return [result(r.what, each, r.nodes) for r, each in zip(tried, found, strict=True)]
+
+
+def _objects(snapshot: str | None, size: str | None) -> Objects:
     """The cluster's objects. Raises BadInputError."""
     if snapshot is not None:
         read = snapshots.read(snapshot)

@@ -8,7 +8,7 @@ from evenkeel.model.meta import Reference
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, Listing, ObjectItem, Output
-from evenkeel_cli.simulate.trial import Dip, Policy, Trial
+from evenkeel_cli.simulate.trial import Dip, Trial
 
 
 class WorkloadRisk(ObjectItem, frozen=True, kw_only=True):
@@ -39,15 +39,17 @@ class WorkloadRisk(ObjectItem, frozen=True, kw_only=True):
         return "yellow" if self.lowest else "red"
 
 
-class PolicyResult(Item, frozen=True, kw_only=True):
-    """What one policy came to in all storms.
+class StormResult(Item, frozen=True, kw_only=True):
+    """What all storms came to under one policy, or with one remedy.
 
+    ``what`` is its name, and ``adds`` how many on-demand nodes it adds to the cluster.
     ``workloads_below`` and ``workloads_at_zero``: how many workloads had too few, and no, Ready
     pods in one of them at least; ``lowest`` the smallest share of any. ``pods_lost`` died with
     their nodes, ``nodes_made`` came from the autoscaler, both in all storms.
     """
 
-    policy: Policy
+    what: str
+    adds: int = 0
     storms: int
     nodes: int
     workloads_below: int
@@ -58,7 +60,10 @@ class PolicyResult(Item, frozen=True, kw_only=True):
 
 
 class WorkloadRiskList(Listing, frozen=True, kw_only=True):
-    """The workloads that had too few Ready pods under the first policy, and what each came to."""
+    """The workloads that had too few Ready pods under the first policy.
+
+    ``policies`` is what each policy came to, ``remedies`` what Evenkeel did with one more thing.
+    """
 
     columns: ClassVar[Columns[WorkloadRisk]] = (
         NAMESPACE,
@@ -74,11 +79,12 @@ class WorkloadRiskList(Listing, frozen=True, kw_only=True):
     )
 
     items: Sequence[WorkloadRisk]
-    policies: Sequence[PolicyResult]
+    policies: Sequence[StormResult]
+    remedies: Sequence[StormResult] = ()
 
 
-POLICIES: Final[Columns[PolicyResult]] = (
-    Column("POLICY", lambda each: each.policy),
+POLICIES: Final[Columns[StormResult]] = (
+    Column("POLICY", lambda each: each.what),
     Column("STORMS", lambda each: each.storms),
     Column("NODES", lambda each: each.nodes, yields=1),
     Column("WORKLOADS-BELOW", lambda each: each.workloads_below),
@@ -88,13 +94,20 @@ POLICIES: Final[Columns[PolicyResult]] = (
     Column("NODES-MADE", lambda each: each.nodes_made, wide=True),
 )
 
+REMEDIES: Final[Columns[StormResult]] = (
+    Column("WORKLOADS-BELOW", lambda each: each.workloads_below),
+    Column("AT-ZERO", lambda each: each.workloads_at_zero),
+    Column("LOWEST", lambda each: f"{each.lowest:.0%}"),
+    Column("ADDS", lambda each: words.counted(each.adds, "node")),
+    Column("REMEDY", lambda each: each.what),
+)
 
-def listing(found: Sequence[tuple[Policy, Sequence[Trial]]]) -> WorkloadRiskList:
-    """Sum the storms up; the worst workloads come first."""
-    _, first = found[0]
+
+def listing(first: Sequence[Trial], policies: Sequence[StormResult]) -> WorkloadRiskList:
+    """Sum the storms of the first policy up; the worst workloads come first."""
     risks = [_risk(subject, dips) for subject, dips in _by_workload(first).items()]
     risks.sort(key=lambda each: (each.share, -each.longest_below, str(each.subject)))
-    return WorkloadRiskList(items=risks, policies=[_result(*each) for each in found])
+    return WorkloadRiskList(items=risks, policies=policies)
 
 
 def show(output: Output, shown: WorkloadRiskList, workloads: int) -> None:
@@ -110,6 +123,9 @@ def show(output: Output, shown: WorkloadRiskList, workloads: int) -> None:
     )
     output.say()
     output.table(POLICIES, shown.policies)
+    if shown.remedies:
+        output.say()
+        output.table(REMEDIES, shown.remedies)
     output.dump(shown)
 
 
@@ -135,10 +151,12 @@ def _risk(subject: Reference, dips: Sequence[Dip]) -> WorkloadRisk:
     )
 
 
-def _result(policy: Policy, trials: Sequence[Trial]) -> PolicyResult:
+def result(what: str, trials: Sequence[Trial], adds: int = 0) -> StormResult:
+    """Sum the storms of one policy or remedy up."""
     dips = [dip for each in trials for dip in each.dips]
-    return PolicyResult(
-        policy=policy,
+    return StormResult(
+        what=what,
+        adds=adds,
         storms=len(trials),
         nodes=max(each.nodes for each in trials),
         workloads_below=len({dip.workload for dip in dips}),

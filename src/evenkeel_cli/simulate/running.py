@@ -1,40 +1,39 @@
 """Many storms, each in a process of its own, with a bar that says how long it still takes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from multiprocessing import get_context
-from typing import Any, Final
+from typing import Final
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from evenkeel_cli import console
 from evenkeel_cli.simulate import trial
-from evenkeel_cli.simulate.trial import Setting, Trial
+from evenkeel_cli.simulate.trial import Objects, Setting, Trial
 
-_OBJECTS: Final[list[Mapping[str, Any]]] = []
-"""The cluster's objects, in a process that lets storms come over it."""
+type Case = tuple[Objects, Setting]
+"""The objects of a cluster, and what happens there."""
 
-type Objects = Sequence[Mapping[str, Any]]
+_CASES: Final[list[Case]] = []
+"""All cases, in a process that lets storms come."""
 
 
-def storms(
-    objects: Objects, settings: Sequence[Setting], seeds: Sequence[int], jobs: int
-) -> Sequence[Sequence[Trial]]:
-    """For each setting the storms of all seeds, in their order; ``jobs`` of them at a time."""
-    tasks = [(number, seed) for number in range(len(settings)) for seed in seeds]
+def storms(cases: Sequence[Case], seeds: Sequence[int], jobs: int) -> Sequence[Sequence[Trial]]:
+    """For each case the storms of all seeds, in their order; ``jobs`` of them at a time."""
+    tasks = [(number, seed) for number in range(len(cases)) for seed in seeds]
     found: dict[tuple[int, int], Trial] = {}
     with (
         ProcessPoolExecutor(
             min(jobs, len(tasks)),
             mp_context=get_context("spawn"),
             initializer=_begin,
-            initargs=(objects,),
+            initargs=(cases,),
         ) as pool,
         _bar(console.standard_error(), len(tasks)) as bar,
     ):
-        running = {pool.submit(_run, settings[n], seed): (n, seed) for n, seed in tasks}
+        running = {pool.submit(_run, n, seed): (n, seed) for n, seed in tasks}
         try:
             for done in as_completed(running):
                 found[running[done]] = done.result()
@@ -42,15 +41,16 @@ def storms(
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return [[found[number, seed] for seed in seeds] for number in range(len(settings))]
+    return [[found[number, seed] for seed in seeds] for number in range(len(cases))]
 
 
-def _begin(objects: Objects) -> None:
-    _OBJECTS[:] = objects
+def _begin(cases: Sequence[Case]) -> None:
+    _CASES[:] = cases
 
 
-def _run(setting: Setting, seed: int) -> Trial:
-    return trial.run(_OBJECTS, setting, seed)
+def _run(number: int, seed: int) -> Trial:
+    objects, setting = _CASES[number]
+    return trial.run(objects, setting, seed)
 
 
 @contextmanager

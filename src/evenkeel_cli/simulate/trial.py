@@ -1,8 +1,7 @@
 """One storm on a copy of a cluster, and which workloads had too few pods in it."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import partial
@@ -62,8 +61,10 @@ class Policy(StrEnum):
     DELETE = "delete"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+type Objects = Sequence[Mapping[str, Any]]
+
+
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """The storms that come, who acts, and how fast the cluster is.
 
     ``pod_start``: seconds in which pods start of which the cluster's own do not tell it.
@@ -102,7 +103,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     dips: Sequence[Dip]
 
 
-def run(objects: Sequence[Mapping[str, Any]], setting: Setting, seed: int) -> Trial:
+def run(objects: Objects, setting: Setting, seed: int) -> Trial:
     """Let one storm come over a copy of the cluster. The same seed gives the same result."""
     clock = SimulatedClock(_latest(objects) + LATER)
     options = SimulatorOptions(
@@ -115,7 +116,7 @@ def run(objects: Sequence[Mapping[str, Any]], setting: Setting, seed: int) -> Tr
     return _Storm(clock, cluster, setting, seed).watch()
 
 
-def _latest(objects: Iterable[Mapping[str, Any]]) -> datetime:
+def _latest(objects: Objects) -> datetime:
     """When the last of a cluster's objects was made, or was last said to be in some condition."""
     times = [
         text
@@ -129,7 +130,7 @@ def _latest(objects: Iterable[Mapping[str, Any]]) -> datetime:
     return max((datetime.fromisoformat(text) for text in times if text), default=EARLIEST)
 
 
-def check(objects: Sequence[Mapping[str, Any]], setting: Setting) -> None:
+def check(objects: Objects, setting: Setting) -> None:
     """Raise BadInputError where the storms would take no node."""
     nodes = [msgspec.convert(each, Node) for each in objects if each["kind"] == "Node"]
     pools = pools_among(nodes, setting.labels)

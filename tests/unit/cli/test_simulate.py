@@ -39,7 +39,7 @@ def test_storms_with_the_same_seeds_are_the_same_however_many_run_at_a_time() ->
 
 def test_who_breaks_first_is_worse_where_there_is_room() -> None:
     policies = ("--policy", "evenkeel", "--policy", "evict", "--policy", "delete")
-    told = {each["policy"]: each for each in found(*SMALL, *TWO, *policies)["policies"]}
+    told = {each["what"]: each for each in found(*SMALL, *TWO, *policies)["policies"]}
     assert told["evenkeel"]["workloadsBelow"] == 0
     assert told["evict"]["workloadsBelow"] > 0
     assert told["delete"]["lowest"] < told["evenkeel"]["lowest"] == 1
@@ -71,6 +71,41 @@ def test_people_get_both_tables_and_a_sentence() -> None:
     assert "NAMESPACE  WORKLOAD" in done.stdout
     assert "In 1 storm " in done.stdout
     assert "POLICY" in done.stdout
+
+
+def test_what_would_help_is_tried_in_the_same_storms() -> None:
+    result = found(*SMALL, *TWO, "--storm", "all", "--remedies")
+    (without,) = result["policies"]
+    floors, pool, reserved = result["remedies"]
+    assert without["workloadsAtZero"] > 0
+    assert floors["what"].startswith("evenkeel.dev/on-demand on ")
+    assert (floors["workloadsAtZero"], floors["storms"]) == (0, without["storms"])
+    assert "headroom --for pool" in pool["what"]
+    assert pool["adds"] > 0
+    assert "headroom --reserved" in reserved["what"]
+    assert reserved["workloadsAtZero"] < without["workloadsAtZero"]
+
+
+def test_a_strategy_that_breaks_first_can_be_another(tmp_path: Path) -> None:
+    objects = [dict(each) for each in synthetic.objects(6, 12)]
+    for each in objects:
+        if each["kind"] == "Deployment":
+            each["spec"] = {**each["spec"], "strategy": {"type": "Recreate"}}
+    mine = snapshot(tmp_path / "mine.json", objects)
+    result = found("--snapshot", mine, "--seeds", "2", "--remedies")
+    assert result["policies"][0]["workloadsAtZero"] > 0
+    (rolling,) = [each for each in result["remedies"] if "RollingUpdate" in each["what"]]
+    assert (rolling["workloadsAtZero"], rolling["adds"]) == (0, 0)
+
+
+def test_where_all_is_well_nothing_is_tried() -> None:
+    assert found(*SMALL, "--seeds", "1", "--remedies")["remedies"] == []
+
+
+def test_floors_are_as_high_as_the_bound_wants() -> None:
+    result = run(*SMALL, *TWO, "--storm", "all", "--remedies", "--at-least", "100%", "-o", "json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["remedies"][0]["workloadsBelow"] == 0
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,211 @@
+"""What may keep workloads from having too few pods, as a cluster that has it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.decisions.restore.snapshot import Terms
+from evenkeel.flows.restore.reading import Scope, read
+from evenkeel.model import names
+from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.meta import Reference
+from evenkeel.model.node import Node
+from evenkeel_cli import words
+from evenkeel_cli.headroom import sizing
+from evenkeel_cli.headroom.sizing import Room as Headroom
+from evenkeel_cli.program import NAME
+from evenkeel_cli.simulate.trial import Objects
+from evenkeel_sandbox import snapshot_cluster
+from evenkeel_sandbox.simulator.api.objects import Obj, controller_of, is_finished, node_of, uid_of
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.placement import Needs, Room, refusal
+from evenkeel_sandbox.storms.shapes import empty, named, shapes
+
+RECREATE: Final = "Recreate"
+MOST: Final = 3
+"""So many workloads are named."""
+
+RESERVED: Final = {names.HEADROOM: names.SINGLES}
+
+type Hurt = Mapping[Reference, int]
+"""How many replicas are to be left of each workload that had too few."""
+
+
+class Remedy(NamedTuple):
+    """A cluster with one more thing in it. ``nodes``: so many on-demand nodes that it adds."""
+
+    what: str
+    objects: Objects
+    nodes: int
+
+
+def remedies(objects: Objects, hurt: Hurt, labels: CapacityLabels) -> Iterator[Remedy]:
+    """Those that the cluster may have, and that change anything."""
+    yield _floors(objects, hurt, labels)
+    if (found := _rolling(objects, hurt)) is not None:
+        yield found
+    cluster = snapshot_cluster.build(objects, SimulatedClock())
+    snapshot = read(cluster, SystemClock(), Terms(), Scope(capacity_labels=labels))
+    if (pool := sizing.of_largest_pool(snapshot)) is not None:
+        yield _headroom(objects, pool[1].room, labels)
+    if (pool := sizing.of_largest_pool(snapshot, singles=True)) is not None:
+        yield _headroom(objects, pool[1].room, labels, reserved=True)
+
+
+class _Site:
+    """A copy of a cluster's objects, with what of its on-demand nodes is free."""
+
+    def __init__(self, objects: Objects, labels: CapacityLabels) -> None:
+        self._objects = {_reference(each): dict(each) for each in objects}
+        self.added = 0
+        nodes = self.all("Node")
+        self._shapes = shapes(nodes, labels)
+        own = [each for each in nodes if not labels.call_spot(msgspec.convert(each, Node))]
+        self.rooms: dict[str, Room] = {each["metadata"]["name"]: empty(each) for each in own}
+        for pod in self.all("Pod"):
+            if node_of(pod) in self.rooms and not is_finished(pod):
+                self.rooms[node_of(pod)].add(pod)
+
+    @property
+    def objects(self) -> list[Obj]:
+        """All of them as they are by now."""
+        return list(self._objects.values())
+
+    def all(self, kind: str) -> list[Obj]:
+        """The objects of a kind."""
+        return [each for each in self.objects if each["kind"] == kind]
+
+    def put(self, changed: Obj) -> None:
+        """Add an object, or replace the one of its name."""
+        self._objects[_reference(changed)] = changed
+
+    def place(self, pod: Obj, kept: Mapping[str, str] = MappingProxyType({})) -> str:
+        """The on-demand node for a pod, made for it if none has room; empty if none can be.
+
+        ``kept``: only on nodes with these labels and taints.
+        """
+        needs = Needs.of(pod)
+        for name, room in self.rooms.items():
+            its = room.node["metadata"].get("labels", {})
+            if kept.items() <= its.items() and not refusal(pod, needs, room, (), ()):
+                room.add(pod)
+                return name
+        for shape in self._shapes:
+            room = empty(named(_kept(shape, kept), f"remedy-{self.added + 1}"))
+            if not refusal(pod, needs, room, (), ()):
+                room.add(pod)
+                self.added += 1
+                name = str(room.node["metadata"]["name"])
+                self.rooms[name] = room
+                self.put({**room.node, "status": {**room.node["status"], **_READY}})
+                return name
+        return ""
+
+
+_READY: Final = {"conditions": [{"type": "Ready", "status": "True"}]}
+
+
+def _kept(shape: Obj, kept: Mapping[str, str]) -> Obj:
+    """A node that is kept for pods that tolerate it."""
+    taints = [{"key": k, "value": v, "effect": "NoSchedule"} for k, v in kept.items()]
+    metadata = {**shape["metadata"], "labels": {**shape["metadata"]["labels"], **kept}}
+    spec = {**shape["spec"], "taints": [*shape["spec"].get("taints", ()), *taints]}
+    return {**shape, "metadata": metadata, "spec": spec}
+
+
+def _floors(objects: Objects, hurt: Hurt, labels: CapacityLabels) -> Remedy:
+    """The floors' pods are on on-demand nodes from the beginning."""
+    site = _Site(objects, labels)
+    of_pods = _pods_by_workload(site.objects)
+    for each in site.objects:
+        floor = hurt.get(_reference(each))
+        if floor is None:
+            continue
+        notes = {**each["metadata"].get("annotations", {}), names.ON_DEMAND: str(floor)}
+        site.put({**each, "metadata": {**each["metadata"], "annotations": notes}})
+        on_spot = [pod for pod in of_pods[_reference(each)] if node_of(pod) not in site.rooms]
+        missing = floor - len(of_pods[_reference(each)]) + len(on_spot)
+        for pod in on_spot[: max(0, missing)]:
+            if node := site.place(pod):
+                site.put({**pod, "spec": {**pod["spec"], "nodeName": node}})
+    what = f"{names.ON_DEMAND} on {words.counted(len(hurt), 'workload')}: {_spelled(hurt)}"
+    return Remedy(what, site.objects, site.added)
+
+
+def _rolling(objects: Objects, hurt: Hurt) -> Remedy | None:
+    """Deployments that break first because their strategy says so make first."""
+    wrong = [e for e in objects if _reference(e) in hurt and _strategy(e) == RECREATE]
+    if not wrong:
+        return None
+    uids = {uid_of(dict(each)) for each in wrong}
+    rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+    changed = [
+        {**each, "spec": {**each["spec"], "strategy": rolling}}
+        if each["metadata"].get("uid") in uids
+        else each
+        for each in objects
+    ]
+    return Remedy(
+        f"strategy RollingUpdate on {words.counted(len(wrong), 'Deployment')}", changed, 0
+    )
+
+
+def _headroom(
+    objects: Objects, room: Headroom, labels: CapacityLabels, *, reserved: bool = False
+) -> Remedy:
+    """Room that is free on on-demand nodes, those that it needs added."""
+    site = _Site(objects, labels)
+    kept = RESERVED if reserved else {}
+    borne = [{"key": key, "operator": "Exists"} for key in kept]
+    requests = room.size.quantities
+    for number in range(room.placeholders):
+        site.place(
+            {
+                "metadata": {"name": f"placeholder-{number}", "namespace": names.SYSTEM_NAMESPACE},
+                "spec": {
+                    "containers": [{"name": "pause", "resources": {"requests": requests}}],
+                    "tolerations": borne,
+                },
+            },
+            kept,
+        )
+    option = "--reserved" if reserved else "--for pool"
+    return Remedy(f"{NAME} headroom {option}: {room}", site.objects, site.added)
+
+
+def _pods_by_workload(objects: Iterable[Obj]) -> defaultdict[Reference, list[Obj]]:
+    """The running pods of each workload, by the top of their owners."""
+    objects = list(objects)
+    owners = {uid_of(each): each for each in objects if each["kind"] != "Pod"}
+    found: defaultdict[Reference, list[Obj]] = defaultdict(list)
+    for pod in objects:
+        if pod["kind"] != "Pod" or is_finished(pod):
+            continue
+        top = pod
+        while (owner := owners.get((controller_of(top) or {}).get("uid", ""))) is not None:
+            top = owner
+        found[_reference(top)].append(pod)
+    return found
+
+
+def _reference(each: Mapping[str, Any]) -> Reference:
+    metadata = each["metadata"]
+    return Reference(
+        kind=each["kind"], namespace=metadata.get("namespace", ""), name=metadata["name"]
+    )
+
+
+def _strategy(each: Mapping[str, Any]) -> str:
+    found: str = each.get("spec", {}).get("strategy", {}).get("type", "")
+    return found
+
+
+def _spelled(hurt: Hurt) -> str:
+    """``shop/deploy/login: 1``, the first of them."""
+    named_ = [f"{words.workload_name(each)}: {floor}" for each, floor in hurt.items()]
+    more = ["..."] if len(named_) > MOST else []
+    return ", ".join([*named_[:MOST], *more])
