@@ -41,7 +41,10 @@ class Evictions:
         """
         view, streams, may_write = self._view, self._view.streams, self._writer.may_write
         awaiting = self._plans.having(Has.AWAITS_PODS)
-        stale = {key for key, plan in awaiting if not streams.show(plan.watched_by)}
+        shown = streams.shown  # no call for each: it is asked in each turn
+        stale = {
+            key for key, plan in awaiting if not (plan.watched_by and plan.watched_by <= shown)
+        }
         for key, plan in self._plans.having(Has.EVICTIONS):
             if view.queue.has_changed(key):
                 continue

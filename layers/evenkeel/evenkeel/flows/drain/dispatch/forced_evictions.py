@@ -1,7 +1,8 @@
 """When forced evictions begin: the agenda of all workloads together."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from itertools import takewhile
 
@@ -38,11 +39,12 @@ class ForcedEvictions:
     def put(self, controller_key: str, forced: Sequence[Forced]) -> None:
         """These of a controller's pods are evicted by force, and no others."""
         before = self._forced.pop(controller_key, {})
-        if forced:
-            self._forced[controller_key] = {each.pod.uid: each for each in forced}
-        for uid in before.keys() - self._forced.get(controller_key, {}).keys():
+        after = {each.pod.uid: each for each in forced}
+        if after:
+            self._forced[controller_key] = after
+        for uid in before.keys() - after.keys():
             self._slots.pop(uid, None)
-        if any(_is_new(each, before.get(each.pod.uid)) for each in forced):
+        if not _times(after) <= _times(before):
             self._counted_at = None
 
     def settle(self) -> None:
@@ -58,8 +60,8 @@ class ForcedEvictions:
 
     def has_begun(self, uid: str, now: datetime) -> bool:
         """Whether it is time for a pod's forced eviction."""
-        begins = self.begins(uid)
-        return begins is not None and begins <= now
+        slot = self._slots.get(uid)
+        return slot is not None and slot.begin <= now
 
     def due(self, now: datetime, by: datetime) -> Iterator[Slot]:
         """The slots of which a write has to be sent by then, in order.
@@ -93,6 +95,6 @@ class ForcedEvictions:
         self._times = sorted({at for slot in slots for at in (slot.first_at, slot.begin)})
 
 
-def _is_new(forced: Forced, before: Forced | None) -> bool:
-    """Whether a pod goes at another time than it did, or did not have to go before."""
-    return before is None or forced.evict_by != before.evict_by
+def _times(forced: Mapping[str, Forced]) -> AbstractSet[tuple[str, datetime]]:
+    """By when each pod has to go."""
+    return {uid: each.evict_by for uid, each in forced.items()}.items()

@@ -137,15 +137,14 @@ class Plans:
         is_wrong = self._view.queue.is_wrong
         return (plan.writes for key, plan in self.having(Has.WRITES) if not is_wrong(key))
 
-    def news(self) -> Iterator[Decision]:
+    def news(self) -> Sequence[Decision]:
         """The decisions of new plans that write nothing; each plan gives them once.
 
         A plan that awaits pods gives them once all pods of its workload were seen.
         """
         ready = {key for key in self._untold if self._may_tell(key, self._plans[key])}
         self._untold -= ready
-        for key in sorted(ready):
-            yield from self._plans[key].notes
+        return [note for key in sorted(ready) for note in self._plans[key].notes]
 
     def _may_tell(self, key: str, plan: WorkloadPlan) -> bool:
         view = self._view
