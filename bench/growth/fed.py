@@ -66,9 +66,9 @@ def feed(nodes: int) -> Fed:
     clock = SimulatedClock(NOW)
     began = time.process_time()
     for node in marked:
-        view.see_node(node)
+        view.see(node)
     for replica_set in sets:
-        view.see_controller(replica_set)
+        view.see(replica_set)
     labels = {label for each in sets for label in selections.labels_of(each)}
     view.streams.arrange({label: [Stream(NOW)] for label in labels})  # as in a storm
     for pod in pods:

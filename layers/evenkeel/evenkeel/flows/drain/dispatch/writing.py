@@ -23,7 +23,6 @@ from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.backoff import AFTER_AN_ERROR, Backoff
 from evenkeel.flows.drain.progress import Answers
 from evenkeel.flows.drain.recording import OnceRecorder
-from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
@@ -188,7 +187,7 @@ class Writer:
         self._recorder.counted(_metric_of(decision))
         if isinstance(decision.write, Evict | Delete):
             return  # planned for since it was sent
-        self._take_note(reply.result)
+        self._view.see(reply.result)
         if decision.verb is Verb.SET_CONDITION and isinstance(reply.result, Pod):
             self._insist(reply.result)
 
@@ -266,23 +265,10 @@ class Writer:
         self._under_way.discard(subject.uid)
         self._view.spared(subject.uid, counts=True)
         found = reply.result
-        self._take_note(found)
+        self._view.see(found)
         is_another = isinstance(found, Pod) and found.uid != subject.uid
         if is_another or isinstance(reply.error, NotFoundError):
             self._gone(subject)
-
-    def _take_note(self, item: object) -> None:
-        match item:
-            case Pod():
-                self._view.pods.see(item)
-            case Node() if names.NOTICE in item.metadata.annotations:
-                self._view.see_node(item)
-            case Node():
-                self._view.miss_node(item.name)
-            case Deployment():
-                self._view.see_deployment(item)
-            case ReplicaSet():
-                self._view.see_controller(item)
 
 
 _REREAD: dict[str, type[Pod | Node | Deployment | ReplicaSet]] = {
