@@ -21,9 +21,8 @@ from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.streams import Stream
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
+from evenkeel.flows.drain.dispatch.forced_evictions import Answers, ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
-from evenkeel.flows.drain.progress import Answers
 from evenkeel.flows.drain.queue import NODES
 from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.model.pod import Pod

@@ -266,4 +266,4 @@ def test_a_note_of_turns_that_are_over_has_no_pod_followed(
     view.see(replica_set)
     view.pods.see(builders.pod(of=replica_set, deletion_timestamp=now))
     plan = Planner(view).plan(replica_set.key, now)
-    assert plan.awaits_pods is expected
+    assert plan.plan.awaits_pods is expected

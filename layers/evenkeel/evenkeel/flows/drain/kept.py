@@ -12,8 +12,8 @@ from functools import partial
 from evenkeel.decisions.node.doomed_node import ENDING, UNLISTED
 from evenkeel.errors import ClusterError, InstancesError
 from evenkeel.flows import selections
+from evenkeel.flows.drain.dispatch.forced_evictions import Answers
 from evenkeel.flows.drain.hooks import Hooks
-from evenkeel.flows.drain.progress import Answers
 from evenkeel.flows.drain.sync.questions import Questions
 from evenkeel.flows.reads import ask
 from evenkeel.model.capacity import Capacity, CapacityLabels

@@ -21,7 +21,7 @@ from evenkeel.errors import (
 from evenkeel.flows import pause
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.backoff import AFTER_AN_ERROR, Backoff
-from evenkeel.flows.drain.progress import Answers
+from evenkeel.flows.drain.dispatch.forced_evictions import Answers
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
@@ -122,17 +122,11 @@ class Writer:
         """When the next object has rested enough; None if none rests."""
         return self._backoff.next_at(self._clock.now())
 
-    @property
-    def room(self) -> int:
-        """How many writes can be sent now: none while the answer about the pause is too old."""
-        return self._room(forced=False)
+    def room(self, *, forced: bool = False) -> int:
+        """How many writes can be sent now: none while the answer about the pause is too old.
 
-    @property
-    def room_for_last_moments(self) -> int:
-        """How many forced evictions can be sent now: half of the session is kept for them."""
-        return self._room(forced=True)
-
-    def _room(self, *, forced: bool) -> int:
+        Half of the session is kept for forced evictions.
+        """
         if not self._gate.is_open(self._clock.now(), forced=forced):
             return 0
         if not forced and self._left() <= timedelta():
@@ -148,7 +142,7 @@ class Writer:
         subject = decision.subject.uid
         if decision.write is None or not self.may_write(subject, forced=decision.forced):
             return False
-        if self._room(forced=decision.forced) == 0:
+        if self.room(forced=decision.forced) == 0:
             return False
         self._under_way.add(subject)
         if isinstance(decision.write, Evict | Delete):
@@ -165,7 +159,7 @@ class Writer:
     def submit_all(self, decisions: Iterable[Decision]) -> None:
         """Send as many of these as there is room for."""
         for decision in decisions:
-            if not self.submit(decision) and self._room(forced=decision.forced) == 0:
+            if not self.submit(decision) and self.room(forced=decision.forced) == 0:
                 break
 
     def _heard(self, decision: Decision, sent_at: datetime, reply: Reply) -> None:
