@@ -258,7 +258,11 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def available_owned(self) -> int:
         """Available pods that the ReplicaSet owns."""
-        return sum(map(self.is_available, self.owned))
+        return len(self.owned) - len(self._unavailable)
+
+    @cached_property
+    def _unavailable(self) -> Sequence[Pod]:
+        return [pod for pod in self.owned if not self.is_available(pod)]
 
     @cached_property
     def available_released(self) -> int:
@@ -347,7 +351,11 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def coming(self) -> int:
         """Owned pods that are about to be available."""
-        return sum(not self.is_available(pod) and self._is_on_its_way(pod) for pod in self.owned)
+        return len(self._on_their_way)
+
+    @cached_property
+    def _on_their_way(self) -> Sequence[Pod]:
+        return [pod for pod in self._unavailable if self._is_on_its_way(pod)]
 
     def _is_on_its_way(self, pod: Pod) -> bool:
         created = pod.metadata.creation_timestamp
@@ -361,8 +369,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         A pod becomes available, a replacement takes too long to be made, or a pod to start.
         """
         pending = self._being_replaced if self.pending_replacements else ()
-        missing = (pod for pod in self.owned if not self.is_available(pod))
-        made = (pod.metadata.creation_timestamp for pod in missing if self._is_on_its_way(pod))
+        made = (pod.metadata.creation_timestamp for pod in self._on_their_way)
         return earliest(
             self.next_available_at,
             *(each.since + LONGEST_TO_MAKE for each in pending),
