@@ -20,9 +20,8 @@ from bench.say import Say
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.streams import Stream
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
+from evenkeel.flows.drain.dispatch.forced_evictions import Answers, ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
-from evenkeel.flows.drain.progress import Answers
 from evenkeel.flows.drain.queue import NODES
 from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.model.pod import Pod
@@ -66,9 +65,9 @@ def feed(nodes: int) -> Fed:
     clock = SimulatedClock(NOW)
     began = time.process_time()
     for node in marked:
-        view.see_node(node)
+        view.see(node)
     for replica_set in sets:
-        view.see_controller(replica_set)
+        view.see(replica_set)
     labels = {label for each in sets for label in selections.labels_of(each)}
     view.streams.arrange({label: [Stream(NOW)] for label in labels})  # as in a storm
     for pod in pods:

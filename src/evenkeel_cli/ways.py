@@ -12,7 +12,7 @@ from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Route, Way, route
 from evenkeel.flows import reads
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.sync import first_reads
+from evenkeel.flows.drain.sync import reader
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.meta import Reference
@@ -78,7 +78,7 @@ def situations(
         pods |= {pod.uid: pod for pod in listed}
     for pod in pods.values():
         view.pods.see(pod)
-    first_reads.read_facts(cluster, view, WELL_KNOWN, InMemoryRecorder(), clock)
+    reader.read_facts(cluster, view, WELL_KNOWN, InMemoryRecorder(), clock)
     return [
         Situation(pod, view.owner_of(pod), view.objects_in(pod.namespace), clock.now())
         for pod in pods.values()

@@ -11,7 +11,7 @@ that is made later says later times. That a plan is due too late is found all th
 other one is made at the time of the look.
 
 Not compared is what follows from no plan: whether the watches show enough to evict by a plan, and
-to tell what it says, is asked in each turn (``dispatch/evicting``). A watch that is refused
+to tell what it says, is asked in each turn (``dispatch/sending``). A watch that is refused
 therefore changes no plan; what the lists instead of it show does.
 """
 
@@ -25,8 +25,7 @@ import pytest
 from evenkeel.decisions.drain.agenda import Forced
 from evenkeel.decisions.drain.plan import Plan
 from evenkeel.flows.drain.loop import Loop
-from evenkeel.flows.drain.workload.plan import WorkloadPlan
-from evenkeel.flows.drain.workload.planning import Planner
+from evenkeel.flows.drain.workload.planning import Planner, WorkloadPlan
 from evenkeel.model.decision import Decision
 from tests.walk.copies import Copier
 
@@ -99,7 +98,7 @@ def essence(plan: WorkloadPlan) -> Mapping[str, Any]:
         "forced": [_forced(each) for each in of_pods.forced],
         "handovers": plan.handovers,
         "watched by": plan.watched_by,
-        "awaits_pods": plan.awaits_pods,
+        "awaits_pods": of_pods.awaits_pods,
         "has_deadlines": bool(of_pods.forced),
         "needs": plan.needs,
     }

@@ -177,7 +177,7 @@ MUTATIONS = (
     ),
     Mutation(
         "pods go by a plan that there is news of",
-        "flows/drain/dispatch/evicting.py",
+        "flows/drain/dispatch/sending.py",
         [("if view.queue.has_changed(key):", "if not key:")],
         [PLANNED_ANEW],
     ),
@@ -246,7 +246,7 @@ MUTATIONS = (
     ),
     Mutation(
         "no invocation comes back for released pods",
-        "flows/drain/sync/first_reads.py",
+        "flows/drain/sync/reader.py",
         [("return bool(nodes or released)", "return bool(nodes)")],
         [ROLLED_BACK],
     ),
@@ -377,7 +377,7 @@ MUTATIONS = (
     Mutation(
         "a Deployment that is read again adds nobody",
         "flows/drain/cache/view.py",
-        [("self.queue.add(self._below(deployment.key), urgent=urgent)", "pass")],
+        [("if _is_news(self.deployments, item):", "if _is_news(self.deployments, item) is None:")],
         [MISSING_TWO],
     ),
     Mutation(

@@ -9,7 +9,7 @@ from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.kept import Kept
 from evenkeel.flows.drain.leadership import Leadership
 from evenkeel.flows.drain.recording import OnceRecorder
-from evenkeel.flows.drain.sync import first_reads
+from evenkeel.flows.drain.sync import reader
 from evenkeel.model.metrics import Metric
 from evenkeel.settings import HandoverSettings, Mode
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
@@ -54,9 +54,9 @@ class Brain:
         leadership.look()
         leadership.take()
         view = View()
-        first_reads.is_any_work(server, view)
-        first_reads.read_pods(server, view, now)
-        first_reads.read_facts(server, view, SETTINGS.capacity_labels, recorder, clock)
+        reader.is_any_work(server, view)
+        reader.read_pods(server, view, now)
+        reader.read_facts(server, view, SETTINGS.capacity_labels, recorder, clock)
         self.loop = loop_of(
             SETTINGS,
             Ports(server, session, clock),

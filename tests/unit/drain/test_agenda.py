@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evenkeel.decisions.drain import agenda
-from evenkeel.flows.drain.progress import Answers
+from evenkeel.flows.drain.dispatch.forced_evictions import Answers
 from evenkeel.model import names
 from tests.fixtures.scene import Scene
 from tests.unit.drain.conftest import MakeScene

@@ -5,8 +5,7 @@ from datetime import datetime
 import pytest
 
 from evenkeel.decisions.drain.deadlines import Deadline
-from evenkeel.flows.drain.workload.plan import WorkloadPlan
-from evenkeel.flows.drain.workload.planning import Planner
+from evenkeel.flows.drain.workload.planning import Planner, WorkloadPlan
 from evenkeel.model.decision import Verb
 from evenkeel.model.metrics import Metric
 from evenkeel.model.pod import Pod

@@ -1,8 +1,7 @@
 """The agenda of all workloads together, as plans of one workload after the other change it."""
 
 from evenkeel.decisions.drain.agenda import Forced
-from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
-from evenkeel.flows.drain.progress import Answers
+from evenkeel.flows.drain.dispatch.forced_evictions import Answers, ForcedEvictions
 from tests import builders
 from tests.builders import NOW, seconds
 from tests.effort import measured

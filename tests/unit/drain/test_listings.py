@@ -64,7 +64,7 @@ def listed(*pods: Pod) -> Callable[[Any], KubernetesObject | Listing[Any]]:
 
 
 def test_a_pod_that_is_released_while_its_workload_is_listed_is_still_there(site: Site) -> None:
-    site.view.see_controller(WEB)
+    site.view.see(WEB)
     site.view.pods.see(OWNED)
     site.listings.refresh([WEB.key], NOW)
     site.view.pods.see(RELEASED)
@@ -73,7 +73,7 @@ def test_a_pod_that_is_released_while_its_workload_is_listed_is_still_there(site
 
 
 def test_a_pod_that_another_client_released_is_seen(site: Site) -> None:
-    site.view.see_controller(WEB)
+    site.view.see(WEB)
     site.view.pods.see(builders.pod("web-2", of=WEB, node="s1", revision=80))
     site.listings.refresh([WEB.key], NOW)
     site.answer(listed(RELEASED))
@@ -111,13 +111,13 @@ def test_a_controller_that_is_read_meanwhile_is_kept_though_none_was_asked_for(s
     pod = builders.pod("db-0", of=db)
     site.view.pods.see(pod)
     site.listings.refresh([db.key], NOW)
-    site.view.see_controller(db)
+    site.view.see(db)
     site.answer(lambda _: pod)
     assert db.key in site.view.controllers
 
 
 def test_a_controller_that_is_gone_is_forgotten(site: Site) -> None:
-    site.view.see_controller(WEB)
+    site.view.see(WEB)
     site.view.pods.see(OWNED)
     site.listings.refresh([WEB.key], NOW)
     site.answer(lambda asked: None if isinstance(asked, Get) else Listing([], "105"))
@@ -131,8 +131,8 @@ def test_a_list_of_one_replica_set_justifies_nothing_in_a_rollout_that_it_shows(
     calm = builders.replica_set(of=above, replicas=3)
     wanted = {"deployment.kubernetes.io/desired-replicas": "3"}
     rolled = builders.replica_set(of=above, replicas=2, revision=50, annotations=wanted)
-    site.view.see_deployment(above)
-    site.view.see_controller(calm)
+    site.view.see(above)
+    site.view.see(calm)
     site.view.pods.see(builders.pod("web-2", of=calm, node="s1"))
     site.listings.refresh([calm.key], NOW)
     site.answer(lambda asked: rolled if isinstance(asked, Get) else Listing([], "105"))
@@ -144,7 +144,7 @@ def test_a_few_are_listed_at_a_time_and_each_once_a_second(site: Site) -> None:
     sets = [builders.replica_set(f"web-{number}") for number in range(AT_A_TIME + 1)]
     keys = [each.key for each in sets]
     for each in sets:
-        site.view.see_controller(each)
+        site.view.see(each)
     assert site.listings.refresh(keys, NOW) is None
     asked = {request.name for request, _ in site.sent if isinstance(request, Get)}
     assert len(asked) == AT_A_TIME

@@ -6,7 +6,7 @@ import pytest
 
 from evenkeel.errors import InstancesError, UnavailableError
 from evenkeel.flows import selections
-from evenkeel.flows.drain.kept import OtherNodes
+from evenkeel.flows.drain.kept import PAGE
 from evenkeel.model import names
 from evenkeel.model.node import Node
 from evenkeel.model.request import List, Request
@@ -132,7 +132,7 @@ def test_a_node_leaves_the_load_balancers_when_the_only_ready_one_comes_late_in_
     scene: Scene,
 ) -> None:
     scene.add_node("s1")
-    broken = [f"a{number:03d}" for number in range(OtherNodes.PAGE + 10)]
+    broken = [f"a{number:03d}" for number in range(PAGE + 10)]
     for name in broken:
         scene.add_node(name)
     scene.add_node("z1", spot=False)

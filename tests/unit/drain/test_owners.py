@@ -109,7 +109,7 @@ def test_a_reply_that_came_while_it_read_is_not_undone_by_the_read(read_at: int,
     """Such as the reply to a cooldown: it would count twice."""
     view = View()
     known, read = (builders.deployment(revision=each) for each in (10, read_at))
-    view.see_deployment(known)
+    view.see(known)
     view.see_owner(Get(Deployment, known.name, known.namespace), read)
     assert view.deployments[known.key].revision == kept
 
@@ -117,7 +117,7 @@ def test_a_reply_that_came_while_it_read_is_not_undone_by_the_read(read_at: int,
 def test_one_that_was_made_anew_under_its_name_is_taken_whatever_its_revision() -> None:
     view = View()
     known, read = builders.deployment(revision=10), builders.deployment(revision=9, uid="another")
-    view.see_deployment(known)
+    view.see(known)
     view.see_owner(Get(Deployment, known.name, known.namespace), read)
     assert view.deployments == {read.key: read}
 

@@ -1,6 +1,6 @@
 """How long answers took of late, and how fast they came."""
 
-from evenkeel.flows.drain.progress import Answers
+from evenkeel.flows.drain.dispatch.forced_evictions import Answers
 from tests.builders import NOW, seconds
 
 

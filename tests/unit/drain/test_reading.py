@@ -3,7 +3,7 @@
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows import reads, selections
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.sync import first_reads
+from evenkeel.flows.drain.sync import reader
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.request import Get, List
 from evenkeel.model.workload import Deployment, ReplicaSet
@@ -28,7 +28,7 @@ def test_many_controllers_of_a_namespace_are_read_by_one_listing_and_none_singly
     for pod in pods:
         view.pods.see(pod)
     clock = SimulatedClock(NOW)
-    first_reads.read_facts(scene.cluster, view, WELL_KNOWN, InMemoryRecorder(), clock)
+    reader.read_facts(scene.cluster, view, WELL_KNOWN, InMemoryRecorder(), clock)
 
     assert len(view.controllers) == len(view.deployments) == number
     asked = [request for _, request in scene.requests if isinstance(request, List)]

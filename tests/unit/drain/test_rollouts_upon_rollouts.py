@@ -105,10 +105,10 @@ def test_a_deployment_that_is_read_again_is_news_if_it_says_something_else() -> 
     view = View()
     of = builders.deployment(revision=7)
     replica_set = builders.replica_set(of=of)
-    view.see_controller(replica_set)
+    view.see(replica_set)
 
     def changed(deployment: Deployment) -> bool:
-        view.see_deployment(deployment)
+        view.see(deployment)
         return taken(view.queue) == {replica_set.key}
 
     taken(view.queue)

@@ -118,11 +118,11 @@ def test_a_deployment_is_none_of_a_replica_set_elsewhere() -> None:
     deployment = builders.deployment()
     replica_set = builders.replica_set(of=deployment)
     stranger = elsewhere(replica_set)
-    view.see_controller(replica_set)
-    view.see_controller(stranger)
+    view.see(replica_set)
+    view.see(stranger)
     taken(view.queue)
 
-    view.see_deployment(deployment)
+    view.see(deployment)
     assert taken(view.queue) == {replica_set.key}
     assert view.owner("ReplicaSet", replica_set).deployment is deployment
     assert view.owner("ReplicaSet", stranger).deployment is None

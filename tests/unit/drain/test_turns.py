@@ -263,7 +263,7 @@ def test_a_note_of_turns_that_are_over_has_no_pod_followed(
     note = msgspec.json.encode(Refused(at=now - builders.seconds(9), until=end, pods=1)).decode()
     replica_set = builders.replica_set(annotations={names.REFUSED: note})
     view = View({"n1": builders.notice()})
-    view.see_controller(replica_set)
+    view.see(replica_set)
     view.pods.see(builders.pod(of=replica_set, deletion_timestamp=now))
     plan = Planner(view).plan(replica_set.key, now)
-    assert plan.awaits_pods is expected
+    assert plan.plan.awaits_pods is expected

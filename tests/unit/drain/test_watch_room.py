@@ -56,7 +56,7 @@ class Followed:
     def see(self, controllers: Iterable[Any]) -> None:
         """These controllers are known from now on."""
         for each in controllers:
-            self.view.see_controller(each)
+            self.view.see(each)
         self.watches.follow(NOW)
         for selection in self.session.open:
             self.watches.saw(Relisted(selection, Listing((), "1")))
@@ -110,7 +110,7 @@ def test_a_list_of_the_other_released_pods_says_nothing_of_those_that_another_wa
 
 def test_a_set_that_grows_is_shown_when_its_new_ordinals_are(followed: Followed) -> None:
     followed.see([builders.stateful_set(replicas=2, revision=1)])
-    followed.view.see_controller(builders.stateful_set(replicas=3, revision=2))
+    followed.view.see(builders.stateful_set(replicas=3, revision=2))
     assert followed.shown() == 0
     followed.see([])
     assert followed.shown() == 1

@@ -157,7 +157,7 @@ def test_labels_of_no_replica_set_are_not_watched() -> None:
 def test_labels_that_their_replica_sets_have_not_are_not_watched() -> None:
     view = View()
     replica_set = builders.replica_set()
-    view.see_controller(replica_set)
+    view.see(replica_set)
     before = watched(view)
     for number in range(100):
         view.pods.see(
@@ -177,7 +177,7 @@ def test_labels_that_their_replica_sets_have_not_are_not_watched() -> None:
 )
 def test_a_stateful_set_that_nobody_could_watch_is_not_watched(name: str, replicas: int) -> None:
     view = View()
-    view.see_controller(builders.stateful_set(name, replicas=replicas))
+    view.see(builders.stateful_set(name, replicas=replicas))
     assert len(watched(view)) == 2
 
 
@@ -185,7 +185,7 @@ def test_many_replica_sets_are_watched_by_few_selections_that_fit() -> None:
     view = View()
     for number in range(1_000):
         replica_set = builders.replica_set(f"web-{number}", template_hash=f"{'h' * 58}{number:05}")
-        view.see_controller(replica_set)
+        view.see(replica_set)
         view.pods.see(builders.pod(f"pod-{number}", of=replica_set))
     labels = watched(view)
     assert len(labels) <= 24

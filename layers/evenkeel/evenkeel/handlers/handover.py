@@ -6,7 +6,7 @@ from typing import Any
 
 from evenkeel.errors import MalformedWakeUpError
 from evenkeel.flows.drain.invocation import HandoverFlow
-from evenkeel.flows.drain.outcome import Outcome
+from evenkeel.flows.drain.loop import Outcome
 from evenkeel.flows.remedies import nothing_done
 from evenkeel.handlers import Handler, time_left
 from evenkeel.handlers.records import (

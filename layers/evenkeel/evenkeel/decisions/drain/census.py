@@ -109,7 +109,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     capacities: Mapping[str, Capacity] = {}
     kept_empty: Mapping[str, bool] = {}
 
-    @property
+    @cached_property
     def replica_set(self) -> ReplicaSet | None:
         """The ReplicaSet whose pods these are; None without one, and once it is gone."""
         controller = self.owner.controller
@@ -126,10 +126,40 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         failure = self.replica_set.cannot_create if self.replica_set is not None else None
         return f"no replacement can be made ({failure.message})" if failure is not None else ""
 
-    @property
+    @cached_property
     def refused(self) -> Refused | None:
         """What its ReplicaSet notes of a quota that refuses it pods."""
         return self.replica_set.refused if self.replica_set is not None else None
+
+    @cached_property
+    def noted_turns(self) -> Refused | None:
+        """The note that says that its pods go in turns now (see ``turns``)."""
+        note = self.refused
+        return None if note is None or note.until is None or note.is_over(self.now) else note
+
+    @cached_property
+    def in_turns(self) -> Refused | None:
+        """That note, unless a rollout goes on or the quota has room: then pods are handed over."""
+        in_rollout = self.owner.deployment_in_rollout is not None
+        return None if in_rollout or self.has_room else self.noted_turns
+
+    @cached_property
+    def has_room(self) -> bool:
+        """Whether more pods are there than when turns began: the quota has let one more be made.
+
+        Turns alone do not lead to that. A pod that leaves counts in the quota, so its successor is
+        made when it is gone. Only where a dead node holds it the quota forgets it before: after its
+        grace period, and as long again. So one that is past its grace period says nothing here. Nor
+        does a finished one, which no quota counts: it is not among those that are going.
+        """
+        note = self.noted_turns
+        leaving = (pod.ends_at is None or self.now < pod.ends_at for pod in self.going)
+        return note is not None and self.staying + sum(leaving) > note.pods
+
+    @property
+    def staying(self) -> int:
+        """How many pods are there and stay for now: owned ones, and released ones."""
+        return len(self.owned) + len(self.released)
 
     @cached_property
     def size(self) -> int:
@@ -164,8 +194,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def released(self) -> Sequence[ReleasedPod]:
         """The pods released from a ReplicaSet, but for ``unreadable`` ones."""
         found = []
-        for pod in self._bearing:
-            release = pod.believed_release(self.now)
+        for pod, release in self._bearing:
             if release is not None:
                 deadline = released_deadline(release, self.dooms.get(pod.spec.node_name))
                 found.append(ReleasedPod(pod, release, deadline))
@@ -174,11 +203,13 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @property
     def unreadable(self) -> Sequence[Pod]:
         """Released pods whose annotation cannot be read, or cannot be true."""
-        return [pod for pod in self._bearing if pod.believed_release(self.now) is None]
+        return [pod for pod, release in self._bearing if release is None]
 
-    @property
-    def _bearing(self) -> Sequence[Pod]:
-        return [pod for pod in self.pods if pod.released] if self.is_of_replica_set else []
+    @cached_property
+    def _bearing(self) -> Sequence[tuple[Pod, Release | None]]:
+        """The pods that bear a release, each with what is believed of it."""
+        bearing = [pod for pod in self.pods if pod.released] if self.is_of_replica_set else []
+        return [(pod, pod.believed_release(self.now)) for pod in bearing]
 
     @cached_property
     def kept(self) -> frozenset[str]:
@@ -227,7 +258,11 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def available_owned(self) -> int:
         """Available pods that the ReplicaSet owns."""
-        return sum(map(self.is_available, self.owned))
+        return len(self.owned) - len(self._unavailable)
+
+    @cached_property
+    def _unavailable(self) -> Sequence[Pod]:
+        return [pod for pod in self.owned if not self.is_available(pod)]
 
     @cached_property
     def available_released(self) -> int:
@@ -316,7 +351,11 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def coming(self) -> int:
         """Owned pods that are about to be available."""
-        return sum(not self.is_available(pod) and self._is_on_its_way(pod) for pod in self.owned)
+        return len(self._on_their_way)
+
+    @cached_property
+    def _on_their_way(self) -> Sequence[Pod]:
+        return [pod for pod in self._unavailable if self._is_on_its_way(pod)]
 
     def _is_on_its_way(self, pod: Pod) -> bool:
         created = pod.metadata.creation_timestamp
@@ -330,8 +369,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         A pod becomes available, a replacement takes too long to be made, or a pod to start.
         """
         pending = self._being_replaced if self.pending_replacements else ()
-        missing = (pod for pod in self.owned if not self.is_available(pod))
-        made = (pod.metadata.creation_timestamp for pod in missing if self._is_on_its_way(pod))
+        made = (pod.metadata.creation_timestamp for pod in self._on_their_way)
         return earliest(
             self.next_available_at,
             *(each.since + LONGEST_TO_MAKE for each in pending),

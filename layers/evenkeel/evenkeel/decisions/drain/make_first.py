@@ -7,7 +7,7 @@ from evenkeel.decisions.drain import budgets, verdicts, writes
 from evenkeel.decisions.drain.census import Census, MovingPod, ReleasedPod
 from evenkeel.decisions.drain.eviction_asked import left_to_drainer
 from evenkeel.decisions.drain.refusal import tried_until
-from evenkeel.decisions.drain.turns import WHY, in_turns
+from evenkeel.decisions.drain.turns import WHY
 from evenkeel.decisions.drain.verdicts import PodPlan
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.reasons import Reason
@@ -111,7 +111,7 @@ def _why_back(census: Census, item: ReleasedPod) -> tuple[Reason, str] | None:
     if item.deadline.forced:
         if item.pod.uid in census.kept:
             return Reason.AT_DEADLINE_LEAVE, "its budget refused to the end"
-        return (Reason.QUOTA_REFUSES, WHY) if in_turns(census) is not None else None
+        return (Reason.QUOTA_REFUSES, WHY) if census.in_turns is not None else None
     if census.now >= item.deadline.at:
         return Reason.DEADLINE_PASSED, "its handover was not complete by the deadline"
     if census.why_no_replacement:
@@ -139,7 +139,7 @@ def before_release(census: Census, mover: MovingPod) -> Decision | None:
         if deadline.forced:
             return verdicts.wait(census, pod, reason, end)
         return census.owner.decision(pod, Verb.LEAVE, reason, f"{why}: it goes by itself")
-    if deadline.forced and census.why_no_replacement and in_turns(census) is None:
+    if deadline.forced and census.why_no_replacement and census.in_turns is None:
         why = census.why_no_replacement
         return census.owner.decision(pod, Verb.WAIT, Reason.CANNOT_BE_REPLACED, why, until=end)
     hold = None if deadline.forced else _voluntary_hold(census, end)
@@ -180,7 +180,7 @@ def _voluntary_hold(census: Census, until: datetime) -> tuple[Reason, str] | Non
     """Why a workload's pods are not released for a hint now; None if they can be."""
     if census.why_no_replacement:
         return Reason.CANNOT_BE_REPLACED, census.why_no_replacement
-    if in_turns(census) is not None:
+    if census.in_turns is not None:
         return Reason.QUOTA_REFUSES, WHY
     cooldown = verdicts.cooldown_of(census)
     if cooldown is not None and census.now < cooldown.until:

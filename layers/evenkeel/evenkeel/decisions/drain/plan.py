@@ -58,7 +58,7 @@ def plan(census: Census) -> Plan:
     holds = [(mover, make_first.before_release(census, mover)) for mover in handed]
     free = [mover for mover, hold in holds if hold is None]
     candidates = list[Candidate]()
-    if (note := turns.in_turns(census)) is None:
+    if (note := census.in_turns) is None:
         candidates += (verdicts.candidate(census, mover) for mover in free)
     else:
         found += turns.of_turns(census, note, free)

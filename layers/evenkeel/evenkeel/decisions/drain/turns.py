@@ -30,43 +30,6 @@ TRY_AGAIN_AFTER: Final = timedelta(seconds=1)
 WHY: Final = "a quota refuses a second pod beside it"
 
 
-def in_turns(census: Census) -> Refused | None:
-    """The note of a ReplicaSet whose pods go in turns.
-
-    None of any other, in a rollout, and once the quota has room: then pods are handed over.
-    """
-    note = _noted(census)
-    if note is None or census.owner.deployment_in_rollout is not None or _has_room(census):
-        return None
-    return note
-
-
-def _noted(census: Census) -> Refused | None:
-    """The note that says that pods go in turns now."""
-    note = census.refused
-    if note is None or note.until is None or note.is_over(census.now):
-        return None
-    return note
-
-
-def _has_room(census: Census) -> bool:
-    """Whether more pods are there than when turns began: the quota has let one more be made.
-
-    Turns alone do not lead to that. A pod that leaves counts in the quota, so its successor is made
-    when it is gone. Only where a dead node holds it the quota forgets it before: after its grace
-    period, and as long again. So one that is past its grace period says nothing here. Nor does a
-    finished one, which no quota counts: it is not among those that are going.
-    """
-    note = _noted(census)
-    leaving = (pod.ends_at is None or census.now < pod.ends_at for pod in census.going)
-    return note is not None and _there(census) + sum(leaving) > note.pods
-
-
-def _there(census: Census) -> int:
-    """How many pods are there and stay for now: owned ones, and released ones."""
-    return len(census.owned) + len(census.released)
-
-
 def of_note(census: Census, handed: Sequence[MovingPod]) -> Iterator[PodPlan]:
     """Write the note: turns begin or end, a pod goes or is gone, or it is to be tried again.
 
@@ -75,8 +38,7 @@ def of_note(census: Census, handed: Sequence[MovingPod]) -> Iterator[PodPlan]:
     over each of ours.
     """
     replica_set, deployment = census.replica_set, census.owner.deployment
-    has_room = _has_room(census)
-    if replica_set is None or (replica_set.refused_by_quota is None and not has_room):
+    if replica_set is None or (replica_set.refused_by_quota is None and not census.has_room):
         return
     if deployment is not None and names.REFUSED in deployment.metadata.annotations:
         return
@@ -90,7 +52,7 @@ def of_note(census: Census, handed: Sequence[MovingPod]) -> Iterator[PodPlan]:
                 Verb.TRY_AGAIN,
                 Reason.QUOTA_REFUSES,
                 "the quota has room for more of its pods: they go in turns no more"
-                if has_room
+                if census.has_room
                 else "a quota refuses it pods: its controller is to try when one is gone",
                 write=writes.annotate(replica_set, names.REFUSED, text),
             )
@@ -99,9 +61,10 @@ def of_note(census: Census, handed: Sequence[MovingPod]) -> Iterator[PodPlan]:
 
 def dues(census: Census, handed: Sequence[MovingPod]) -> Iterator[datetime | None]:
     """When the note is to be written, or ends, though nothing else changes."""
-    if _until(census, handed) is not None:
-        yield _known_at(census)
-    if _noted(census) is not None:
+    known_at = _known_at(census)
+    if known_at is not None and _until(census, handed) is not None:
+        yield known_at
+    if census.noted_turns is not None:
         yield from (pod.ends_at for pod in census.going)
     if (note := census.refused) is not None:
         yield note.until
@@ -131,11 +94,11 @@ def _begun(census: Census, handed: Sequence[MovingPod]) -> Refused | None:
     Both are written once a refusal is known, while pods on dying nodes wait for replacements.
     """
     until, known_at = _until(census, handed), _known_at(census)
-    if in_turns(census) is not None or until is None or known_at is None or census.now < known_at:
+    if census.in_turns is not None or until is None or known_at is None or census.now < known_at:
         return None
     first = Refused(at=census.now, tries=MOST_TRIES)
     if _may_begin(census):
-        return msgspec.structs.replace(first, until=until, pods=_there(census))
+        return msgspec.structs.replace(first, until=until, pods=census.staying)
     return first if census.refused is None else None
 
 
@@ -159,7 +122,7 @@ def _followed(census: Census, last: Refused) -> Refused | None:
 
     None: it holds.
     """
-    if _has_room(census):
+    if census.has_room:
         return msgspec.structs.replace(last, until=None, pods=0)
     told = [pod.told_at for pod in census.going if pod.told_at is not None]
     going, told_at = len(told), max(told, default=last.told_at)
@@ -179,7 +142,7 @@ def _followed(census: Census, last: Refused) -> Refused | None:
 def _took(census: Census, note: Refused) -> float:
     """How many seconds the last turn took, from the eviction until the new pod was available."""
     ended, told_at = census.last_available_at, note.told_at
-    if in_turns(census) is None or told_at is None or ended is None or ended <= told_at:
+    if census.in_turns is None or told_at is None or ended is None or ended <= told_at:
         return note.took
     return (ended - told_at).total_seconds()
 

@@ -2,12 +2,12 @@
 
 From the top:
 
-- ``invocation`` looks at the Lease and whether there is work, takes the Lease, reads, works, ends:
-  ``outcome`` says how. ``leadership`` renews the Lease and hides the wake-up by a heartbeat;
-  ``server_time`` is the clock by which the Lease runs out.
-- ``loop`` is one turn after the other: take what arrives, plan for what has changed, send.
-  ``queue`` has the workloads that wait to be planned for, and ``reconcile`` plans for them.
-  ``assembly`` makes the parts of an invocation; ``observing`` is what observe mode does instead.
+- ``invocation`` looks at the Lease and whether there is work, takes the Lease, reads, works, ends.
+  ``leadership`` renews the Lease and hides the wake-up by a heartbeat; ``server_time`` is the clock
+  by which the Lease runs out.
+- ``loop`` is one turn after the other: take what arrives, plan for what has changed, send; at last
+  an outcome. ``queue`` has the workloads that wait to be planned for. ``assembly`` makes the parts
+  of an invocation, and observes instead.
 
 The rooms:
 
@@ -15,23 +15,21 @@ The rooms:
   ``pods`` the pods, ``groups`` which of them are in one group; ``streams`` how old a watch is, and
   ``facts`` how old what is read because no watch shows it. An eviction counts from when it is sent.
   Each change adds the workloads that depend on it to the queue.
-- ``sync``: what fills the cache. ``first_reads`` at the beginning, ``informer`` from ``watches``;
-  ``reader`` reads the facts that plans lack, or that are too old, ``listings`` a workload of which
-  pods may go. ``questions`` are asked beside the loop.
-- ``workload``: ``planning`` makes the ``plan`` for the pods of one workload from its objects;
-  ``needs`` says which facts that takes, and how old they may be. ``gangs`` says which pods go with
-  others.
+- ``sync``: what fills the cache. ``informer`` does from ``watches``; ``reader`` reads at the
+  beginning, and then the facts that plans lack, or that are too old; ``listings`` lists a workload
+  of which pods may go. ``questions`` are asked beside the loop.
+- ``workload``: ``planning`` makes the plan for the pods of one workload from its objects; ``needs``
+  says which facts that takes, and how old they may be. ``gangs`` says which pods go with others.
 - ``dispatch``: from the ``plans`` of all workloads to requests. ``forced_evictions`` is their
-  agenda, ``releasing`` picks the pods whose turn it is to be released, ``evicting`` the
-  evictions for which all is known as of a moment ago,
-  ``sending`` puts all these writes in order, and ``writing`` sends them and takes the replies;
-  ``backoff`` says when a write that was refused may be tried again.
+  agenda, ``releasing`` picks the pods whose turn it is to be released, at the pace at which
+  replacements are made. ``sending`` puts all these writes in order, and looks which evictions rest
+  on what is known as of a moment ago; ``writing`` sends them and takes the replies; ``backoff``
+  says when a write that was refused may be tried again.
 
 Beside them:
 
 - ``nodes`` decides what becomes of the doomed nodes themselves; ``kept`` asks about EC2's
   instances and about other nodes, and keeps the answers from one invocation to the next.
 - ``hooks`` tells Auto Scaling groups to wait for their nodes, or to go on.
-- ``progress`` measures how fast replacements are made, how long answers take, how long planning.
 - ``recording`` hands decisions to the recorder, each once.
 """

@@ -1,19 +1,20 @@
-"""The parts of one invocation, put together."""
+"""The parts of one invocation, put together: to act, or to tell what would be done."""
 
+import sys
+from datetime import datetime
 from typing import NamedTuple
 
+from evenkeel.decisions.drain import pace
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.dispatch.evicting import Evictions
-from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
+from evenkeel.flows.drain.dispatch.forced_evictions import Answers, ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.releasing import Releases
-from evenkeel.flows.drain.dispatch.sending import Sender
+from evenkeel.flows.drain.dispatch.sending import Evictions, Sender
 from evenkeel.flows.drain.dispatch.writing import Writer
 from evenkeel.flows.drain.kept import Kept
 from evenkeel.flows.drain.leadership import Leadership
-from evenkeel.flows.drain.loop import Loop
+from evenkeel.flows.drain.loop import Loop, Reconcile
 from evenkeel.flows.drain.nodes import NodeReconciler
-from evenkeel.flows.drain.reconcile import Reconcile
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync.informer import Informer
 from evenkeel.flows.drain.sync.listings import Listings
@@ -58,3 +59,25 @@ def loop_of(
         Reconcile(view, plans, keeper, reader, clock),
         Sender(plans, forced, writer, evictions, releases, once),
     )
+
+
+def observe(
+    settings: HandoverSettings,
+    view: View,
+    keeper: NodeReconciler,
+    once: OnceRecorder,
+    now: datetime,
+) -> None:
+    """Tell what would be done with a gathered view, and do nothing."""
+    forced = ForcedEvictions(settings.evictions_per_second, sys.maxsize, Answers())
+    plans = Plans(Planner(view), view, forced, once.recorder)
+    for key in sorted(plans.controllers):
+        plans.replan(key, now)
+    forced.settle()
+    once.record(slot.step(now) for slot in forced.due(now, now))
+    for step in (step for _, plan in plans for step in (*plan.plan.steps, *plan.plan.evictions)):
+        if not forced.has_begun(step.subject.uid, now):
+            once.record([step])
+    turns = pace.turns(plans.rankings, len(view.pods.active))
+    once.record(pace.release(turn, now) for turn in turns)
+    once.record(keeper.plan(plans.handovers, now))

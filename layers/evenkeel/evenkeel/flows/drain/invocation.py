@@ -9,18 +9,15 @@ import msgspec
 
 from evenkeel.errors import ClusterError, ForbiddenError
 from evenkeel.flows import pause
-from evenkeel.flows.drain.assembly import Ports, loop_of
+from evenkeel.flows.drain.assembly import Ports, loop_of, observe
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.deployed import are_deployed, note_schedule
 from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.kept import Kept
-from evenkeel.flows.drain.leadership import Hide, Leadership
-from evenkeel.flows.drain.loop import CLOSING
+from evenkeel.flows.drain.leadership import Hide, Leadership, are_deployed, note_schedule
+from evenkeel.flows.drain.loop import CLOSING, REST_IN_CALM, Outcome
 from evenkeel.flows.drain.nodes import NodeReconciler
-from evenkeel.flows.drain.observing import observe
-from evenkeel.flows.drain.outcome import REST_IN_CALM, Outcome
 from evenkeel.flows.drain.recording import OnceRecorder
-from evenkeel.flows.drain.sync import first_reads
+from evenkeel.flows.drain.sync import reader
 from evenkeel.flows.drain.sync.questions import AtOnce
 from evenkeel.flows.remedies import metric_of
 from evenkeel.model.metrics import Metric
@@ -128,10 +125,10 @@ class HandoverFlow:
         return Outcome("ClusterUnavailable", rest)
 
     def _observe(self, view: View) -> Outcome:
-        if first_reads.is_any_work(self._cluster, view) or view.notices:
+        if reader.is_any_work(self._cluster, view) or view.notices:
             self._read(view)
             keeper = NodeReconciler(self._settings, view, self._kept, AtOnce(), self._clock)
-            first_reads.read_peers(self._cluster, view)
+            reader.read_peers(self._cluster, view)
             observe(self._settings, view, keeper, self._once, self._clock.now())
         return Outcome("Observed")
 
@@ -151,8 +148,8 @@ class HandoverFlow:
         held_for = self._look(leadership)
         if held_for:
             return Outcome("LeaseHeld", None if scheduled else held_for)
-        view = View(capacities=self._kept.capacities.known(started))
-        if not first_reads.is_any_work(self._cluster, view):
+        view = View(capacities=self._kept.capacities(started))
+        if not reader.is_any_work(self._cluster, view):
             self._once.forget()
             return Outcome("Quiet")
         if pause.is_paused(self._cluster):
@@ -238,8 +235,8 @@ class HandoverFlow:
 
     def _read(self, view: View) -> None:
         cluster, labels = self._cluster, self._settings.capacity_labels
-        first_reads.read_pods(cluster, view, self._clock.now())
-        first_reads.read_facts(cluster, view, labels, self._recorder, self._clock)
+        reader.read_pods(cluster, view, self._clock.now())
+        reader.read_facts(cluster, view, labels, self._recorder, self._clock)
 
     def _finish_hiding(self, session: Session, leadership: Leadership) -> None:
         """Wait a moment for SQS: a late request would hide a wake-up that was given back."""

@@ -12,8 +12,8 @@ from functools import partial
 from evenkeel.decisions.node.doomed_node import ENDING, UNLISTED
 from evenkeel.errors import ClusterError, InstancesError
 from evenkeel.flows import selections
+from evenkeel.flows.drain.dispatch.forced_evictions import Answers
 from evenkeel.flows.drain.hooks import Hooks
-from evenkeel.flows.drain.progress import Answers
 from evenkeel.flows.drain.sync.questions import Questions
 from evenkeel.flows.reads import ask
 from evenkeel.model.capacity import Capacity, CapacityLabels
@@ -26,7 +26,13 @@ COUNT_AGAIN_AFTER = timedelta(minutes=1)
 """The spot nodes of a cluster are counted at most this often: it reads all its nodes."""
 
 TRY_AGAIN_AFTER = timedelta(seconds=5)
-"""How long to rest when they could not be counted; how long others are known to remain."""
+"""How long to rest when nodes could not be listed; how long others are known to remain."""
+
+PAGE = 50
+"""So many nodes are read at a time to find one that remains."""
+
+PAUSE_PER_VAIN_LOOK = 8
+"""A look in vain is repeated after so many times as long as it took."""
 
 ASK_AGAIN_AFTER = timedelta(seconds=10)
 """How often EC2 is asked about instances, and how long an answer "running" counts."""
@@ -35,85 +41,74 @@ CAPACITIES_KNOWN_FOR = timedelta(minutes=5)
 """How long the nodes' capacity types count that were read for pods which restore moves."""
 
 
-class SpotCount:
-    """How many spot nodes there are."""
+class ListedNodes:
+    """Nodes that are listed now and then; nothing is known of them while they cannot be."""
 
-    def __init__(self, cluster: Cluster, labels: CapacityLabels, recorder: Recorder) -> None:
-        """Nothing is counted yet. ``labels`` tell which nodes are spot."""
-        self._cluster = cluster
-        self._labels = labels
-        self._recorder = recorder
-        self._count: int | None = None
-        self._good_until: datetime | None = None
-
-    def read(self, now: datetime, questions: Questions) -> int | None:
-        """The number of spot nodes, about a minute old at most; None while it is not known."""
-        if not self._is_good(now):
-            request = List(Selection(Node), fresh=False, metadata_only=True)
-            questions.ask("spot nodes", partial(ask, self._cluster, request), self._take)
-        return self._count if self._is_good(now) else None
-
-    def _is_good(self, now: datetime) -> bool:
-        return self._good_until is not None and now < self._good_until
-
-    def _take(self, answer: Future[Listing[Node]], now: datetime) -> None:
-        try:
-            listing = answer.result()
-        except ClusterError as error:
-            self._recorder.noted(f"the spot nodes cannot be counted: {error}")
-            self._count, self._good_until = None, now + TRY_AGAIN_AFTER
-        else:
-            self._count = sum(self._labels.call_spot(node) for node in listing.items)
-            self._good_until = now + COUNT_AGAIN_AFTER
-
-
-class OtherNodes:
-    """Whether load balancers would keep any node but the marked ones.
-
-    Any Ready node will do, so nodes are read in pages up to the first page with one: usually the
-    first page. A read that finds none has read all nodes, and the next one waits eight times as
-    long as it took.
-    """
-
-    PAGE = 50
-    PAUSE_PER_VAIN_LOOK = 8
-
-    def __init__(self, cluster: Cluster, recorder: Recorder) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        recorder: Recorder,
+        request: List[Node],
+        about: str,
+        good_for: timedelta,
+    ) -> None:
+        """``about``: what they are, in words. A list of them counts for so long."""
         self._cluster = cluster
         self._recorder = recorder
-        self._ready: frozenset[str] | None = None
+        self._request = request
+        self._about = about
+        self._good_for = good_for
+        self._names: frozenset[str] | None = None
         self._good_until: datetime | None = None
 
-    def remain(self, marked: Collection[str], now: datetime, questions: Questions) -> bool | None:
-        """Whether a Ready node remains beside the marked ones; None while it is not known."""
-        if self._is_stale(marked, now):
-            request = List(selections.OTHER_NODES, limit=self.PAGE, kept=_if_ready)
-            take = partial(self._take, now)
-            questions.ask("other nodes", partial(ask, self._cluster, request), take)
-        if self._ready is None or self._is_stale(marked, now):
-            return None
-        return bool(self._ready)
+    def known(
+        self, now: datetime, questions: Questions, *, but: Collection[str] = ()
+    ) -> frozenset[str] | None:
+        """Their names as last listed; None while they are not known, or no more ``but`` these."""
+        if self._is_stale(now, but):
+            read = partial(ask, self._cluster, self._request)
+            questions.ask(self._about, read, partial(self._take, now))
+        return None if self._is_stale(now, but) else self._names
 
-    def _is_stale(self, marked: Collection[str], now: datetime) -> bool:
-        """Whether the answer is too old, or all nodes that it names were marked since."""
+    def _is_stale(self, now: datetime, but: Collection[str]) -> bool:
         if self._good_until is None or now >= self._good_until:
             return True
-        if not self._ready:
+        if not self._names:
             return False
-        return self._ready.issubset(marked)
+        return self._names.issubset(but)
 
     def _take(self, asked_at: datetime, answer: Future[Listing[Node]], now: datetime) -> None:
-        self._good_until = now + TRY_AGAIN_AFTER
+        """A list without any has read all nodes: the next waits longer if that took long."""
         try:
-            listing = answer.result()
+            self._names = frozenset(node.name for node in answer.result().items)
         except ClusterError as error:
-            self._recorder.noted(f"what load balancers would keep is not known: {error}")
-            self._ready = None
+            self._recorder.noted(f"{self._about} are not known: {error}")
+            self._names, self._good_until = None, now + TRY_AGAIN_AFTER
         else:
-            self._ready = frozenset(node.name for node in listing.items)
-        if self._ready == frozenset():
-            pause = self.PAUSE_PER_VAIN_LOOK * (now - asked_at)
-            self._good_until = max(self._good_until, now + pause)
+            pause = timedelta() if self._names else PAUSE_PER_VAIN_LOOK * (now - asked_at)
+            self._good_until = now + max(self._good_for, pause)
+
+
+def spot_nodes(cluster: Cluster, labels: CapacityLabels, recorder: Recorder) -> ListedNodes:
+    """All spot nodes, about a minute old at most. ``labels`` tell which nodes are spot."""
+    every = List(Selection(Node), fresh=False, metadata_only=True, kept=partial(_if_spot, labels))
+    return ListedNodes(cluster, recorder, every, "the spot nodes", COUNT_AGAIN_AFTER)
+
+
+def other_nodes(cluster: Cluster, recorder: Recorder) -> ListedNodes:
+    """Some nodes that load balancers would keep beside the marked ones.
+
+    Any Ready node will do, so nodes are read in pages up to the first page with one: usually the
+    first page.
+    """
+    ready = List(selections.OTHER_NODES, limit=PAGE, kept=_if_ready)
+    return ListedNodes(
+        cluster, recorder, ready, "nodes that load balancers would keep", TRY_AGAIN_AFTER
+    )
+
+
+def _if_spot(labels: CapacityLabels, node: Node) -> Node | None:
+    return node if labels.call_spot(node) else None
 
 
 def _if_ready(node: Node) -> Node | None:
@@ -174,23 +169,6 @@ class InstanceStates:
         self._states = dict.fromkeys(asked, UNLISTED) | states
 
 
-class CapacityTypes:
-    """Capacity types of nodes, by name, as far as a decision needed them.
-
-    A node keeps its type, but another may have its name one day.
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[str, Capacity] = {}
-        self._forget_at: datetime | None = None
-
-    def known(self, now: datetime) -> dict[str, Capacity]:
-        """The types known by now; the caller may add to them."""
-        if self._forget_at is None or now >= self._forget_at:
-            self._known, self._forget_at = {}, now + CAPACITIES_KNOWN_FOR
-        return self._known
-
-
 class Kept:
     """All that outlives an invocation; ``answers``: how long recent requests took."""
 
@@ -205,7 +183,17 @@ class Kept:
         """Nothing is known yet. ``labels`` tell which nodes are spot; ``hooks`` None: no hooks."""
         self.hooks = hooks or Hooks(None, "", recorder)
         self.states = InstanceStates(instances, recorder)
-        self.spot_count = SpotCount(cluster, labels, recorder)
-        self.others = OtherNodes(cluster, recorder)
-        self.capacities = CapacityTypes()
+        self.spot_nodes = spot_nodes(cluster, labels, recorder)
+        self.other_nodes = other_nodes(cluster, recorder)
         self.answers = Answers()
+        self._capacities: dict[str, Capacity] = {}
+        self._forget_capacities_at: datetime | None = None
+
+    def capacities(self, now: datetime) -> dict[str, Capacity]:
+        """Of which types nodes are, by name, as far as it was read; the caller may add to them.
+
+        A node keeps its type, but another may have its name one day.
+        """
+        if self._forget_capacities_at is None or now >= self._forget_capacities_at:
+            self._capacities, self._forget_capacities_at = {}, now + CAPACITIES_KNOWN_FOR
+        return self._capacities

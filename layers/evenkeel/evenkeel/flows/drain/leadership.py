@@ -1,4 +1,9 @@
-"""The reconciler's Lease, and the wake-up that led to an invocation."""
+"""The reconciler's Lease, and the wake-up that led to an invocation.
+
+The schedule of deployed functions notes on the Lease when it came. A command that can hand over as
+well reads that, and leaves the work to the functions: they have AWS to ask, and the settings of
+their stack.
+"""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -17,7 +22,7 @@ from evenkeel.errors import (
 )
 from evenkeel.flows import home
 from evenkeel.flows.drain.server_time import ServerTime
-from evenkeel.flows.reads import answer
+from evenkeel.flows.reads import answer, ask_for_one
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease, LeaseSpec
 from evenkeel.model.meta import Metadata
@@ -42,6 +47,12 @@ The rest of the Lease is for the write's own time on the way.
 
 INTERVAL = timedelta(seconds=3)
 """Time between two heartbeats."""
+
+DEPLOYED_FOR = timedelta(seconds=150)
+"""How long the schedule's note counts.
+
+It comes every minute, and one of its invocations may be lost.
+"""
 
 HIDDEN = timedelta(seconds=20)
 """How long a heartbeat hides the wake-up: a little longer than the Lease is held."""
@@ -298,3 +309,26 @@ def _wake_up_at(lease: Lease) -> datetime | None:
 
 def _text(time: datetime | None) -> str:
     return "" if time is None else to_micro_time(time)
+
+
+def note_schedule(cluster: Cluster, now: datetime) -> None:
+    """Note that the schedule came; the Lease is made where there is none. Raises ClusterError."""
+    metadata = Metadata(
+        name=names.HANDOVER_LEASE,
+        namespace=names.SYSTEM_NAMESPACE,
+        annotations={names.SCHEDULED_AT: to_micro_time(now)},
+    )
+    body = {"metadata": {"annotations": metadata.annotations}}
+    (reply,) = cluster.perform([Patch(Lease, metadata.name, body, metadata.namespace)])
+    if isinstance(reply.error, NotFoundError):
+        (reply,) = cluster.perform([Create(Lease(metadata=metadata))])
+    answer(reply)
+
+
+def are_deployed(cluster: Cluster, now: datetime) -> bool:
+    """Whether the schedule of functions that act came lately. Raises ClusterError."""
+    lease = ask_for_one(cluster, _QUESTION)
+    noted = (
+        None if lease is None else sound_time(lease.metadata.annotations.get(names.SCHEDULED_AT))
+    )
+    return noted is not None and abs(now - noted) <= DEPLOYED_FOR

@@ -3,14 +3,23 @@
 from concurrent.futures import Future
 from datetime import datetime, timedelta
 
+import msgspec
+
+from evenkeel.errors import ClusterError
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.sending import Sender
 from evenkeel.flows.drain.leadership import Leadership
-from evenkeel.flows.drain.outcome import REST_IN_CALM, Outcome
-from evenkeel.flows.drain.reconcile import Reconcile
+from evenkeel.flows.drain.nodes import NodeReconciler
+from evenkeel.flows.drain.queue import NODES
 from evenkeel.flows.drain.sync.informer import Informer
+from evenkeel.flows.drain.sync.reader import Reader
 from evenkeel.model.request import Change, Relisted
 from evenkeel.model.times import earliest
 from evenkeel.ports import Arrival, Clock, Done, Reply, Session, TimeLeft
+
+REST_IN_CALM = timedelta(seconds=5)
+"""How long to rest where no node dies: while paused, and while only hints are followed."""
 
 LONGEST_WAIT = timedelta(milliseconds=400)
 """How long to wait for the mailbox at most: the pause has to be asked for."""
@@ -37,6 +46,63 @@ FLUSH_EVERY = timedelta(seconds=30)
 
 SCHEDULE = timedelta(seconds=60)
 """A step that is due later than this is left to the schedule."""
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """How an invocation ended, and when the next one has to begin.
+
+    ``again_in`` None: nothing is left that cannot wait a minute.
+
+    ``awaited``: the schedule need not send a wake-up. One comes anyway, or its own next turn
+    is soon enough.
+    ``error``: why nothing could be done: the invocation could not read what it needs.
+    """
+
+    reason: str
+    again_in: timedelta | None = None
+    awaited: bool = False
+    error: ClusterError | None = None
+
+
+class Reconcile:
+    """Turns the keys that the queue has by now into plans.
+
+    In a storm changes wait a little, so that planning takes only a share of the time. Plans that
+    are due do not wait, nor those that have to be made before another step.
+    """
+
+    def __init__(
+        self, view: View, plans: Plans, keeper: NodeReconciler, reader: Reader, clock: Clock
+    ) -> None:
+        self.queue = view.queue
+        self._view = view
+        self._plans = plans
+        self._keeper = keeper
+        self._reader = reader
+        self._clock = clock
+
+    def begin(self) -> None:
+        """All that is known is to be planned for."""
+        self.queue.add([*self._plans.controllers, NODES], urgent=True)
+
+    def __call__(self) -> None:
+        """Plan for the keys that may not wait, and for others as far as the share goes.
+
+        Then ask for what the plans lack.
+        """
+        plans, keeper = self._plans, self._keeper
+        for key in self.queue.take(self._clock):
+            now = self._clock.now()
+            if key == NODES:
+                plans.of_nodes = keeper.plan(plans.handovers | self._view.unread, now)
+            else:
+                plans.replan(key, now)
+        self._reader.ask(self._clock.now())
+
+    @property
+    def has_work(self) -> bool:
+        """Whether a key waits, or something that was asked and is needed to decide."""
+        return bool(self.queue or self._keeper.questions) or self._view.facts.are_missing
 
 
 class Loop:

@@ -50,23 +50,28 @@ class NodeReconciler:
         """What is asked that the nodes are decided by."""
         self._handovers: frozenset[str] = frozenset()
 
+    @property
+    def _marked(self) -> Sequence[tuple[Node, NodeNotice]]:
+        """The marked nodes, but for those whose notice was spoilt."""
+        nodes, notices = self._view.nodes, self._view.notices
+        return [(nodes[name], notices[name]) for name in nodes if name in notices]
+
     def _cordons(self, now: datetime) -> Sequence[Decision]:
         """The cordons for hints that the share allows now."""
         notices = self._view.notices
         hinted = [
-            (node, notices[node.name])
-            for node in self._view.nodes.values()
-            if node.name in notices
-            and notices[node.name].is_hint
-            and notices[node.name].kind is not NoticeKind.DRAIN
-            and now < notices[node.name].deadline <= now + SOONEST
+            (node, notice)
+            for node, notice in self._marked
+            if notice.is_hint
+            and notice.kind is not NoticeKind.DRAIN
+            and now < notice.deadline <= now + SOONEST
         ]
         if all(notice.cordoned_at is not None for _, notice in hinted):
             return ()
-        spot_nodes = self._kept.spot_count.read(now, self.questions)
-        if spot_nodes is None:
+        known = self._kept.spot_nodes.known(now, self.questions)
+        if known is None:
             return ()
-        share = self._settings.rebalance_share
+        spot_nodes, share = len(known), self._settings.rebalance_share
         return [
             Decision.about(
                 node,
@@ -120,10 +125,7 @@ class NodeReconciler:
         A node past its deadline is skipped while EC2's answer about its instance is pending.
         """
         states = self._kept.states
-        for node in self._view.nodes.values():
-            notice = self._view.notices.get(node.name)
-            if notice is None:
-                continue
+        for node, notice in self._marked:
             situation = Situation(
                 now=now,
                 node=node,
@@ -146,27 +148,20 @@ class NodeReconciler:
         """Whether load balancers would keep another node; None also if no decision needs it."""
         if not any(situation.wants_exclusion for situation in situations):
             return None
-        return self._kept.others.remain(self._view.nodes.keys(), now, self.questions)
+        marked = self._view.nodes.keys()
+        ready = self._kept.other_nodes.known(now, self.questions, but=marked)
+        return None if ready is None else bool(ready)
 
     def _ask_about_overdue(self, now: datetime) -> None:
         """Ask EC2 about all nodes whose deadline has passed."""
-        notices = self._view.notices
-        overdue = (
-            node.instance_id
-            for node in self._view.nodes.values()
-            if node.name in notices and notices[node.name].deadline <= now
-        )
+        overdue = (node.instance_id for node, notice in self._marked if notice.deadline <= now)
         self._kept.states.refresh(filter(None, overdue), now, self.questions)
 
     def _terminations(self) -> Sequence[tuple[Node, NodeNotice, Termination]]:
         """The nodes whose Auto Scaling groups wait for them."""
-        notices = self._view.notices
-        marked = ((node, notices.get(node.name)) for node in self._view.nodes.values())
-        return [
-            (node, notice, termination)
-            for node, notice in marked
-            if notice is not None and (termination := self._kept.hooks.of(node, notice)) is not None
-        ]
+        hook_of = self._kept.hooks.of
+        found = ((node, notice, hook_of(node, notice)) for node, notice in self._marked)
+        return [(node, notice, each) for node, notice, each in found if each is not None]
 
     def _emptied(
         self, node_names: Collection[str], now: datetime

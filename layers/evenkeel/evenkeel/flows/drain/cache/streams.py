@@ -133,7 +133,8 @@ class Streams:
 
     def __init__(self) -> None:
         self._showing: Mapping[PodLabel, Sequence[Stream]] = {}
-        self._shown: frozenset[PodLabel] = frozenset()
+        self.shown: frozenset[PodLabel] = frozenset()
+        """The labels of which all pods were seen, and new ones will be."""
 
     @property
     def labels(self) -> Iterable[PodLabel]:
@@ -147,7 +148,7 @@ class Streams:
 
     def look(self) -> None:
         """Note which labels are shown by now: that is asked for all the time."""
-        self._shown = frozenset(
+        self.shown = frozenset(
             label for label, streams in self._showing.items() if all(each.shows for each in streams)
         )
 
@@ -164,7 +165,7 @@ class Streams:
 
     def show(self, labels: frozenset[PodLabel]) -> bool:
         """Whether all pods with these labels were seen, and new ones will be."""
-        return bool(labels) and labels <= self._shown
+        return bool(labels) and labels <= self.shown
 
     def lag(self, labels: Iterable[PodLabel]) -> bool:
         """Whether a watch of pods with these labels is behind an own write."""

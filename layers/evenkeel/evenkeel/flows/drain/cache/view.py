@@ -19,6 +19,7 @@ from evenkeel.flows.drain.cache.pods import Pods
 from evenkeel.flows.drain.cache.streams import Streams, is_recent
 from evenkeel.flows.drain.queue import NODES, Queue
 from evenkeel.flows.selections import PodLabel
+from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.meta import KubernetesObject
@@ -94,8 +95,37 @@ class View:
         """The uids of all pods and marked nodes seen."""
         return frozenset(item.uid for item in (*self.pods, *self.nodes.values()))
 
-    def see_node(self, node: Node) -> None:
-        """Take note of a node as it is now."""
+    def see(self, item: object, *, urgent: bool = False) -> None:
+        """Take note of what a watch, a read or the reply to a write shows: an object as it is."""
+        match item:
+            case Pod():
+                self.pods.see(item, urgent=urgent)
+            case Node() if names.DOOMED in item.metadata.labels:
+                self._see_node(item)
+            case Node():
+                self.miss_node(item.name)
+            case Deployment():
+                if _is_news(self.deployments, item):
+                    self.queue.add(self._below(item.key), urgent=urgent)
+            case ReplicaSet() | StatefulSet() | Job():
+                if _is_news(self.controllers, item):
+                    self.queue.add([item.key], urgent=urgent)
+
+    def miss(self, item: object, *, urgent: bool = False) -> None:
+        """An object is gone, or has left the selection of its watch, at its revision."""
+        match item:
+            case Pod():
+                self.pods.miss(item.uid, item.revision)
+            case Node():
+                self.miss_node(item.name)
+            case Deployment():
+                if self.deployments.pop(item.key, None) is not None:
+                    self.queue.add(self._below(item.key), urgent=urgent)
+            case ReplicaSet() | StatefulSet() | Job():
+                if self.controllers.pop(item.key, None) is not None:
+                    self.queue.add([item.key], urgent=urgent)
+
+    def _see_node(self, node: Node) -> None:
         known = self.nodes.get(node.name)
         if known is None or known.uid != node.uid or known.revision < node.revision:
             self.nodes[node.name] = node
@@ -107,7 +137,7 @@ class View:
         for name in self.nodes.keys() - {node.name for node in nodes}:
             self.miss_node(name)
         for node in nodes:
-            self.see_node(node)
+            self._see_node(node)
 
     def miss_node(self, name: str) -> None:
         """A node is gone, or not marked any more: which, has to be read where it matters."""
@@ -185,9 +215,9 @@ class View:
         Deployment's other pods are known from such lists alone.
         """
         if listed.controller is not None:
-            self.see_controller(listed.controller)
+            self.see(listed.controller)
         elif listed.asked_for_controller:
-            self.miss_controller(key)
+            self.miss(self.controllers.get(key))
         if listed.revision is not None:
             self.pods.list_controller(key, listed.pods, listed.revision)
         else:
@@ -195,8 +225,7 @@ class View:
                 self.pods.see(pod)
         for uid in listed.gone:
             self.pods.forget(uid)
-        if listed.deployment is not None:
-            self.see_deployment(listed.deployment)
+        self.see(listed.deployment)
         before = self.siblings.pop(key, None)
         if listed.siblings is not None:
             self.siblings[key] = {pod.uid: pod for pod in listed.siblings}
@@ -239,38 +268,10 @@ class View:
         above = controller.controller_key if isinstance(controller, ReplicaSet) else ""
         return Owner(kind=kind, controller=controller, deployment=self.deployments.get(above))
 
-    def see_controller(self, controller: Controller, *, urgent: bool = False) -> None:
-        """Take note of a controller."""
-        known = self.controllers.get(controller.key)
-        if known is not None and known.revision >= controller.revision:
-            return
-        self.controllers[controller.key] = controller
-        if known is None or not _is_the_same(known, controller):
-            self.queue.add([controller.key], urgent=urgent)
-
     def is_refused(self, key: str) -> bool:
         """Whether a quota refuses a controller pods, or has done so."""
         controller = self.controllers.get(key)
         return isinstance(controller, ReplicaSet) and controller.is_refused
-
-    def miss_controller(self, key: str, *, urgent: bool = False) -> None:
-        """A controller is gone."""
-        if self.controllers.pop(key, None) is not None:
-            self.queue.add([key], urgent=urgent)
-
-    def see_deployment(self, deployment: Deployment, *, urgent: bool = False) -> None:
-        """Take note of a Deployment: the plans for its ReplicaSets depend on it."""
-        known = self.deployments.get(deployment.key)
-        if known is not None and known.revision >= deployment.revision:
-            return
-        self.deployments[deployment.key] = deployment
-        if known is None or not known.says_as_much_as(deployment):
-            self.queue.add(self._below(deployment.key), urgent=urgent)
-
-    def miss_deployment(self, key: str, *, urgent: bool = False) -> None:
-        """A Deployment is gone."""
-        if self.deployments.pop(key, None) is not None:
-            self.queue.add(self._below(key), urgent=urgent)
 
     def _below(self, deployment_key: str) -> Sequence[str]:
         """The keys of a Deployment's ReplicaSets."""
@@ -283,12 +284,8 @@ class View:
         uid = found.uid if isinstance(found, KubernetesObject) else ""
         for each in (*self.controllers.values(), *self.deployments.values()):
             if (type(each), each.namespace, each.name) == named and each.uid != uid:
-                self.miss_controller(each.key, urgent=True)
-                self.miss_deployment(each.key, urgent=True)
-        if isinstance(found, Deployment):
-            self.see_deployment(found, urgent=True)
-        elif isinstance(found, ReplicaSet | StatefulSet | Job):
-            self.see_controller(found, urgent=True)
+                self.miss(each, urgent=True)
+        self.see(found, urgent=True)
 
     def list_pods(self, where: Selection[Pod], pods: Sequence[Pod], revision: int) -> None:
         """Take all pods of a node, or all that are in a group."""
@@ -322,18 +319,24 @@ class View:
 _NOTHING = NamespaceObjects()
 
 
-def _is_the_same(known: Controller, controller: Controller) -> bool:
-    """Whether two versions of a controller lead to the same plan.
+def _is_news[T: Controller | Deployment](known: dict[str, T], owner: T) -> bool:
+    """Take a version of an owner, by its key, if it is newer; whether it may lead to other plans.
 
     A ReplicaSet's own counts of its pods do not matter: they follow each pod's every step.
     """
-    if isinstance(known, ReplicaSet) and isinstance(controller, ReplicaSet):
-        status = msgspec.structs.replace(controller.status, conditions=known.status.conditions)
-        is_as_able = known.cannot_create == controller.cannot_create
-        known = msgspec.structs.replace(known, status=status)
-        controller = msgspec.structs.replace(controller, status=status)
-        return is_as_able and known.says_as_much_as(controller)
-    return False
+    last = known.get(owner.key)
+    if last is not None and last.revision >= owner.revision:
+        return False
+    known[owner.key] = owner
+    match last, owner:
+        case Deployment(), Deployment():
+            return not last.says_as_much_as(owner)
+        case ReplicaSet(), ReplicaSet():
+            is_as_able = last.cannot_create == owner.cannot_create
+            status = msgspec.structs.replace(owner.status, conditions=last.status.conditions)
+            before, after = (msgspec.structs.replace(each, status=status) for each in (last, owner))
+            return not (is_as_able and before.says_as_much_as(after))
+    return True
 
 
 def _but(

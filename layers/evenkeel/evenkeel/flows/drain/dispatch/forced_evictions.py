@@ -1,16 +1,56 @@
-"""When forced evictions begin: the agenda of all workloads together."""
+"""When forced evictions begin: the agenda of all workloads together, by how long answers take."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from itertools import takewhile
 
 from evenkeel.decisions.drain import agenda
-from evenkeel.decisions.drain.agenda import Forced, Slot
-from evenkeel.flows.drain.progress import Answers
+from evenkeel.decisions.drain.agenda import Forced, Slot, Usual
 
 COUNTED_FOR = timedelta(seconds=1)
 """How long slots stay as they are, although pods have gone or answers take longer by now."""
+
+
+class Answers:
+    """How long recent answers of the API server took: to writes, and about the pause."""
+
+    WINDOW = timedelta(seconds=30)
+    NEARLY_ALL = 0.95
+    STRETCH = timedelta(seconds=2)
+    """How long as many answers have to come as count as a rate: what a pause held back does not."""
+
+    def __init__(self) -> None:
+        self._taken: deque[tuple[datetime, timedelta]] = deque()
+        self._written: deque[datetime] = deque()
+
+    def saw(self, took: timedelta, now: datetime, *, is_write: bool) -> None:
+        """A request was answered, after so long."""
+        self._taken.append((now, took))
+        if is_write:
+            self._written.append(now)
+
+    def usual(self, now: datetime) -> Usual:
+        """How long recent answers took, and how fast writes were; zero where there were none."""
+        while self._taken and now - self._taken[0][0] > self.WINDOW:
+            self._taken.popleft()
+        while self._written and now - self._written[0] > self.WINDOW:
+            self._written.popleft()
+        ordered = sorted(took for _, took in self._taken) or [timedelta()]
+        last = len(ordered) - 1
+        return Usual(ordered[last // 2], ordered[int(self.NEARLY_ALL * last)], self.fastest)
+
+    @property
+    def fastest(self) -> float:
+        """The most writes a second that were answered over a whole stretch."""
+        most, first, times = 0, 0, list(self._written)
+        for last, at in enumerate(times):
+            while at - times[first] > self.STRETCH:
+                first += 1
+            most = max(most, last - first + 1)
+        return most / self.STRETCH.total_seconds()
 
 
 class ForcedEvictions:
@@ -38,11 +78,12 @@ class ForcedEvictions:
     def put(self, controller_key: str, forced: Sequence[Forced]) -> None:
         """These of a controller's pods are evicted by force, and no others."""
         before = self._forced.pop(controller_key, {})
-        if forced:
-            self._forced[controller_key] = {each.pod.uid: each for each in forced}
-        for uid in before.keys() - self._forced.get(controller_key, {}).keys():
+        after = {each.pod.uid: each for each in forced}
+        if after:
+            self._forced[controller_key] = after
+        for uid in before.keys() - after.keys():
             self._slots.pop(uid, None)
-        if any(_is_new(each, before.get(each.pod.uid)) for each in forced):
+        if not _times(after) <= _times(before):
             self._counted_at = None
 
     def settle(self) -> None:
@@ -58,8 +99,8 @@ class ForcedEvictions:
 
     def has_begun(self, uid: str, now: datetime) -> bool:
         """Whether it is time for a pod's forced eviction."""
-        begins = self.begins(uid)
-        return begins is not None and begins <= now
+        slot = self._slots.get(uid)
+        return slot is not None and slot.begin <= now
 
     def due(self, now: datetime, by: datetime) -> Iterator[Slot]:
         """The slots of which a write has to be sent by then, in order.
@@ -93,6 +134,6 @@ class ForcedEvictions:
         self._times = sorted({at for slot in slots for at in (slot.first_at, slot.begin)})
 
 
-def _is_new(forced: Forced, before: Forced | None) -> bool:
-    """Whether a pod goes at another time than it did, or did not have to go before."""
-    return before is None or forced.evict_by != before.evict_by
+def _times(forced: Mapping[str, Forced]) -> AbstractSet[tuple[str, datetime]]:
+    """By when each pod has to go."""
+    return {uid: each.evict_by for uid, each in forced.items()}.items()

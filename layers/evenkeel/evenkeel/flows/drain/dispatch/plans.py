@@ -12,8 +12,7 @@ from evenkeel.flows.drain.cache.facts import Needs
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.queue import NODES
-from evenkeel.flows.drain.workload.plan import Has, WorkloadPlan
-from evenkeel.flows.drain.workload.planning import Planner
+from evenkeel.flows.drain.workload.planning import Has, Planner, WorkloadPlan
 from evenkeel.model.decision import Decision
 from evenkeel.model.metrics import Metric
 from evenkeel.ports import Journal
@@ -37,7 +36,8 @@ class Plans:
         self._forced = forced
         self._plans: dict[str, WorkloadPlan] = {}
         self._having: Mapping[Has, dict[str, WorkloadPlan]] = {has: {} for has in Has}
-        self._pending_replacements = 0
+        self.pending_replacements = 0
+        """How many released pods have no replacement yet."""
         self._untold: set[str] = set()
         self._handovers = Counter[str]()
         self.of_nodes: Sequence[Decision] = ()
@@ -61,11 +61,6 @@ class Plans:
         """The pods that wait to be released, one ranking per ReplicaSet."""
         plans = self._having[Has.RANKING].values()
         return [plan.ranking for plan in plans if plan.ranking is not None]
-
-    @property
-    def pending_replacements(self) -> int:
-        """How many released pods have no replacement yet."""
-        return self._pending_replacements
 
     @property
     def handovers(self) -> frozenset[str]:
@@ -97,7 +92,7 @@ class Plans:
             plans.pop(key, None)
             if has in plan.has:
                 plans[key] = plan
-        self._pending_replacements += plan.pending_replacements - before.pending_replacements
+        self.pending_replacements += plan.pending_replacements - before.pending_replacements
         self._view.facts.need(key, plan.needs)
         self._forced.put(key, plan.plan.forced)
         self._view.queue.again(key, plan.plan.due)
@@ -137,16 +132,16 @@ class Plans:
         is_wrong = self._view.queue.is_wrong
         return (plan.writes for key, plan in self.having(Has.WRITES) if not is_wrong(key))
 
-    def news(self) -> Iterator[Decision]:
+    def news(self) -> Sequence[Decision]:
         """The decisions of new plans that write nothing; each plan gives them once.
 
         A plan that awaits pods gives them once all pods of its workload were seen.
         """
         ready = {key for key in self._untold if self._may_tell(key, self._plans[key])}
         self._untold -= ready
-        for key in sorted(ready):
-            yield from self._plans[key].notes
+        return [note for key in sorted(ready) for note in self._plans[key].notes]
 
     def _may_tell(self, key: str, plan: WorkloadPlan) -> bool:
         view = self._view
-        return not plan.awaits_pods or key in view.listed_at or view.streams.show(plan.watched_by)
+        was_seen = key in view.listed_at or view.streams.show(plan.watched_by)
+        return was_seen or not plan.plan.awaits_pods

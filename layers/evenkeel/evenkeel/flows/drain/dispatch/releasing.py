@@ -10,13 +10,31 @@ from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.writing import Writer
-from evenkeel.flows.drain.progress import Progress
 from evenkeel.model.decision import Verb
 from evenkeel.model.pod import Pod
 from evenkeel.settings import HandoverSettings
 
 SHORTEST_HANDOVER = timedelta(seconds=5)
 """A pod whose forced eviction begins within this time is not released any more."""
+
+
+class Progress:
+    """How fast replacements are made, over one invocation."""
+
+    def __init__(self) -> None:
+        self._first: tuple[datetime, int] | None = None
+
+    def rate(self, made: int, now: datetime) -> float:
+        """Replacements per second since the first count, 0 within the first second.
+
+        ``made``: releases less pending replacements. Whether they are counted from the beginning of
+        the invocation does not matter, only differences do.
+        """
+        if self._first is None:
+            self._first = (now, made)
+        since, first = self._first
+        seconds = (now - since).total_seconds()
+        return max(0.0, (made - first) / seconds) if seconds >= 1 else 0.0
 
 
 class Releases:
@@ -45,9 +63,9 @@ class Releases:
         A release by a plan that would promise too little waits until there is a new one.
         """
         writer, queue, rankings = self._writer, self._view.queue, self._plans.rankings
-        if writer.room == 0 or not rankings:
+        if writer.room() == 0 or not rankings:
             return
-        room = min(self._room_in_window(rankings, now), writer.room)
+        room = min(self._room_in_window(rankings, now), writer.room())
         if room <= 0:
             return
         for turn in pace.turns(rankings, room, partial(self._may_go, now)):

@@ -21,9 +21,8 @@ from evenkeel.errors import (
 from evenkeel.flows import pause
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.backoff import AFTER_AN_ERROR, Backoff
-from evenkeel.flows.drain.progress import Answers
+from evenkeel.flows.drain.dispatch.forced_evictions import Answers
 from evenkeel.flows.drain.recording import OnceRecorder
-from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
@@ -123,17 +122,11 @@ class Writer:
         """When the next object has rested enough; None if none rests."""
         return self._backoff.next_at(self._clock.now())
 
-    @property
-    def room(self) -> int:
-        """How many writes can be sent now: none while the answer about the pause is too old."""
-        return self._room(forced=False)
+    def room(self, *, forced: bool = False) -> int:
+        """How many writes can be sent now: none while the answer about the pause is too old.
 
-    @property
-    def room_for_last_moments(self) -> int:
-        """How many forced evictions can be sent now: half of the session is kept for them."""
-        return self._room(forced=True)
-
-    def _room(self, *, forced: bool) -> int:
+        Half of the session is kept for forced evictions.
+        """
         if not self._gate.is_open(self._clock.now(), forced=forced):
             return 0
         if not forced and self._left() <= timedelta():
@@ -149,7 +142,7 @@ class Writer:
         subject = decision.subject.uid
         if decision.write is None or not self.may_write(subject, forced=decision.forced):
             return False
-        if self._room(forced=decision.forced) == 0:
+        if self.room(forced=decision.forced) == 0:
             return False
         self._under_way.add(subject)
         if isinstance(decision.write, Evict | Delete):
@@ -166,7 +159,7 @@ class Writer:
     def submit_all(self, decisions: Iterable[Decision]) -> None:
         """Send as many of these as there is room for."""
         for decision in decisions:
-            if not self.submit(decision) and self._room(forced=decision.forced) == 0:
+            if not self.submit(decision) and self.room(forced=decision.forced) == 0:
                 break
 
     def _heard(self, decision: Decision, sent_at: datetime, reply: Reply) -> None:
@@ -188,7 +181,7 @@ class Writer:
         self._recorder.counted(_metric_of(decision))
         if isinstance(decision.write, Evict | Delete):
             return  # planned for since it was sent
-        self._take_note(reply.result)
+        self._view.see(reply.result)
         if decision.verb is Verb.SET_CONDITION and isinstance(reply.result, Pod):
             self._insist(reply.result)
 
@@ -266,23 +259,10 @@ class Writer:
         self._under_way.discard(subject.uid)
         self._view.spared(subject.uid, counts=True)
         found = reply.result
-        self._take_note(found)
+        self._view.see(found)
         is_another = isinstance(found, Pod) and found.uid != subject.uid
         if is_another or isinstance(reply.error, NotFoundError):
             self._gone(subject)
-
-    def _take_note(self, item: object) -> None:
-        match item:
-            case Pod():
-                self._view.pods.see(item)
-            case Node() if names.NOTICE in item.metadata.annotations:
-                self._view.see_node(item)
-            case Node():
-                self._view.miss_node(item.name)
-            case Deployment():
-                self._view.see_deployment(item)
-            case ReplicaSet():
-                self._view.see_controller(item)
 
 
 _REREAD: dict[str, type[Pod | Node | Deployment | ReplicaSet]] = {

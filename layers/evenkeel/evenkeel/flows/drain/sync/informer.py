@@ -12,7 +12,6 @@ from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, List, Relisted, Request
-from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Recorder, Session
 
 LOOK_AFTER = timedelta(seconds=1)
@@ -68,20 +67,10 @@ class Informer:
         match arrival:
             case Relisted():
                 self._relisted(arrival)
-            case Change(object=Pod() as pod, deleted=True):
-                self._view.pods.miss(pod.uid, pod.revision)
-            case Change(object=Pod() as pod):
-                self._view.pods.see(pod)
-            case Change(object=Node() as node, deleted=True):
-                self._view.miss_node(node.name)
-            case Change(object=Node() as node):
-                self._view.see_node(node)
-            case Change(object=ReplicaSet() as replica_set, deleted=True):
-                self._view.miss_controller(replica_set.key)
-            case Change(object=ReplicaSet() as replica_set):
-                self._view.see_controller(replica_set)
-            case _:
-                pass
+            case Change(object=item, deleted=True):
+                self._view.miss(item)
+            case Change(object=item):
+                self._view.see(item)
 
     def _relisted(self, arrival: Relisted[Any]) -> None:
         selection, items = arrival.selection, arrival.listing.items
@@ -94,4 +83,4 @@ class Informer:
             pods.relist(items, revision, selects, whole=selection, urgent=True)
         else:
             for item in items:
-                self._view.see_controller(item, urgent=True)
+                self._view.see(item, urgent=True)
