@@ -12,12 +12,13 @@ from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Verb
 from evenkeel.model.pod import Pod
+from evenkeel.model.pool import Pool
 from evenkeel.model.release import ReleaseReason
 from tests import builders
 from tests.builders import NOW, seconds
 
 SPOT, ON_DEMAND = Capacity.SPOT, Capacity.ON_DEMAND
-NODES = {"o1": ON_DEMAND, "o2": ON_DEMAND, "s1": SPOT, "s2": SPOT}
+NODES = {"o1": None, "o2": None, "s1": Pool(zone="a"), "s2": Pool(zone="b")}
 DEADLINE = NOW + timedelta(minutes=5)
 REPLICAS = builders.replica_set(replicas=2)
 
@@ -42,7 +43,7 @@ def owned(name: str, node: str, *, ready: bool = True) -> Pod:
 
 def census(owned: Sequence[Pod], *released: Pod, **other: object) -> Census:
     made = builders.census(REPLICAS, owned=owned, released=released)
-    return msgspec.structs.replace(made, capacities=NODES, **other)
+    return msgspec.structs.replace(made, pools=NODES, **other)
 
 
 def steps(made: Plan) -> list[tuple[str, Verb, str]]:

@@ -1,16 +1,21 @@
 """What a pod is given to ask for a capacity type, in the API's words."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
+
+import msgspec
 
 from evenkeel.model import names
 from evenkeel.model.affinity import (
     NodeRequirement,
+    NodeSelector,
     NodeSelectorTerm,
     PreferredTerm,
     Toleration,
 )
 from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.pool import Pool
 
 SPELLINGS: Final = (names.SPOT, names.SPOT.upper(), names.SPOT.capitalize())
 """How the values of capacity labels, and of taints with their keys, spell spot."""
@@ -29,6 +34,55 @@ def not_interruptible(labels: CapacityLabels) -> tuple[NodeRequirement, ...]:
 def is_spot(labels: CapacityLabels) -> tuple[NodeRequirement, ...]:
     """Clauses, each for a term of its own: a label calls the node spot, or interruptible."""
     return _about(labels, "In") + _interruptible(labels, "In")
+
+
+def only_spot(
+    required: NodeSelector | None, labels: CapacityLabels, avoid: Iterable[Pool] = ()
+) -> tuple[NodeSelectorTerm, ...]:
+    """Terms of which a spot node matches one that is in none of these pools, as its owner's allow.
+
+    One for each clause of ``is_spot`` and each of ``outside``, with all that each of the owner's
+    terms says.
+    """
+    own: Sequence[NodeSelectorTerm] = [NodeSelectorTerm()]
+    if required is not None:
+        own = [term for term in required.node_selector_terms or () if not term.is_empty]
+    others = outside(avoid)
+    return tuple(
+        msgspec.structs.replace(
+            term, match_expressions=(*(term.match_expressions or ()), clause, *other)
+        )
+        for term in own
+        for clause in is_spot(labels)
+        for other in others
+    )
+
+
+def outside(pools: Iterable[Pool]) -> Sequence[tuple[NodeRequirement, ...]]:
+    """The clauses of terms: a node in one of these pools matches none, and any other exactly one.
+
+    A term for all other zones, and one for each of their zones, of which a cluster has few.
+    """
+    types = defaultdict[str, list[str]](list)
+    for pool in sorted(pools):
+        types[pool.zone].append(pool.type)
+    return [
+        _none_of(names.ZONE, types),
+        *((_is(names.ZONE, zone), *_none_of(names.INSTANCE_TYPE, types[zone])) for zone in types),
+    ]
+
+
+def _none_of(key: str, values: Collection[str]) -> tuple[NodeRequirement, ...]:
+    """A node's label has none of these values; that it is not there is one, too: the empty one."""
+    named = tuple(filter(None, values))
+    clauses = (NodeRequirement(key=key, operator="NotIn", values=named),) if named else ()
+    return clauses if "" not in values else (*clauses, NodeRequirement(key=key, operator="Exists"))
+
+
+def _is(key: str, value: str) -> NodeRequirement:
+    if not value:
+        return NodeRequirement(key=key, operator="DoesNotExist")
+    return NodeRequirement(key=key, operator="In", values=(value,))
 
 
 def rather_spot(labels: CapacityLabels) -> tuple[PreferredTerm, ...]:

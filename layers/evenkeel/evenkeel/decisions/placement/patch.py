@@ -5,11 +5,18 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.placement.clauses import bears_spot, is_spot, not_spot, rather_spot
+from evenkeel.decisions.placement.clauses import (
+    bears_spot,
+    is_spot,
+    not_spot,
+    only_spot,
+    rather_spot,
+)
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, NodeSelectorTerm, Toleration
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.placement import NewPod, Placed
+from evenkeel.model.pool import Pool
 from evenkeel.model.request import Operation, pointer
 
 DELETION_COST: Final = "100"
@@ -23,22 +30,32 @@ _TOLERATIONS: Final = ("spec", "tolerations")
 
 
 def placement_patch(
-    pod: NewPod, placed: Placed, labels: CapacityLabels, *, scales_in: bool
+    pod: NewPod,
+    placed: Placed,
+    labels: CapacityLabels,
+    *,
+    scales_in: bool,
+    avoid: Sequence[Pool] = (),
 ) -> Sequence[Operation]:
     """Let a pod ask for a capacity type, and note that on it.
 
     On-demand: no node that any of these labels calls spot. That is added to each term of the
     required affinity, of which one is enough; to a term without clauses, which matches no node, it
     is not: it would match then. Spot: preferred, and taints of these labels are tolerated; required
-    where restore moves a pod there, which rolls the move back if no such node has room.
+    where restore moves a pod there, which rolls the move back if no such node has room, and then
+    outside the pools to ``avoid``.
     ``scales_in``: its controller picks which pods go, so a pod of the floor shall go last.
     """
     operations = [*_noted(pod, placed, scales_in=scales_in)]
     if placed.as_ is Capacity.ON_DEMAND:
         operations += _not_on_spot(pod.spec, labels)
     else:
-        prefer = _only_on_spot if placed.move else _rather_on_spot
-        operations += [*prefer(pod.spec, labels), *_tolerating(pod.spec, labels)]
+        asks = (
+            _only_on_spot(pod.spec, labels, avoid)
+            if placed.move
+            else _rather_on_spot(pod.spec, labels)
+        )
+        operations += [*asks, *_tolerating(pod.spec, labels)]
     return operations
 
 
@@ -79,20 +96,15 @@ def _not_on_spot(spec: NewPodSpec, labels: CapacityLabels) -> Iterator[Operation
             yield from _items(path, term.match_expressions, clauses)
 
 
-def _only_on_spot(spec: NewPodSpec, labels: CapacityLabels) -> Iterator[Operation]:
-    """A term for each label, with all that each of the owner's terms says."""
-    required, clauses = spec.node_affinity.required, is_spot(labels)
-    own: Sequence[NodeSelectorTerm] = [NodeSelectorTerm()]
-    if required is not None:
-        own = [term for term in required.node_selector_terms or () if not term.is_empty]
-    if any(set(clauses).isdisjoint(term.match_expressions or ()) for term in own):
-        terms = [
-            msgspec.structs.replace(
-                term, match_expressions=(*(term.match_expressions or ()), clause)
-            )
-            for term in own
-            for clause in clauses
-        ]
+def _only_on_spot(
+    spec: NewPodSpec, labels: CapacityLabels, avoid: Sequence[Pool]
+) -> Iterator[Operation]:
+    """The terms of ``only_spot``, unless they are there."""
+    required, clauses = spec.node_affinity.required, set(is_spot(labels))
+    own = required.node_selector_terms or () if required is not None else (NodeSelectorTerm(),)
+    asking = (term.match_expressions or () for term in own if required is None or not term.is_empty)
+    if any(map(clauses.isdisjoint, asking)):
+        terms = only_spot(required, labels, avoid)
         yield from _parents(spec)
         yield Operation(
             "add", pointer(*_REQUIRED), {"nodeSelectorTerms": msgspec.to_builtins(terms)}

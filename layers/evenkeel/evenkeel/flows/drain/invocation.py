@@ -151,7 +151,7 @@ class HandoverFlow:
         held_for = self._look(leadership)
         if held_for:
             return Outcome("LeaseHeld", None if scheduled else held_for)
-        view = View(capacities=self._kept.capacities.known(started))
+        view = View(node_pools=self._kept.pools.known(started))
         if not first_reads.is_any_work(self._cluster, view):
             self._once.forget()
             return Outcome("Quiet")

@@ -16,9 +16,10 @@ from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.progress import Answers
 from evenkeel.flows.drain.sync.questions import Questions
 from evenkeel.flows.reads import ask
-from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
+from evenkeel.model.pool import Pool
 from evenkeel.model.request import List, Listing, Selection
 from evenkeel.ports import Cluster, Instances, Recorder
 
@@ -31,8 +32,8 @@ TRY_AGAIN_AFTER = timedelta(seconds=5)
 ASK_AGAIN_AFTER = timedelta(seconds=10)
 """How often EC2 is asked about instances, and how long an answer "running" counts."""
 
-CAPACITIES_KNOWN_FOR = timedelta(minutes=5)
-"""How long the nodes' capacity types count that were read for pods which restore moves."""
+POOLS_KNOWN_FOR = timedelta(minutes=5)
+"""How long the nodes' pools count that were read for pods which restore moves."""
 
 
 class SpotCount:
@@ -174,20 +175,20 @@ class InstanceStates:
         self._states = dict.fromkeys(asked, UNLISTED) | states
 
 
-class CapacityTypes:
-    """Capacity types of nodes, by name, as far as a decision needed them.
+class NodePools:
+    """Pools of nodes, by the nodes' names, as far as a decision needed them.
 
-    A node keeps its type, but another may have its name one day.
+    A node keeps its pool, but another may have its name one day.
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, Capacity] = {}
+        self._known: dict[str, Pool | None] = {}
         self._forget_at: datetime | None = None
 
-    def known(self, now: datetime) -> dict[str, Capacity]:
-        """The types known by now; the caller may add to them."""
+    def known(self, now: datetime) -> dict[str, Pool | None]:
+        """The pools known by now, None for an on-demand node; the caller may add to them."""
         if self._forget_at is None or now >= self._forget_at:
-            self._known, self._forget_at = {}, now + CAPACITIES_KNOWN_FOR
+            self._known, self._forget_at = {}, now + POOLS_KNOWN_FOR
         return self._known
 
 
@@ -207,5 +208,5 @@ class Kept:
         self.states = InstanceStates(instances, recorder)
         self.spot_count = SpotCount(cluster, labels, recorder)
         self.others = OtherNodes(cluster, recorder)
-        self.capacities = CapacityTypes()
+        self.pools = NodePools()
         self.answers = Answers()

@@ -26,6 +26,7 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.move import Move
 from evenkeel.model.placement import NewPod, Placed, is_relaxed, placed_as, placed_of
+from evenkeel.model.pool import Pool
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Operation
 from evenkeel.model.template import is_by_template
@@ -118,7 +119,7 @@ class PlacementFlow:
     ) -> Outcome:
         now = self._clock.now()
         if around.move is not None and self._is_moved(request, pod, around, around.move):
-            return self._apply(request, pod, around, _moved(around.move), around.move.pod_uid)
+            return self._apply(request, pod, around, _moved(around.move), around.move)
         share = share_of(
             pod,
             around.controller,
@@ -161,7 +162,7 @@ class PlacementFlow:
         pod: NewPod,
         around: PlacementInput,
         place: Place,
-        move: str = "",
+        move: Move | None = None,
     ) -> Outcome:
         chosen = place.chosen
         message = f"to {chosen.capacity}: {chosen.message}"
@@ -181,14 +182,21 @@ class PlacementFlow:
             return Outcome(summary=f"only observes: {message}")
         claim = request.uid if place.slot is not None else ""
         note = placed_as(
-            chosen.capacity, self._clock.now(), claim=claim, slot=place.slot, move=move
+            chosen.capacity,
+            self._clock.now(),
+            claim=claim,
+            slot=place.slot,
+            move=move.pod_uid if move is not None else "",
         )
         labels = self._labels.among(around.interruptible)
-        return Outcome(self._patch(pod, note, labels), summary=message)
+        avoid = move.avoid if move is not None else ()
+        return Outcome(self._patch(pod, note, labels, avoid), summary=message)
 
-    def _patch(self, pod: NewPod, note: Placed, labels: CapacityLabels) -> Sequence[Operation]:
+    def _patch(
+        self, pod: NewPod, note: Placed, labels: CapacityLabels, avoid: Sequence[Pool] = ()
+    ) -> Sequence[Operation]:
         scales_in = controller_kind(pod) is ReplicaSet
-        return placement_patch(pod, note, labels, scales_in=scales_in)
+        return placement_patch(pod, note, labels, scales_in=scales_in, avoid=avoid)
 
     def _leave(self, subject: Reference, left: Left, workload: Reference | None = None) -> Outcome:
         self._recorder.counted(Metric.PODS_LEFT)

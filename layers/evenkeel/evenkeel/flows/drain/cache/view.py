@@ -19,12 +19,12 @@ from evenkeel.flows.drain.cache.pods import Pods
 from evenkeel.flows.drain.cache.streams import Streams, is_recent
 from evenkeel.flows.drain.queue import NODES, Queue
 from evenkeel.flows.selections import PodLabel
-from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
+from evenkeel.model.pool import Pool
 from evenkeel.model.request import Get, Selection
 from evenkeel.model.workload import Controller, Deployment, Job, ReplicaSet, StatefulSet
 
@@ -58,11 +58,11 @@ class View:
     def __init__(
         self,
         assumed: Mapping[str, NodeNotice] | None = None,
-        capacities: dict[str, Capacity] | None = None,
+        node_pools: dict[str, Pool | None] | None = None,
     ) -> None:
         """``assumed`` are notices that no node carries, by node name: observe mode's.
 
-        ``capacities``: of which type nodes are, as far as it was read before.
+        ``node_pools``: in which pool nodes are, None: on-demand, as far as it was read before.
         """
         self.queue = Queue()
         self.facts = Facts(self.queue)
@@ -78,7 +78,7 @@ class View:
         self.siblings: dict[str, Mapping[str, Pod]] = {}  # by key: what its Deployment's others own
         self.namespace_objects: dict[str, NamespaceObjects] = {}
         self._objects = defaultdict[str, dict[type, tuple[Sequence[KubernetesObject], str]]](dict)
-        self.capacities = {} if capacities is None else capacities
+        self.node_pools = {} if node_pools is None else node_pools
         self.kept_empty: dict[str, bool] = {}  # whether a node is drained, as far as it was read
         self.listed_at: dict[str, datetime] = {}  # by key: when its last list was asked for
         self.minimums: dict[str, int] = {}  # by uid: how many pods of a ReplicaSet are to stay
