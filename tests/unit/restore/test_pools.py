@@ -10,6 +10,7 @@ from evenkeel.model.decision import Decision
 from evenkeel.model.pool import Pool
 from tests.fixtures.restoring import RestoreScene
 from tests.unit.drain.manifests import deployment
+from tests.unit.restore.conftest import MakeScene
 
 MINUTE = 60
 A, B, C = Pool("m5.large", "a"), Pool("m5.large", "b"), Pool("c5.large", "a")
@@ -18,7 +19,7 @@ A, B, C = Pool("m5.large", "a"), Pool("m5.large", "b"), Pool("c5.large", "a")
 def add_pool(scene: RestoreScene, pool: Pool, nodes: int = 1, *, room: str = "") -> None:
     """Add nodes of a pool, ``<type>-<zone>-0`` and so on."""
     for number in range(nodes):
-        labels = {names.INSTANCE_TYPE: pool.type, names.ZONE: pool.zone}
+        labels: dict[str, Any] = {names.INSTANCE_TYPE: pool.type, names.ZONE: pool.zone}
         scene.add_node(f"{pool.type[:2]}-{pool.zone}-{number}", room=room, **labels)
 
 
@@ -43,13 +44,20 @@ def moved(scene: RestoreScene) -> list[tuple[float, Decision]]:
 
 
 def crowded(scene: RestoreScene, *manifests: Mapping[str, Any]) -> None:
-    """All pods are in A, and then there are other pools."""
-    add_pool(scene, A, 2)
+    """All pods are in A, which has most of the room, and then there are other pools."""
+    add_pool(scene, A, 9)
     scene.apply(*manifests)
-    scene.settle(30)
-    add_pool(scene, B, 2)
-    add_pool(scene, C, 2)
+    scene.settle(150)
+    add_pool(scene, B, room="0.4")
+    add_pool(scene, C, room="0.4")
     scene.begin()
+
+
+def full_pools(scene: RestoreScene) -> str | None:
+    """What the Deployment notes of full pools."""
+    (web,) = scene.cluster.objects("Deployment")
+    note: str | None = web["metadata"]["annotations"].get(names.FULL_POOLS)
+    return note
 
 
 def test_pods_go_one_at_a_time_until_no_pool_has_too_many(scene: RestoreScene) -> None:
@@ -64,3 +72,78 @@ def test_pods_go_one_at_a_time_until_no_pool_has_too_many(scene: RestoreScene) -
     assert min(later - at for at, later in pairwise(times)) >= 10 * MINUTE
     assert scene.lowest("web") == 6
     assert not scene.moves()
+
+
+def test_new_pods_rather_go_to_pools_that_are_not_full(scene: RestoreScene) -> None:
+    add_pool(scene, A, 6)
+    scene.apply(at_most("3", 3))
+    scene.settle()
+    add_pool(scene, B, 3)
+    add_pool(scene, C, 3)
+    scene.begin()
+    scene.run(until=90)
+    assert full_pools(scene) == '[["m5.large","a"]]'
+
+    scene.cluster.scale("Deployment", "web", "default", 9)
+    scene.run(until=5 * MINUTE)
+
+    assert held(scene) == {A: 3, B: 3, C: 3}
+    assert not moved(scene)
+    scene.cluster.scale("Deployment", "web", "default", 0)
+    scene.run(until=7 * MINUTE)
+    assert full_pools(scene) is None
+
+
+def test_as_many_are_on_spot_as_without_a_goal(make_scene: MakeScene) -> None:
+    def on_spot(goal: str) -> int:
+        scene = make_scene()
+        scene.add_nodes("o", 9, spot=False)
+        add_pool(scene, A, 2)
+        scene.apply(at_most(goal, 4))
+        scene.begin()
+        scene.run(until=90)
+        scene.cluster.scale("Deployment", "web", "default", 16)
+        scene.run(until=100)
+        return held(scene)[A]
+
+    assert on_spot("1") == on_spot("nothing that makes sense") > 0
+
+
+def test_without_the_webhook_the_replacement_goes_astray_and_the_pod_back(
+    scene: RestoreScene,
+) -> None:
+    crowded(scene, at_most("2"))
+    scene.webhook.down = True
+    before = {pod.uid for pod in scene.pods("web")}
+
+    scene.run(until=18 * MINUTE)
+
+    assert {pod.uid for pod in scene.pods("web")} == before
+    assert [minutes(at) for at, _ in scene.told("WrongCapacityType")] == [0, 11]
+    assert scene.lowest("web") == 6
+
+
+def test_where_no_other_pool_has_room_nothing_moves(scene: RestoreScene) -> None:
+    add_pool(scene, A, 2)
+    scene.apply(at_most("2"))
+    scene.begin()
+    scene.run(until=30 * MINUTE)
+    assert not moved(scene)
+    assert held(scene) == {A: 6}
+
+
+def test_a_pod_that_moves_when_its_node_gets_a_warning_may_be_replaced_anywhere(
+    scene: RestoreScene,
+) -> None:
+    slow = {"annotations": {"evenkeel.test/start-after": "100s"}}
+    crowded(scene, at_most("2", pod=slow))
+    scene.run(until=40)
+    ((_, move),) = moved(scene)
+    scene.interrupt(move.node)
+    scene.run(until=20 * MINUTE)
+    assert scene.lowest("web") >= 5
+    assert sum(held(scene).values()) == 6
+
+
+def minutes(seconds: float) -> int:
+    return int(seconds // MINUTE)

@@ -23,8 +23,15 @@ DEADLINE = NOW + timedelta(minutes=5)
 REPLICAS = builders.replica_set(replicas=2)
 
 
-def moving(name: str, target: Capacity = SPOT, *, there: int = 0, since: datetime = NOW) -> Pod:
-    """A pod that restore has released."""
+def moving(
+    name: str,
+    target: Capacity = SPOT,
+    *,
+    there: int = 0,
+    since: datetime = NOW,
+    avoid: Sequence[str] = (),
+) -> Pod:
+    """A pod that restore has released; its replacement is to ``avoid`` these zones."""
     node = "o1" if target is SPOT else "s1"
     release = builders.release(
         REPLICAS,
@@ -34,6 +41,8 @@ def moving(name: str, target: Capacity = SPOT, *, there: int = 0, since: datetim
         target=target,
         there=there,
     )
+    pools = tuple(Pool(zone=zone) for zone in avoid)
+    release = msgspec.structs.replace(release, avoid=pools)
     return builders.pod(name, of=REPLICAS, node=node, released=release)
 
 
@@ -157,3 +166,30 @@ def test_without_room_too_it_rests_if_its_replacement_is_elsewhere() -> None:
         (Verb.ROLL_BACK, "WrongCapacityType"),
         (Verb.COOL_DOWN, "HandoverRolledBack"),
     ]
+
+
+def test_off_the_pools_to_avoid_it_is_replaced_and_in_one_of_them_it_goes_back() -> None:
+    """A pod that was there before is no replacement in any case."""
+    leaves = moving("m", avoid=["a"])
+    made = plan(census([owned("a", "s1"), owned("b", "s2")], leaves))
+    assert steps(made) == [("m", Verb.EVICT, "ReplacementAvailable")]
+    made = plan(census([owned("a", "s1"), owned("b", "s1", ready=False)], leaves))
+    assert steps(made)[0] == ("m", Verb.ROLL_BACK, "WrongCapacityType")
+    assert "not on spot outside the full pools" in made.steps[0].message
+    made = plan(census([owned("a", "s1"), owned("b", "o1")], leaves))
+    assert steps(made)[0] == ("m", Verb.ROLL_BACK, "WrongCapacityType")
+    made = plan(census([owned("a", "s1"), owned("b", "s2", ready=False)], leaves))
+    assert steps(made) == [("m", Verb.WAIT, "ReplacementPending")]
+
+
+def test_moves_to_other_places_are_counted_apart() -> None:
+    """The one off zone a has its replacement, and that is none for the one off both."""
+    first, second = (
+        moving("m1", avoid=["a"]),
+        moving("m2", avoid=["a", "b"], since=NOW + seconds(1)),
+    )
+    made = census([owned("a", "s1"), owned("b", "s2")], first, second, now=NOW + seconds(2))
+    released = {each.pod.name: each for each in made.released}
+    assert made.is_on_target(released["m1"])
+    assert not made.is_on_target(released["m2"])
+    assert made.is_off_target(released["m2"])

@@ -3,10 +3,16 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from evenkeel.decisions.placement.clauses import outside
 from evenkeel.decisions.placement.patch import placement_patch
+from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
+from evenkeel.model.meta import label_holds
 from evenkeel.model.placement import placed_as, placed_of
+from evenkeel.model.pool import Pool
 from tests.builders import NOW
 from tests.unit.decisions.placement.pods import (
     KEYS,
@@ -25,6 +31,7 @@ IS_SPOT = [clause(key, "In", "spot", "SPOT", "Spot") for key in KEYS]
 NOT_SPOT = [clause(key, "NotIn", "spot", "SPOT", "Spot") for key in KEYS]
 COST = "controller.kubernetes.io/pod-deletion-cost"
 ZONE = clause("zone", "In", "a")
+TYPE, TOPOLOGY_ZONE = names.INSTANCE_TYPE, names.ZONE
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
@@ -35,8 +42,10 @@ def place(
     labels: CapacityLabels = WELL_KNOWN,
     *,
     scales_in: bool = True,
+    **pools: Any,
 ) -> Document:
-    return patched(pod, placement_patch(read(pod), placed, labels, scales_in=scales_in))
+    patch = placement_patch(read(pod), placed, labels, scales_in=scales_in, **pools)
+    return patched(pod, patch)
 
 
 def terms(pod: Document) -> list[Document]:
@@ -154,6 +163,72 @@ def test_of_its_owners_terms_each_is_kept_for_each_label() -> None:
         *({**fields, **term(each)} for each in IS_SPOT),
     ]
     assert place(placed, MOVED) == placed
+
+
+def test_what_is_made_for_a_move_to_another_pool_may_be_in_none_of_the_full_ones() -> None:
+    full = [Pool("m5", "a"), Pool("c5", "b"), Pool("c5", "a")]
+    zones = clause(TOPOLOGY_ZONE, "NotIn", "a", "b")
+    in_a = [clause(TOPOLOGY_ZONE, "In", "a"), clause(TYPE, "NotIn", "c5", "m5")]
+    in_b = [clause(TOPOLOGY_ZONE, "In", "b"), clause(TYPE, "NotIn", "c5")]
+    own = document(affinity=required(term(ZONE)))
+    placed = place(own, MOVED, avoid=full)
+    others = [[zones], in_a, in_b]
+    assert terms(placed) == [term(ZONE, spot, *each) for spot in IS_SPOT for each in others]
+    assert place(placed, MOVED) == placed
+
+
+def test_nodes_without_the_labels_are_a_pool_like_any_other() -> None:
+    def named(*pools: Pool) -> list[list[Document]]:
+        placed = place(document(), MOVED, CapacityLabels(KEYS[:1]), avoid=pools)
+        return [each["matchExpressions"][1:] for each in terms(placed)]
+
+    has_zone, has_type = ({"key": key, "operator": "Exists"} for key in (TOPOLOGY_ZONE, TYPE))
+    no_zone = {"key": TOPOLOGY_ZONE, "operator": "DoesNotExist"}
+    assert named(Pool()) == [[has_zone], [no_zone, has_type]]
+    assert named(Pool("m5")) == [[has_zone], [no_zone, clause(TYPE, "NotIn", "m5")]]
+    not_a = clause(TOPOLOGY_ZONE, "NotIn", "a")
+    in_a = clause(TOPOLOGY_ZONE, "In", "a")
+    assert named(Pool("", "a"), Pool("m5", "a")) == [
+        [not_a],
+        [in_a, clause(TYPE, "NotIn", "m5"), has_type],
+    ]
+
+
+some_pools = st.lists(
+    st.builds(Pool, st.sampled_from(["", "m", "c"]), st.sampled_from(["", *"ab"]))
+)
+
+
+@given(some_pools, st.builds(Pool, st.sampled_from(["", *"mcr"]), st.sampled_from(["", *"abz"])))
+def test_a_node_matches_one_of_the_terms_if_it_is_in_none_of_the_pools_and_else_none(
+    pools: list[Pool], of_node: Pool
+) -> None:
+    labels = {TYPE: of_node.type, TOPOLOGY_ZONE: of_node.zone}
+    there = {key: value for key, value in labels.items() if value}
+    matching = [
+        all(label_holds(each.operator, there.get(each.key), each.values or ()) for each in clauses)
+        for clauses in outside(pools)
+    ]
+    assert sum(matching) == (of_node not in pools)
+
+
+def test_spot_outside_full_pools_is_preferred_to_spot_in_one() -> None:
+    full = [Pool("m5", "a")]
+    other_zone = [clause(TOPOLOGY_ZONE, "NotIn", "a")]
+    other_type = [clause(TOPOLOGY_ZONE, "In", "a"), clause(TYPE, "NotIn", "m5")]
+    rather = [
+        {"weight": 50, "preference": term(spot, *outside)}
+        for spot in IS_SPOT
+        for outside in (other_zone, other_type)
+    ]
+    placed = place(document(), SPOT, full=full)
+    assert liked(placed) == [*rather, *liked(place(document(), SPOT))]
+    assert place(placed, SPOT, full=full) == placed
+    assert place(placed, SPOT) == placed
+    assert liked(place(document(), MOVED, full=full)) == rather
+    assert (
+        PREFERRED not in place(document(), ON_DEMAND, full=full)["spec"]["affinity"]["nodeAffinity"]
+    )
 
 
 def test_a_pod_that_matches_no_node_is_left_so() -> None:

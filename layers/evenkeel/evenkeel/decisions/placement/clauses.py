@@ -98,6 +98,17 @@ def rather_on_demand(labels: CapacityLabels) -> tuple[PreferredTerm, ...]:
     return _preferred([not_spot(labels)])
 
 
+def rather_outside(full: Collection[Pool], labels: CapacityLabels) -> tuple[PreferredTerm, ...]:
+    """Terms of which a spot node matches one for each label that is in none of these pools.
+
+    A pod rather goes to a full pool than to on-demand.
+    """
+    if not full:
+        return ()
+    terms = only_spot(None, labels, full)
+    return _preferred([term.match_expressions or () for term in terms], weight=50)
+
+
 def bears_spot(labels: CapacityLabels) -> tuple[Toleration, ...]:
     """Tolerations of taints that have a label's key and call the node spot, whatever the effect."""
     return tuple(
@@ -119,8 +130,10 @@ def _about(labels: CapacityLabels, operator: str) -> tuple[NodeRequirement, ...]
     )
 
 
-def _preferred(terms: Sequence[tuple[NodeRequirement, ...]]) -> tuple[PreferredTerm, ...]:
+def _preferred(
+    terms: Sequence[tuple[NodeRequirement, ...]], weight: int = 100
+) -> tuple[PreferredTerm, ...]:
     return tuple(
-        PreferredTerm(weight=100, preference=NodeSelectorTerm(match_expressions=clauses))
+        PreferredTerm(weight=weight, preference=NodeSelectorTerm(match_expressions=clauses))
         for clauses in terms
     )

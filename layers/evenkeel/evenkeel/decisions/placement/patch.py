@@ -10,6 +10,7 @@ from evenkeel.decisions.placement.clauses import (
     is_spot,
     not_spot,
     only_spot,
+    rather_outside,
     rather_spot,
 )
 from evenkeel.model import names
@@ -36,6 +37,7 @@ def placement_patch(
     *,
     scales_in: bool,
     avoid: Sequence[Pool] = (),
+    full: Sequence[Pool] = (),
 ) -> Sequence[Operation]:
     """Let a pod ask for a capacity type, and note that on it.
 
@@ -43,19 +45,18 @@ def placement_patch(
     required affinity, of which one is enough; to a term without clauses, which matches no node, it
     is not: it would match then. Spot: preferred, and taints of these labels are tolerated; required
     where restore moves a pod there, which rolls the move back if no such node has room, and then
-    outside the pools to ``avoid``.
+    outside the pools to ``avoid``. Outside ``full`` ones is preferred.
     ``scales_in``: its controller picks which pods go, so a pod of the floor shall go last.
     """
     operations = [*_noted(pod, placed, scales_in=scales_in)]
     if placed.as_ is Capacity.ON_DEMAND:
         operations += _not_on_spot(pod.spec, labels)
     else:
-        asks = (
-            _only_on_spot(pod.spec, labels, avoid)
-            if placed.move
-            else _rather_on_spot(pod.spec, labels)
-        )
-        operations += [*asks, *_tolerating(pod.spec, labels)]
+        required = _only_on_spot(pod.spec, labels, avoid) if placed.move else ()
+        wanted = [*rather_outside(full, labels), *(() if placed.move else rather_spot(labels))]
+        asks = [*required, *_items(_PREFERRED, pod.spec.node_affinity.preferred, wanted)]
+        parents = _parents(pod.spec) if asks else ()
+        operations += [*parents, *asks, *_tolerating(pod.spec, labels)]
     return operations
 
 
@@ -105,15 +106,9 @@ def _only_on_spot(
     asking = (term.match_expressions or () for term in own if required is None or not term.is_empty)
     if any(map(clauses.isdisjoint, asking)):
         terms = only_spot(required, labels, avoid)
-        yield from _parents(spec)
         yield Operation(
             "add", pointer(*_REQUIRED), {"nodeSelectorTerms": msgspec.to_builtins(terms)}
         )
-
-
-def _rather_on_spot(spec: NewPodSpec, labels: CapacityLabels) -> Iterator[Operation]:
-    yield from _parents(spec)
-    yield from _items(_PREFERRED, spec.node_affinity.preferred, rather_spot(labels))
 
 
 def _tolerating(spec: NewPodSpec, labels: CapacityLabels) -> Iterator[Operation]:

@@ -19,6 +19,7 @@ from evenkeel.flows.placement.claims import sweep_claims
 from evenkeel.flows.placement.counting import Counter, Place
 from evenkeel.flows.placement.moves import Admitted, take
 from evenkeel.flows.placement.reading import OwnerGoneError, PlacementInput, Reader
+from evenkeel.model import names
 from evenkeel.model.admission import AdmissionRequest
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.decision import Decision, Verb
@@ -26,7 +27,7 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.move import Move
 from evenkeel.model.placement import NewPod, Placed, is_relaxed, placed_as, placed_of
-from evenkeel.model.pool import Pool
+from evenkeel.model.pool import Pool, pools_in
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Operation
 from evenkeel.model.template import is_by_template
@@ -189,14 +190,17 @@ class PlacementFlow:
             move=move.pod_uid if move is not None else "",
         )
         labels = self._labels.among(around.interruptible)
-        avoid = move.avoid if move is not None else ()
-        return Outcome(self._patch(pod, note, labels, avoid), summary=message)
+        pools = {
+            "avoid": move.avoid if move is not None else (),
+            "full": pools_in(around.workload.metadata.annotations.get(names.FULL_POOLS)),
+        }
+        return Outcome(self._patch(pod, note, labels, **pools), summary=message)
 
     def _patch(
-        self, pod: NewPod, note: Placed, labels: CapacityLabels, avoid: Sequence[Pool] = ()
+        self, pod: NewPod, note: Placed, labels: CapacityLabels, **pools: Sequence[Pool]
     ) -> Sequence[Operation]:
         scales_in = controller_kind(pod) is ReplicaSet
-        return placement_patch(pod, note, labels, scales_in=scales_in, avoid=avoid)
+        return placement_patch(pod, note, labels, scales_in=scales_in, **pools)
 
     def _leave(self, subject: Reference, left: Left, workload: Reference | None = None) -> Outcome:
         self._recorder.counted(Metric.PODS_LEFT)
