@@ -334,8 +334,8 @@ MUTATIONS = (
     ),
     Mutation(
         "one moves without room five minutes after a warning",
-        "decisions/restore/attempts.py",
-        [("QUIET: Final = timedelta(minutes=10)", "QUIET: Final = timedelta(minutes=5)")],
+        "model/losses.py",
+        [("COUNTS_FOR: Final = timedelta(minutes=10)", "COUNTS_FOR: Final = timedelta(minutes=5)")],
         [BACK],
     ),
     Mutation(

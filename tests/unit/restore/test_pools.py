@@ -7,6 +7,7 @@ from typing import Any
 
 from evenkeel.model import names
 from evenkeel.model.decision import Decision
+from evenkeel.model.losses import losses_in
 from evenkeel.model.pool import Pool
 from tests.fixtures.restoring import RestoreScene
 from tests.unit.drain.manifests import deployment
@@ -14,6 +15,7 @@ from tests.unit.restore.conftest import MakeScene
 
 MINUTE = 60
 A, B, C = Pool("m5.large", "a"), Pool("m5.large", "b"), Pool("c5.large", "a")
+D = Pool("c5.large", "b")
 
 
 def add_pool(scene: RestoreScene, pool: Pool, nodes: int = 1, *, room: str = "") -> None:
@@ -147,3 +149,84 @@ def test_a_pod_that_moves_when_its_node_gets_a_warning_may_be_replaced_anywhere(
 
 def minutes(seconds: float) -> int:
     return int(seconds // MINUTE)
+
+
+def lost_pools(scene: RestoreScene) -> list[Pool]:
+    """The pools that the reconciler's Lease says have lost a node, and that still count."""
+    (lease,) = (
+        each["metadata"].get("annotations", {})
+        for each in scene.cluster.objects("Lease", names.SYSTEM_NAMESPACE)
+        if each["metadata"]["name"] == names.HANDOVER_LEASE
+    )
+    return [loss.pool for loss in losses_in(lease.get(names.LOST_POOLS), scene.clock.now())]
+
+
+def test_for_ten_minutes_new_pods_rather_go_to_pools_that_lost_no_node(
+    scene: RestoreScene,
+) -> None:
+    add_pool(scene, A, 6)
+    scene.apply(deployment("web", 1))
+    scene.settle()
+    add_pool(scene, D, 3)
+    scene.begin()
+    scene.interrupt(scene.pods("web")[0].spec.node_name)
+    scene.run(until=20)
+    assert lost_pools(scene) == [A]
+    assert held(scene) == {D: 1}
+
+    scene.apply(deployment("api", 3))
+    scene.run(until=8 * MINUTE)
+    scene.apply(deployment("cart", 3))
+    scene.run(until=9 * MINUTE)
+    assert (held(scene, "api"), held(scene, "cart")) == ({D: 3}, {D: 3})
+
+    scene.run(until=11 * MINUTE)
+    assert lost_pools(scene) == []
+    scene.apply(deployment("late", 3))
+    scene.run(until=12 * MINUTE)
+    assert held(scene, "late")[A] > 0
+
+
+def test_a_warning_while_the_reconciler_works_is_noted_before_its_pods_are_replaced(
+    scene: RestoreScene,
+) -> None:
+    add_pool(scene, A, 6)
+    scene.apply(deployment("web", 6))
+    scene.settle()
+    add_pool(scene, B, 6)
+    add_pool(scene, D, 6)
+    scene.begin()
+    first, second = (pod.spec.node_name for pod in scene.pods("web")[:2])
+    scene.interrupt(first)
+    scene.run(until=1.5)
+    scene.interrupt(second)
+    scene.run(until=30)
+    assert held(scene)[A] == 4
+    assert lost_pools(scene) == [A]
+
+
+def test_restore_moves_no_pod_into_a_pool_that_lost_a_node(scene: RestoreScene) -> None:
+    scene.add_nodes("o", 2, spot=False)
+    add_pool(scene, A, 2)
+    scene.apply(deployment("web", 4, notes={names.ON_DEMAND: "4"}))
+    scene.begin()
+    scene.interrupt("m5-a-0")
+    scene.run(until=100)
+    scene.apply(deployment("web", 4, notes={names.ON_DEMAND: "3"}))
+    scene.run(until=9 * MINUTE)
+    assert not scene.moves()
+    scene.run(until=14 * MINUTE)
+    assert held(scene)[A] == 1
+
+
+def test_nodes_whose_pool_nobody_knows_are_avoided_by_none(scene: RestoreScene) -> None:
+    scene.add_nodes("s", 4, spot=True)
+    scene.apply(deployment("web", 2, notes={names.ON_DEMAND: "2"}))
+    scene.settle()
+    scene.add_nodes("o", 2, spot=False)
+    scene.begin()
+    scene.interrupt("s0")
+    scene.run(until=MINUTE)
+    scene.apply(deployment("web", 2, notes={names.ON_DEMAND: "none"}))
+    scene.run(until=5 * MINUTE)
+    assert scene.split("web")["spot"] == 2

@@ -109,6 +109,24 @@ def rather_outside(full: Collection[Pool], labels: CapacityLabels) -> tuple[Pref
     return _preferred([term.match_expressions or () for term in terms], weight=50)
 
 
+def rather_safe(lost: Collection[Pool], labels: CapacityLabels) -> tuple[PreferredTerm, ...]:
+    """Terms for spot nodes of other types than these pools, and of other zones.
+
+    So a node of the pool is worst, and those of its type, then of its zone, are between it and the
+    others. They come before those of ``rather_spot``: Karpenter heeds the heaviest term alone, and
+    of equal ones the first.
+    """
+    if not lost:
+        return ()
+    types = _none_of(names.INSTANCE_TYPE, sorted({pool.type for pool in lost}))
+    zones = _none_of(names.ZONE, sorted({pool.zone for pool in lost}))
+    spot = is_spot(labels)
+    return (
+        *_preferred([(clause, *types) for clause in spot]),
+        *_preferred([(clause, *zones) for clause in spot], weight=25),
+    )
+
+
 def bears_spot(labels: CapacityLabels) -> tuple[Toleration, ...]:
     """Tolerations of taints that have a label's key and call the node spot, whatever the effect."""
     return tuple(

@@ -1,6 +1,6 @@
 """The JSON patch of a placed pod. It adds what is missing and changes nothing of its owner's."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -11,6 +11,7 @@ from evenkeel.decisions.placement.clauses import (
     not_spot,
     only_spot,
     rather_outside,
+    rather_safe,
     rather_spot,
 )
 from evenkeel.model import names
@@ -36,8 +37,9 @@ def placement_patch(
     labels: CapacityLabels,
     *,
     scales_in: bool,
-    avoid: Sequence[Pool] = (),
-    full: Sequence[Pool] = (),
+    avoid: Collection[Pool] = (),
+    full: Collection[Pool] = (),
+    lost: Collection[Pool] = (),
 ) -> Sequence[Operation]:
     """Let a pod ask for a capacity type, and note that on it.
 
@@ -45,7 +47,8 @@ def placement_patch(
     required affinity, of which one is enough; to a term without clauses, which matches no node, it
     is not: it would match then. Spot: preferred, and taints of these labels are tolerated; required
     where restore moves a pod there, which rolls the move back if no such node has room, and then
-    outside the pools to ``avoid``. Outside ``full`` ones is preferred.
+    outside the pools to ``avoid``. Outside ``full`` ones, and such as ``lost``
+    a node, is preferred.
     ``scales_in``: its controller picks which pods go, so a pod of the floor shall go last.
     """
     operations = [*_noted(pod, placed, scales_in=scales_in)]
@@ -53,7 +56,11 @@ def placement_patch(
         operations += _not_on_spot(pod.spec, labels)
     else:
         required = _only_on_spot(pod.spec, labels, avoid) if placed.move else ()
-        wanted = [*rather_outside(full, labels), *(() if placed.move else rather_spot(labels))]
+        wanted = [
+            *rather_safe(lost, labels),
+            *(() if placed.move else rather_spot(labels)),
+            *rather_outside(full, labels),
+        ]
         asks = [*required, *_items(_PREFERRED, pod.spec.node_affinity.preferred, wanted)]
         parents = _parents(pod.spec) if asks else ()
         operations += [*parents, *asks, *_tolerating(pod.spec, labels)]
@@ -98,7 +105,7 @@ def _not_on_spot(spec: NewPodSpec, labels: CapacityLabels) -> Iterator[Operation
 
 
 def _only_on_spot(
-    spec: NewPodSpec, labels: CapacityLabels, avoid: Sequence[Pool]
+    spec: NewPodSpec, labels: CapacityLabels, avoid: Collection[Pool]
 ) -> Iterator[Operation]:
     """The terms of ``only_spot``, unless they are there."""
     required, clauses = spec.node_affinity.required, set(is_spot(labels))

@@ -103,7 +103,10 @@ class HandoverFlow:
                 return self._observe(View(assumed))
             with self._cluster.session() as session:
                 holder = f"{self._settings.holder}/{next(self._runs)}"
-                leadership = Leadership(self._cluster, self._clock, self._recorder, holder, hide)
+                labels = self._settings.capacity_labels
+                leadership = Leadership(
+                    self._cluster, self._clock, self._recorder, holder, hide, labels
+                )
                 leadership.beat(session)
                 outcome = self._act(
                     session,
@@ -159,6 +162,7 @@ class HandoverFlow:
             return Outcome("Paused", REST_IN_CALM, awaited=True)
         if self._settings.stands_in and are_deployed(self._cluster, started):
             return Outcome("LeftToFunctions", None if scheduled else STANDING_BY)
+        leadership.warned = view.warned
         held_for = self._take(leadership)
         if held_for:
             return Outcome("LeaseHeld", None if scheduled else held_for)

@@ -1,12 +1,13 @@
 """The reconciler's Lease, and the wake-up that led to an invocation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from datetime import datetime, timedelta
 from functools import partial
 
 import msgspec
 
+from evenkeel.decisions.pools.warned import warned
 from evenkeel.errors import (
     AlreadyExistsError,
     ConflictError,
@@ -19,8 +20,11 @@ from evenkeel.flows import home
 from evenkeel.flows.drain.server_time import ServerTime
 from evenkeel.flows.reads import answer
 from evenkeel.model import names
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import Lease, LeaseSpec
+from evenkeel.model.losses import COUNTS_FOR, losses_in, noted
 from evenkeel.model.meta import Metadata
+from evenkeel.model.node import Node
 from evenkeel.model.request import Create, Get, Operation, Patch, as_read, pointer
 from evenkeel.model.times import sound_time, to_micro_time
 from evenkeel.ports import Clock, Cluster, Recorder, Reply, Session
@@ -43,6 +47,9 @@ The rest of the Lease is for the write's own time on the way.
 INTERVAL = timedelta(seconds=3)
 """Time between two heartbeats."""
 
+SOON = timedelta(seconds=1)
+"""The same where a node was warned meanwhile."""
+
 HIDDEN = timedelta(seconds=20)
 """How long a heartbeat hides the wake-up: a little longer than the Lease is held."""
 
@@ -61,6 +68,7 @@ ATTEMPTS = 3
 _CHANGED_MEANWHILE = (AlreadyExistsError, ConflictError, InvalidError)
 
 _NOTE = pointer("metadata", "annotations", names.WAKE_UP_AT)
+_LOSSES = pointer("metadata", "annotations", names.LOST_POOLS)
 _QUESTION = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
 
 
@@ -83,8 +91,13 @@ class Leadership:
         recorder: Recorder,
         holder: str,
         hide: Hide | None,
+        labels: CapacityLabels = WELL_KNOWN,
     ) -> None:
-        """``holder`` is this invocation's identity. ``hide`` None: no wake-up led to it."""
+        """``holder`` is this invocation's identity. ``hide`` None: no wake-up led to it.
+
+        ``labels`` tell which nodes are spot.
+        """
+        self._labels = labels
         self._cluster = cluster
         self._clock = clock
         self._there = ServerTime(clock)
@@ -95,6 +108,9 @@ class Leadership:
         self._beat_at: datetime | None = None
         self._lease: Lease | None = None
         self._valid_from: tuple[datetime, timedelta] | None = None
+        self._noted = 0
+        self.warned: Mapping[str, Node] = {}
+        """The nodes seen that have a warning; the Lease notes their pools."""
         self.is_lost = False
         """Whether another holder has taken the Lease, or it was deleted."""
         self.is_sqs_slow = False
@@ -154,10 +170,12 @@ class Leadership:
     def beat(self, session: Session) -> None:
         """The heartbeat, if it is time: renew the Lease if it is held, hide the wake-up.
 
-        SQS's answer is not waited for.
+        It is sooner where another node was warned: new pods are to avoid its pool. SQS's answer is
+        not waited for.
         """
         now = self._clock.now()
-        if self._beat_at is not None and timedelta() <= now - self._beat_at < INTERVAL:
+        every = INTERVAL if len(self.warned) <= self._noted else SOON
+        if self._beat_at is not None and timedelta() <= now - self._beat_at < every:
             return
         self._beat_at = now
         if self.is_held:
@@ -205,6 +223,7 @@ class Leadership:
                         Operation("test", "/spec/holderIdentity", self._holder),
                         Operation("add", "/spec/holderIdentity", ""),
                         Operation("add", _NOTE, _text(known if is_known else at)),
+                        Operation("add", _LOSSES, self._all_losses()),
                     )
                 ]
             )
@@ -238,14 +257,23 @@ class Leadership:
         return _patch(
             Operation("test", "/spec/holderIdentity", self._holder),
             Operation("add", "/spec/renewTime", _text(self._there.latest)),
+            Operation("add", _LOSSES, self._all_losses()),
         )
+
+    def _all_losses(self) -> str:
+        """What this holder and those before know of pools that lost a node lately."""
+        before = self._lease.metadata.annotations.get(names.LOST_POOLS) if self._lease else None
+        now = self._clock.now()
+        lost = [*losses_in(before, now), *warned(self.warned.values(), self._labels)]
+        self._noted = len(self.warned)
+        return noted(loss for loss in lost if now - loss.at < COUNTS_FOR)
 
     def _create(self) -> Reply:
         lease = Lease(
             metadata=Metadata(
                 name=names.HANDOVER_LEASE,
                 namespace=names.SYSTEM_NAMESPACE,
-                annotations={names.WAKE_UP_AT: ""} | self._clock_ahead,
+                annotations={names.WAKE_UP_AT: ""} | self._notes,
             ),
             spec=self._spec(transitions=0),
         )
@@ -256,7 +284,7 @@ class Leadership:
         """Take the Lease as it was read; False if another took it meanwhile."""
         lease = self._lease
         assert lease is not None  # noqa: S101 - else there is nothing to replace
-        annotations = {names.WAKE_UP_AT: ""} | lease.metadata.annotations | self._clock_ahead
+        annotations = {names.WAKE_UP_AT: ""} | lease.metadata.annotations | self._notes
         spec = self._spec(lease.spec.lease_transitions + 1)
         patch = _patch(
             *as_read(lease),
@@ -267,9 +295,10 @@ class Leadership:
         return reply
 
     @property
-    def _clock_ahead(self) -> dict[str, str]:
-        """The annotation that shows how far the clock here is ahead: it sets the last moments."""
-        return {names.CLOCK_AHEAD: str(round(self._there.ahead.total_seconds()))}
+    def _notes(self) -> dict[str, str]:
+        """How far the clock here is ahead, which sets the last moments; and the pools that lost."""
+        ahead = str(round(self._there.ahead.total_seconds()))
+        return {names.CLOCK_AHEAD: ahead, names.LOST_POOLS: self._all_losses()}
 
     def _spec(self, transitions: int) -> LeaseSpec:
         text = _text(self._there.latest)

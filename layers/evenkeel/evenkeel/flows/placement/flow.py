@@ -1,6 +1,6 @@
 """One new pod: read what its floor depends on, decide, claim its place, patch it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from threading import Lock
@@ -23,6 +23,7 @@ from evenkeel.model import names
 from evenkeel.model.admission import AdmissionRequest
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.losses import losses_in, lost_pools
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.move import Move
@@ -190,14 +191,15 @@ class PlacementFlow:
             move=move.pod_uid if move is not None else "",
         )
         labels = self._labels.among(around.interruptible)
-        pools = {
+        pools: dict[str, Collection[Pool]] = {
             "avoid": move.avoid if move is not None else (),
             "full": pools_in(around.workload.metadata.annotations.get(names.FULL_POOLS)),
+            "lost": lost_pools(losses_in(around.losses, self._clock.now())),
         }
         return Outcome(self._patch(pod, note, labels, **pools), summary=message)
 
     def _patch(
-        self, pod: NewPod, note: Placed, labels: CapacityLabels, **pools: Sequence[Pool]
+        self, pod: NewPod, note: Placed, labels: CapacityLabels, **pools: Collection[Pool]
     ) -> Sequence[Operation]:
         scales_in = controller_kind(pod) is ReplicaSet
         return placement_patch(pod, note, labels, scales_in=scales_in, **pools)

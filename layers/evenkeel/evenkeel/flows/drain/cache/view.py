@@ -69,6 +69,7 @@ class View:
         self._assumed = dict(assumed or {})
         self.nodes: dict[str, Node] = {}
         self.lost_nodes: set[str] = set()
+        self.warned: dict[str, Node] = {}  # all nodes seen with a warning, also those that are gone
         self.notices: Mapping[str, NodeNotice] = self._assumed
         self.dooms: Mapping[str, NodeNotice] = self._assumed
         self.pods = Pods(self.queue, self.is_refused)
@@ -166,6 +167,8 @@ class View:
         before = self.dooms.get(name)
         read = mark.read(node) if node is not None else None
         is_drained = read is not None and read.cordoned_at is not None
+        if node is not None and read is not None and read.kind.is_warning:
+            self.warned[name] = node
         assumed = self._assumed.get(name)
         self.notices = _but(self.notices, name, read or assumed)
         self.dooms = _but(self.dooms, name, read if is_drained else assumed)
