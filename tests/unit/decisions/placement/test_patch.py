@@ -222,13 +222,35 @@ def test_spot_outside_full_pools_is_preferred_to_spot_in_one() -> None:
         for outside in (other_zone, other_type)
     ]
     placed = place(document(), SPOT, full=full)
-    assert liked(placed) == [*rather, *liked(place(document(), SPOT))]
+    assert liked(placed) == [*liked(place(document(), SPOT)), *rather]
     assert place(placed, SPOT, full=full) == placed
     assert place(placed, SPOT) == placed
     assert liked(place(document(), MOVED, full=full)) == rather
     assert (
         PREFERRED not in place(document(), ON_DEMAND, full=full)["spec"]["affinity"]["nodeAffinity"]
     )
+
+
+def test_pools_that_lost_a_node_are_worst_and_those_of_their_type_or_zone_in_between() -> None:
+    lost = [Pool("m5", "a"), Pool("c5", "a")]
+    other_type = clause(TYPE, "NotIn", "c5", "m5")
+    other_zone = clause(TOPOLOGY_ZONE, "NotIn", "a")
+    safe = [{"weight": 100, "preference": term(spot, other_type)} for spot in IS_SPOT]
+    safer = [{"weight": 25, "preference": term(spot, other_zone)} for spot in IS_SPOT]
+    placed = place(document(), SPOT, lost=lost)
+    assert liked(placed) == [*safe, *safer, *liked(place(document(), SPOT))]
+    assert place(placed, SPOT) == place(placed, SPOT, lost=lost) == placed
+    assert liked(place(document(), MOVED, lost=lost)) == [*safe, *safer]
+    unlabelled = liked(place(document(), SPOT, CapacityLabels(KEYS[:1]), lost=[Pool("m5")]))
+    exists = {"key": TOPOLOGY_ZONE, "operator": "Exists"}
+    assert unlabelled[1]["preference"] == term(IS_SPOT[0], exists)
+
+
+def test_karpenter_heeds_spot_of_another_type_first() -> None:
+    """It sorts by weight and takes the first; of equal ones the order stays."""
+    full, lost = [Pool("c5", "b")], [Pool("m5", "a")]
+    heaviest = max(liked(place(document(), SPOT, full=full, lost=lost)), key=lambda t: t["weight"])
+    assert heaviest["preference"] == term(IS_SPOT[0], clause(TYPE, "NotIn", "m5"))
 
 
 def test_a_pod_that_matches_no_node_is_left_so() -> None:
