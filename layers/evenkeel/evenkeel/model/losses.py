@@ -46,5 +46,5 @@ def losses_in(note: str | None, now: datetime) -> tuple[Loss, ...]:
 
 
 def lost_pools(losses: Iterable[Loss]) -> frozenset[Pool]:
-    """The pools to avoid: nodes without labels may be of any, and are avoided by nobody."""
-    return frozenset(loss.pool for loss in losses) - {Pool()}
+    """The pools to avoid: nodes without both labels may be of any, and are avoided by nobody."""
+    return frozenset(loss.pool for loss in losses if all(loss.pool))

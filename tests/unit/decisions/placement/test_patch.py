@@ -241,9 +241,6 @@ def test_pools_that_lost_a_node_are_worst_and_those_of_their_type_or_zone_in_bet
     assert liked(placed) == [*safe, *safer, *liked(place(document(), SPOT))]
     assert place(placed, SPOT) == place(placed, SPOT, lost=lost) == placed
     assert liked(place(document(), MOVED, lost=lost)) == [*safe, *safer]
-    unlabelled = liked(place(document(), SPOT, CapacityLabels(KEYS[:1]), lost=[Pool("m5")]))
-    exists = {"key": TOPOLOGY_ZONE, "operator": "Exists"}
-    assert unlabelled[1]["preference"] == term(IS_SPOT[0], exists)
 
 
 def test_karpenter_heeds_spot_of_another_type_first() -> None:
