@@ -16,6 +16,7 @@ from tests.fixtures.control_plane import ControlPlane
 
 pytestmark = pytest.mark.controlplane
 
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 BIG, SMALL = "m5.large", "c5.large"
 
 
@@ -51,8 +52,12 @@ def test_a_pod_goes_from_a_full_pool_to_another_and_none_is_missed(ground: Groun
         assert witness.lowest("web") == 4
     web = ground.control_plane.get("apps/v1", "Deployment", "web", ground.namespace)
     assert web["metadata"]["annotations"][names.FULL_POOLS] == f'[["{BIG}","eu-central-1a"]]'
-    ground.scale("Deployment", "web", 6)
-    assert by_type(ground, 6) == {"m5": 3, "c5": 3}
+    before = {pod["metadata"]["uid"] for pod in ground.pods()}
+    ground.scale("Deployment", "web", 5)
+    (new,) = (pod for pod in all_ready(ground, 5) if pod["metadata"]["uid"] not in before)
+    liked = new["spec"]["affinity"]["nodeAffinity"][PREFERRED]
+    clauses = [clause for term in liked for clause in term["preference"]["matchExpressions"]]
+    assert {"key": names.INSTANCE_TYPE, "operator": "NotIn", "values": [BIG]} in clauses
 
 
 def test_a_pod_whose_node_is_warned_goes_to_no_other_node_of_its_pool(
@@ -71,5 +76,3 @@ def test_a_pod_whose_node_is_warned_goes_to_no_other_node_of_its_pool(
 
         site.wait_for("both pods in the other pool", lambda: site.is_settled("web", 2, "c5-0"))
         assert site.witness.lowest("web") == 2
-        ground.scale("Deployment", "web", 4)
-        assert by_type(ground, 4) == {"c5": 4}

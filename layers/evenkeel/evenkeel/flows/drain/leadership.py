@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import islice
 
 import msgspec
 
@@ -25,6 +26,7 @@ from evenkeel.model.cluster_objects import Lease, LeaseSpec
 from evenkeel.model.losses import COUNTS_FOR, losses_in, noted
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node
+from evenkeel.model.pool import Pool
 from evenkeel.model.request import Create, Get, Operation, Patch, as_read, pointer
 from evenkeel.model.times import sound_time, to_micro_time
 from evenkeel.ports import Clock, Cluster, Recorder, Reply, Session
@@ -46,9 +48,6 @@ The rest of the Lease is for the write's own time on the way.
 
 INTERVAL = timedelta(seconds=3)
 """Time between two heartbeats."""
-
-SOON = timedelta(seconds=1)
-"""The same where a node was warned meanwhile."""
 
 HIDDEN = timedelta(seconds=20)
 """How long a heartbeat hides the wake-up: a little longer than the Lease is held."""
@@ -108,7 +107,8 @@ class Leadership:
         self._beat_at: datetime | None = None
         self._lease: Lease | None = None
         self._valid_from: tuple[datetime, timedelta] | None = None
-        self._noted = 0
+        self._noted: frozenset[Pool] = frozenset()
+        self._seen = 0
         self.warned: Mapping[str, Node] = {}
         """The nodes seen that have a warning; the Lease notes their pools."""
         self.is_lost = False
@@ -170,12 +170,12 @@ class Leadership:
     def beat(self, session: Session) -> None:
         """The heartbeat, if it is time: renew the Lease if it is held, hide the wake-up.
 
-        It is sooner where another node was warned: new pods are to avoid its pool. SQS's answer is
-        not waited for.
+        It is time, too, where a node of another pool was warned: new pods are to avoid that. SQS's
+        answer is not waited for.
         """
-        now = self._clock.now()
-        every = INTERVAL if len(self.warned) <= self._noted else SOON
-        if self._beat_at is not None and timedelta() <= now - self._beat_at < every:
+        now, is_news = self._clock.now(), self._is_another_lost()
+        is_early = self._beat_at is not None and timedelta() <= now - self._beat_at < INTERVAL
+        if is_early and not is_news:
             return
         self._beat_at = now
         if self.is_held:
@@ -264,16 +264,23 @@ class Leadership:
         """What this holder and those before know of pools that lost a node lately."""
         before = self._lease.metadata.annotations.get(names.LOST_POOLS) if self._lease else None
         now = self._clock.now()
-        lost = [*losses_in(before, now), *warned(self.warned.values(), self._labels)]
-        self._noted = len(self.warned)
-        return noted(loss for loss in lost if now - loss.at < COUNTS_FOR)
+        found = [*losses_in(before, now), *warned(self.warned.values(), self._labels)]
+        lost = [loss for loss in found if now - loss.at < COUNTS_FOR]
+        self._noted = frozenset(loss.pool for loss in lost)
+        return noted(lost)
+
+    def _is_another_lost(self) -> bool:
+        """Whether a node of a pool that the Lease does not note was warned since this was asked."""
+        new = islice(self.warned.values(), self._seen, None)
+        self._seen = len(self.warned)
+        return any(loss.pool not in self._noted for loss in warned(new, self._labels))
 
     def _create(self) -> Reply:
         lease = Lease(
             metadata=Metadata(
                 name=names.HANDOVER_LEASE,
                 namespace=names.SYSTEM_NAMESPACE,
-                annotations={names.WAKE_UP_AT: ""} | self._notes,
+                annotations={names.WAKE_UP_AT: ""} | self._clock_ahead,
             ),
             spec=self._spec(transitions=0),
         )
@@ -284,7 +291,7 @@ class Leadership:
         """Take the Lease as it was read; False if another took it meanwhile."""
         lease = self._lease
         assert lease is not None  # noqa: S101 - else there is nothing to replace
-        annotations = {names.WAKE_UP_AT: ""} | lease.metadata.annotations | self._notes
+        annotations = {names.WAKE_UP_AT: ""} | lease.metadata.annotations | self._clock_ahead
         spec = self._spec(lease.spec.lease_transitions + 1)
         patch = _patch(
             *as_read(lease),
@@ -295,10 +302,9 @@ class Leadership:
         return reply
 
     @property
-    def _notes(self) -> dict[str, str]:
-        """How far the clock here is ahead, which sets the last moments; and the pools that lost."""
-        ahead = str(round(self._there.ahead.total_seconds()))
-        return {names.CLOCK_AHEAD: ahead, names.LOST_POOLS: self._all_losses()}
+    def _clock_ahead(self) -> dict[str, str]:
+        """The annotation that shows how far the clock here is ahead: it sets the last moments."""
+        return {names.CLOCK_AHEAD: str(round(self._there.ahead.total_seconds()))}
 
     def _spec(self, transitions: int) -> LeaseSpec:
         text = _text(self._there.latest)
