@@ -210,7 +210,7 @@ def test_a_warning_while_the_reconciler_works_is_noted_before_its_pods_are_repla
     scene.run(until=30)
     assert held(scene) == {E: 1}
     assert set(lost_pools(scene)) == {A, D}
-    writes = [sent.name for sent in scene.writes if sent.at > 7.5]
+    writes = [sent.name for sent in scene.writes if sent.at > 7.51]
     assert writes.index(names.HANDOVER_LEASE) < writes.index(released)
 
 

@@ -173,9 +173,9 @@ class Leadership:
         It is time, too, where a node of another pool was warned: new pods are to avoid that. SQS's
         answer is not waited for.
         """
-        now, is_news = self._clock.now(), self._is_another_lost()
+        now = self._clock.now()
         is_early = self._beat_at is not None and timedelta() <= now - self._beat_at < INTERVAL
-        if is_early and not is_news:
+        if is_early and (len(self.warned) == self._seen or not self._is_another_lost()):
             return
         self._beat_at = now
         if self.is_held:

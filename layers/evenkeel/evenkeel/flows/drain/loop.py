@@ -111,7 +111,6 @@ class Loop:
             return None
         self._informer.keep(now)
         self._reconcile()
-        self._leadership.beat(self._session)
         now = self._clock.now()
         if self._awaits_first_lists(now):
             self._sender.send_forced(now, now)
