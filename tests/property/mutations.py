@@ -45,7 +45,8 @@ UNTOUCHED = "test_hands_off.py::test_a_node_and_its_pods_are_never_touched"
 PAUSED = "test_hands_off.py::test_nothing_is_written_later_than_a_second"
 OBSERVED = "test_hands_off.py::test_nothing_is_written_at_all"
 CRASHED = "test_crashes.py::test_all_invariants_hold"
-ROLLED_BACK = "test_crashes.py::test_a_handover_that_is_given_up"
+ROLLED_POOLED = "test_pools.py::test_in_the_end_no_pool"
+BACK = "test_crashes.py::test_a_handover_that_is_given_up"
 LATE = "test_staleness.py::test_no_workload_dips_when_any_pod_fails_at_any_moment"
 OVERTAKEN = "test_staleness.py::test_a_stopped_invocation_writes_nothing"
 SMALL = "../walk/test_small_worlds.py::test_no_pod_is_missed_and_all_come_to_rest"
@@ -325,6 +326,12 @@ MUTATIONS = (
             ),
         ],
         [RESTORING],
+    ),
+    Mutation(
+        "no pod leaves a pool that is too full",
+        "decisions/restore/other_pool.py",
+        [("spread.held[full[0]] > goal else ()", "not full else ()")],
+        [POOLED],
     ),
     Mutation(
         "two move without room at once",
