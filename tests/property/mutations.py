@@ -45,8 +45,7 @@ UNTOUCHED = "test_hands_off.py::test_a_node_and_its_pods_are_never_touched"
 PAUSED = "test_hands_off.py::test_nothing_is_written_later_than_a_second"
 OBSERVED = "test_hands_off.py::test_nothing_is_written_at_all"
 CRASHED = "test_crashes.py::test_all_invariants_hold"
-ROLLED_POOLED = "test_pools.py::test_in_the_end_no_pool"
-BACK = "test_crashes.py::test_a_handover_that_is_given_up"
+ROLLED_BACK = "test_crashes.py::test_a_handover_that_is_given_up"
 LATE = "test_staleness.py::test_no_workload_dips_when_any_pod_fails_at_any_moment"
 OVERTAKEN = "test_staleness.py::test_a_stopped_invocation_writes_nothing"
 SMALL = "../walk/test_small_worlds.py::test_no_pod_is_missed_and_all_come_to_rest"
@@ -75,6 +74,7 @@ LAST = "../unit/decisions/drain/test_turns.py::test_one_stays"
 CROWDED = "../unit/decisions/drain/test_turns.py::test_the_rest_waits"
 RESTORED = "test_restore.py::test_the_end_has_exactly_the_floor"
 RESTORING = "test_restore.py::test_on_the_way_no_pod_is_missing"
+POOLED = "test_pools.py::test_in_the_end_no_pool"
 BACK = "test_back_from_zero.py::test_no_service_loses_a_pod_and_few_move_without_room"
 BACK_AT_LAST = "test_back_from_zero.py::test_in_the_end_all_above_the_floors_is_on_spot"
 
@@ -321,7 +321,7 @@ MUTATIONS = (
         [
             ("self.available_released - self.wanted", "self.available_released - self.wanted + 1"),
             (
-                "return self._available_on[target] >= self._needed_there[item.pod.uid]",
+                "return there >= self._needed_there[item.pod.uid]",
                 "return True",
             ),
         ],
