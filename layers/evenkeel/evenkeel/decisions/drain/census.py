@@ -417,8 +417,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """
         moves = defaultdict[object, list[ReleasedPod]](list)
         for each in sorted(self.released, key=lambda each: (each.release.since, each.pod.uid)):
-            if (target := self.target_of(each)) is not None:
-                moves[target, each.release.avoid].append(each)
+            moves[self.target_of(each), each.release.avoid].append(each)
         found: dict[str, int] = {}
         for going in moves.values():
             there = min(each.release.there for each in going)
