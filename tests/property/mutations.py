@@ -74,6 +74,7 @@ LAST = "../unit/decisions/drain/test_turns.py::test_one_stays"
 CROWDED = "../unit/decisions/drain/test_turns.py::test_the_rest_waits"
 RESTORED = "test_restore.py::test_the_end_has_exactly_the_floor"
 RESTORING = "test_restore.py::test_on_the_way_no_pod_is_missing"
+POOLED = "test_pools.py::test_in_the_end_no_pool"
 BACK = "test_back_from_zero.py::test_no_service_loses_a_pod_and_few_move_without_room"
 BACK_AT_LAST = "test_back_from_zero.py::test_in_the_end_all_above_the_floors_is_on_spot"
 
@@ -320,11 +321,17 @@ MUTATIONS = (
         [
             ("self.available_released - self.wanted", "self.available_released - self.wanted + 1"),
             (
-                "return self._available_on[target] >= self._needed_there[item.pod.uid]",
+                "return there >= self._needed_there[item.pod.uid]",
                 "return True",
             ),
         ],
         [RESTORING],
+    ),
+    Mutation(
+        "no pod leaves a pool that is too full",
+        "decisions/restore/other_pool.py",
+        [("spread.held[full[0]] > goal else ()", "not full else ()")],
+        [POOLED],
     ),
     Mutation(
         "two move without room at once",
@@ -334,8 +341,8 @@ MUTATIONS = (
     ),
     Mutation(
         "one moves without room five minutes after a warning",
-        "decisions/restore/attempts.py",
-        [("QUIET: Final = timedelta(minutes=10)", "QUIET: Final = timedelta(minutes=5)")],
+        "model/losses.py",
+        [("COUNTS_FOR: Final = timedelta(minutes=10)", "COUNTS_FOR: Final = timedelta(minutes=5)")],
         [BACK],
     ),
     Mutation(

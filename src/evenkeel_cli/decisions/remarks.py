@@ -96,9 +96,9 @@ def of_pools(spread: Spread, goal: int, pools: Callable[[], int]) -> Sequence[Re
             f" {taking} can take them: add instance types or zones"
         )
         return [Remark(Reason.POOLS_TOO_FEW, "too few pools", message, warning=True)]
-    fullest = next(pool for pool, held in spread.held.items() if held == most)
+    fullest = spread.full(goal)[0]
     message = (
         f"{most} of its pods are in one pool ({fullest}), which is to have {goal} at most: new pods"
-        " avoid it where their scheduler asks Evenkeel's extender"
+        " rather go to others, and restore moves those of a Deployment, one at a time"
     )
     return [Remark(Reason.POOL_TOO_FULL, "pool too full", message, warning=True)]

@@ -70,5 +70,5 @@ def _by_workload(made: RestorePlan) -> Mapping[Reference, Decision]:
 
 
 def _is_aside(decision: Decision) -> bool:
-    """Whether it is about a floor that cannot be read: the standing says that."""
-    return decision.reason == "BadFloor"
+    """Whether something else says it: a floor that cannot be read, or pools that are full."""
+    return decision.reason in ("BadFloor", "PoolsFull")

@@ -5,14 +5,12 @@ from functools import partial
 
 import msgspec
 
-from evenkeel.decisions.pools.goal import goal_of
 from evenkeel.decisions.pools.spread import spread_of
 from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Snapshot
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.meta import Reference
-from evenkeel.model.pool import pools_of
 from evenkeel_cli.decisions.remarks import Remark, of_pools
 
 
@@ -26,7 +24,7 @@ class InPools(msgspec.Struct, frozen=True):
 def in_pools(snapshot: Snapshot) -> Mapping[Reference, InPools]:
     """Each workload's, by its reference."""
     rooms = Rooms(snapshot.fleet)
-    pools = pools_of(snapshot.fleet.nodes.values(), snapshot.fleet.labels)
+    pools = snapshot.fleet.pools
 
     def taking(rules: NewPodSpec) -> int:
         """How many pools take pods with these rules."""
@@ -37,9 +35,8 @@ def in_pools(snapshot: Snapshot) -> Mapping[Reference, InPools]:
         workload = case.workload
         spread = spread_of(case.pods, pools)
         remarks: Sequence[Remark] = ()
-        template = workload.spec.template
-        goal = goal_of(workload, template.metadata.annotations, case.of_namespace)
+        goal = case.goal
         if goal is not None:
-            remarks = of_pools(spread, goal, partial(taking, template.spec))
+            remarks = of_pools(spread, goal, partial(taking, workload.spec.template.spec))
         found[workload.reference] = InPools(spread.survivors, remarks)
     return found

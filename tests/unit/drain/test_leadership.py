@@ -15,14 +15,19 @@ from evenkeel.errors import (
     UnavailableError,
 )
 from evenkeel.flows.drain.leadership import DURATION, HIDDEN, VALID, Leadership
+from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
-from evenkeel.model.request import Create, Operation, Patch, Request
+from evenkeel.model.losses import losses_in
+from evenkeel.model.node import Node
+from evenkeel.model.pool import Pool
+from evenkeel.model.request import Create, Operation, Patch, Request, pointer
 from evenkeel.ports import OnReply, Reply, TimeLeft
 from evenkeel_cli.passing import PassingSession
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.event_source import Context
+from tests import builders
 from tests.builders import NOW
 from tests.fixtures.scene import CALM, Scene
 from tests.unit.drain.conftest import MakeScene, doomed, with_a_stuck_pod
@@ -222,6 +227,53 @@ def test_a_renewal_counts_from_when_it_was_sent_and_only_once_it_is_accepted(
     assert leadership.left() < 4 * SECOND
     session.answer(0)
     assert leadership.left() == VALID - (clock.now() - sent_at)
+
+
+def noted(patch: Any) -> list[Pool]:
+    """The pools that a renewal notes."""
+    path = pointer("metadata", "annotations", names.LOST_POOLS)
+    (text,) = (each.value for each in patch.body if each.path == path)
+    return [loss.pool for loss in losses_in(text, NOW)]
+
+
+def warned(zone: str) -> Node:
+    labels = {names.INSTANCE_TYPE: "m5", names.ZONE: zone}
+    return builders.node(f"s{zone}", labels=labels, notice=builders.notice())
+
+
+def test_a_pool_whose_node_is_warned_is_noted_at_once_and_stays_noted(
+    clock: SimulatedClock, leadership: Leadership
+) -> None:
+    session = Sending(clock)
+    leadership.beat(session)
+    leadership.warned = {"sa": warned("a")}
+    leadership.beat(session)
+    leadership.warned = {"sa": warned("a"), "sa2": warned("a")}
+    leadership.beat(session)
+    assert [noted(patch) for patch, *_ in session.sent] == [[], [Pool("m5", "a")]]
+    clock.advance(3 * SECOND)
+    leadership.beat(session)
+    assert noted(session.sent[-1][0]) == [Pool("m5", "a")]
+
+
+def test_who_takes_the_lease_goes_on_with_what_it_notes(clock: SimulatedClock) -> None:
+    cluster = SimulatedCluster(clock)
+    for holder, zone in (("one", "a"), ("two", "b")):
+        mine = Leadership(cluster, clock, InMemoryRecorder(), holder, None)
+        mine.warned = {zone: warned(zone)}
+        assert not mine.look()
+        assert mine.take()
+        mine.give_up(None)
+    (lease,) = cluster.objects("Lease")
+    text = lease["metadata"]["annotations"][names.LOST_POOLS]
+    assert {loss.pool.zone for loss in losses_in(text, NOW)} == {"a", "b"}
+    clock.advance(timedelta(minutes=10))
+    last = Leadership(cluster, clock, InMemoryRecorder(), "three", None)
+    assert not last.look()
+    assert last.take()
+    last.give_up(None)
+    (lease,) = cluster.objects("Lease")
+    assert lease["metadata"]["annotations"][names.LOST_POOLS] == ""
 
 
 def test_nothing_may_begin_once_it_is_lost(clock: SimulatedClock, leadership: Leadership) -> None:

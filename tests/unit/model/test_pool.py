@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
-from evenkeel.model.pool import AtMost, Pool, pools_of, read
+from evenkeel.model.pool import AtMost, Pool, noted, pools_in, pools_of, read
 from tests import builders
 
 M5: Mapping[str, str] = {names.INSTANCE_TYPE: "m5.large", names.ZONE: "eu-central-1a"}
@@ -74,3 +75,21 @@ def test_a_percentage_is_no_more_than_it_says_and_one_more_pod_would_be(
     pods = AtMost(percent, is_percentage=True).of(wanted)
     assert pods == 1 or 100 * pods <= percent * wanted
     assert 100 * (pods + 1) > percent * wanted
+
+
+def test_a_note_says_which_pools() -> None:
+    pools = [Pool("m5.large", "eu-central-1a"), Pool(), Pool("c5.large"), Pool(zone="b")]
+    assert pools_in(noted(pools)) == tuple(pools)
+
+
+@pytest.mark.parametrize(
+    "note", [None, "", "{}", "[", '["m5"]', "[[1]]", '[["a","b","c"]]', '[["a b","z"],["x","-"]]']
+)
+def test_what_no_label_can_say_is_not_believed(note: str | None) -> None:
+    assert pools_in(note) == ()
+
+
+def test_a_note_names_sixteen_pools_at_most() -> None:
+    many = [Pool(str(number), "z") for number in range(40)]
+    assert pools_in(noted(many)) == tuple(many[:16])
+    assert pools_in(msgspec.json.encode(many).decode()) == tuple(many[:16])

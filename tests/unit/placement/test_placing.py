@@ -315,7 +315,7 @@ def test_what_is_read_of_namespaces_is_remembered_for_a_second(scene: Scene) -> 
     assert [request.kind.__name__ for request in requests] == ["ReplicaSet", "Lease"]
     scene.clock.advance(LONGEST_COUNTING)
     scene.ask(asked)
-    assert len(requests) == 7
+    assert len(requests) == 8
 
 
 def in_group(owner: dict[str, Any], name: str = "train") -> dict[str, Any]:

@@ -7,6 +7,7 @@ type that it names. There is one per controller: its conditional writes let two 
 begin one move.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final, Self
 
@@ -18,6 +19,7 @@ from evenkeel.model.cluster_objects import Lease, LeaseSpec
 from evenkeel.model.meta import KubernetesObject, Metadata, Reference
 from evenkeel.model.notes import read_note
 from evenkeel.model.notice import VERSION
+from evenkeel.model.pool import Pool, noted, pools_in
 from evenkeel.model.release import CLOCK_SKEW
 from evenkeel.model.times import is_sound, to_micro_time
 
@@ -31,7 +33,8 @@ LONGEST: Final = 86_400
 class Move(msgspec.Struct, frozen=True):
     """A move as its Lease has it. ``taken_by``: the admission of the pod that was made for it.
 
-    ``without_room``: no node had room for that pod when the move began.
+    ``without_room``: no node had room for that pod when the move began. ``avoid``: it may be in
+    none of these pools.
     """
 
     pod_uid: str
@@ -42,6 +45,7 @@ class Move(msgspec.Struct, frozen=True):
     taken_by: str
     lease: Lease
     without_room: bool = False
+    avoid: tuple[Pool, ...] = ()
 
     def is_open(self, now: datetime) -> bool:
         """Whether it has begun, as far as clocks agree, and has not come to its end."""
@@ -61,10 +65,12 @@ def new_move(
     until: datetime,
     *,
     without_room: bool = False,
+    avoid: Sequence[Pool] = (),
 ) -> Lease:
     """The Lease that describes a move from ``at`` to ``until``."""
     time = to_micro_time(at)
     more = {names.WITHOUT_ROOM: names.TRUE} if without_room else {}
+    more |= {names.NOT_IN_POOLS: noted(avoid)} if avoid else {}
     return Lease(
         metadata=Metadata(
             name=move_name(controller.uid),
@@ -97,9 +103,16 @@ def move_of(lease: Lease) -> Move | None:
     taken_by = annotations.get(names.TAKEN_BY, "")
     name = annotations.get(names.MOVED_POD, "")
     until = since + lasts
-    without_room = annotations.get(names.WITHOUT_ROOM) == names.TRUE
     return Move(
-        spec.holder_identity, name, Capacity(target), since, until, taken_by, lease, without_room
+        spec.holder_identity,
+        name,
+        Capacity(target),
+        since,
+        until,
+        taken_by,
+        lease,
+        without_room=annotations.get(names.WITHOUT_ROOM) == names.TRUE,
+        avoid=pools_in(annotations.get(names.NOT_IN_POOLS)),
     )
 
 

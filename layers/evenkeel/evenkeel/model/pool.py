@@ -1,7 +1,7 @@
 """Pools: spot nodes that EC2 often takes back together, and how many pods one is to have."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -9,9 +9,13 @@ import msgspec
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.node import Node
+from evenkeel.model.notes import read_note
 
 FORMS: Final = "30%, another percentage, or a number such as 2"
 """How an owner may write how many pods one pool is to have at most."""
+
+MOST: Final = 16
+"""A note names so many pools at most."""
 
 _FORM = re.compile(r"([1-9][0-9]{0,5})(%?)")
 
@@ -22,9 +26,28 @@ class Pool(NamedTuple):
     type: str = ""
     zone: str = ""
 
+    @property
+    def can_be(self) -> bool:
+        """Whether labels of nodes can say this."""
+        return all(not value or names.is_label_value(value) for value in self)
+
     def __str__(self) -> str:
         """As people read it."""
         return f"{self.type or 'no type'} in {self.zone or 'no zone'}"
+
+
+def noted(pools: Sequence[Pool]) -> str:
+    """The first of these pools as a note has them: JSON, ``[["m5.large", "eu-central-1a"]]``."""
+    return msgspec.json.encode(pools[:MOST]).decode()
+
+
+def pools_in(note: str | None) -> tuple[Pool, ...]:
+    """The pools that a note names, without those that no node's labels can say.
+
+    Anybody who may annotate its object can have written it.
+    """
+    found = read_note(note, tuple[Pool, ...]) or ()
+    return tuple(pool for pool in found[:MOST] if pool.can_be)
 
 
 def pool_of(node: Node, labels: CapacityLabels) -> Pool | None:

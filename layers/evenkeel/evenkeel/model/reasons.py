@@ -154,6 +154,7 @@ class Reason(StrEnum):
     FLOOR_UNREADABLE = "FloorUnreadable"
     POOL_TOO_FULL = "PoolTooFull"
     POOLS_TOO_FEW = "PoolsTooFew"
+    POOLS_FULL = "PoolsFull"
     EVICTIONS_WAIT = "EvictionsWait"
     MOVING = "Moving"
     NOBODY_TO_MOVE = "NobodyToMove"

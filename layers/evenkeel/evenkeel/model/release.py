@@ -8,6 +8,7 @@ import msgspec
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.names import is_subdomain
 from evenkeel.model.notice import VERSION
+from evenkeel.model.pool import MOST, Pool
 from evenkeel.model.times import is_sound
 
 LONGEST_RELEASE = timedelta(days=1)
@@ -33,10 +34,10 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ``controller`` and ``controller_uid`` name the ReplicaSet that it was taken from.
     ``wanted`` is how many available pods the ReplicaSet had, or was about to have, then.
     ``do_not_disrupt`` is the value of Karpenter's annotation before the release, None if
-    there was none. ``target``: its replacement has to be on this capacity type, on which so many
-    of the ReplicaSet's pods were ``there`` at the release. ``without_room``: no node there had room
-    for its replacement then. ``asked_by``: who asked for its eviction, where that led to the
-    release.
+    there was none. ``target``: its replacement has to be on this capacity type, and in none of the
+    pools to ``avoid``; so many of the ReplicaSet's pods were ``there`` at the release.
+    ``without_room``: no node there had room for its replacement then. ``asked_by``: who asked for
+    its eviction, where that led to the release.
     """
 
     v: int = VERSION
@@ -48,6 +49,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     controller_uid: str
     do_not_disrupt: str | None = None
     target: Capacity | None = None
+    avoid: tuple[Pool, ...] = ()
     there: int = 0
     without_room: bool = False
     asked_by: str = ""
@@ -57,13 +59,18 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         """Whether it is rolled back at its deadline, rather than carried through."""
         return self.reason is not ReleaseReason.INTERRUPTION
 
+    def takes(self, pool: Pool | None) -> bool:
+        """Whether its replacement may be in this pool; None: on an on-demand node."""
+        return (pool is None) is (self.target is Capacity.ON_DEMAND) and pool not in self.avoid
+
     @property
     def makes_sense(self) -> bool:
         """Whether Evenkeel can have written this. Anybody who may annotate pods may have.
 
         - ``controller`` can be the name of a ReplicaSet, and ``controller_uid`` is there;
         - its times are in range;
-        - it ends in time: a pod without a replacement would be watched until then.
+        - it ends in time: a pod without a replacement would be watched until then;
+        - it names no more pools than a note has.
         """
         return (
             is_subdomain(self.controller)
@@ -71,6 +78,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             and is_sound(self.since)
             and is_sound(self.deadline)
             and self.deadline - self.since <= LONGEST_RELEASE
+            and len(self.avoid) <= MOST
         )
 
     def was_made_by(self, now: datetime) -> bool:

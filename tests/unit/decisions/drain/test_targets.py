@@ -12,18 +12,26 @@ from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Verb
 from evenkeel.model.pod import Pod
+from evenkeel.model.pool import Pool
 from evenkeel.model.release import ReleaseReason
 from tests import builders
 from tests.builders import NOW, seconds
 
 SPOT, ON_DEMAND = Capacity.SPOT, Capacity.ON_DEMAND
-NODES = {"o1": ON_DEMAND, "o2": ON_DEMAND, "s1": SPOT, "s2": SPOT}
+NODES = {"o1": None, "o2": None, "s1": Pool(zone="a"), "s2": Pool(zone="b")}
 DEADLINE = NOW + timedelta(minutes=5)
 REPLICAS = builders.replica_set(replicas=2)
 
 
-def moving(name: str, target: Capacity = SPOT, *, there: int = 0, since: datetime = NOW) -> Pod:
-    """A pod that restore has released."""
+def moving(
+    name: str,
+    target: Capacity = SPOT,
+    *,
+    there: int = 0,
+    since: datetime = NOW,
+    avoid: Sequence[str] = (),
+) -> Pod:
+    """A pod that restore has released; its replacement is to ``avoid`` these zones."""
     node = "o1" if target is SPOT else "s1"
     release = builders.release(
         REPLICAS,
@@ -33,6 +41,8 @@ def moving(name: str, target: Capacity = SPOT, *, there: int = 0, since: datetim
         target=target,
         there=there,
     )
+    pools = tuple(Pool(zone=zone) for zone in avoid)
+    release = msgspec.structs.replace(release, avoid=pools)
     return builders.pod(name, of=REPLICAS, node=node, released=release)
 
 
@@ -42,7 +52,7 @@ def owned(name: str, node: str, *, ready: bool = True) -> Pod:
 
 def census(owned: Sequence[Pod], *released: Pod, **other: object) -> Census:
     made = builders.census(REPLICAS, owned=owned, released=released)
-    return msgspec.structs.replace(made, capacities=NODES, **other)
+    return msgspec.structs.replace(made, pools=NODES, **other)
 
 
 def steps(made: Plan) -> list[tuple[str, Verb, str]]:
@@ -156,3 +166,30 @@ def test_without_room_too_it_rests_if_its_replacement_is_elsewhere() -> None:
         (Verb.ROLL_BACK, "WrongCapacityType"),
         (Verb.COOL_DOWN, "HandoverRolledBack"),
     ]
+
+
+def test_off_the_pools_to_avoid_it_is_replaced_and_in_one_of_them_it_goes_back() -> None:
+    """A pod that was there before is no replacement in any case."""
+    leaves = moving("m", avoid=["a"])
+    made = plan(census([owned("a", "s1"), owned("b", "s2")], leaves))
+    assert steps(made) == [("m", Verb.EVICT, "ReplacementAvailable")]
+    made = plan(census([owned("a", "s1"), owned("b", "s1", ready=False)], leaves))
+    assert steps(made)[0] == ("m", Verb.ROLL_BACK, "WrongCapacityType")
+    assert "not on spot outside the full pools" in made.steps[0].message
+    made = plan(census([owned("a", "s1"), owned("b", "o1")], leaves))
+    assert steps(made)[0] == ("m", Verb.ROLL_BACK, "WrongCapacityType")
+    made = plan(census([owned("a", "s1"), owned("b", "s2", ready=False)], leaves))
+    assert steps(made) == [("m", Verb.WAIT, "ReplacementPending")]
+
+
+def test_moves_to_other_places_are_counted_apart() -> None:
+    """The one off zone a has its replacement, and that is none for the one off both."""
+    first, second = (
+        moving("m1", avoid=["a"]),
+        moving("m2", avoid=["a", "b"], since=NOW + seconds(1)),
+    )
+    made = census([owned("a", "s1"), owned("b", "s2")], first, second, now=NOW + seconds(2))
+    released = {each.pod.name: each for each in made.released}
+    assert made.is_on_target(released["m1"])
+    assert not made.is_on_target(released["m2"])
+    assert made.is_off_target(released["m2"])

@@ -3,10 +3,16 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from evenkeel.decisions.placement.patch import placement_patch
+from evenkeel.decisions.placement.clauses import outside
+from evenkeel.decisions.placement.patch import KeptOff, placement_patch
+from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
+from evenkeel.model.meta import label_holds
 from evenkeel.model.placement import placed_as, placed_of
+from evenkeel.model.pool import Pool
 from tests.builders import NOW
 from tests.unit.decisions.placement.pods import (
     KEYS,
@@ -25,6 +31,7 @@ IS_SPOT = [clause(key, "In", "spot", "SPOT", "Spot") for key in KEYS]
 NOT_SPOT = [clause(key, "NotIn", "spot", "SPOT", "Spot") for key in KEYS]
 COST = "controller.kubernetes.io/pod-deletion-cost"
 ZONE = clause("zone", "In", "a")
+TYPE, TOPOLOGY_ZONE = names.INSTANCE_TYPE, names.ZONE
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
@@ -36,8 +43,12 @@ def place(
     *,
     scales_in: bool = True,
     is_only: bool = False,
+    **pools: Any,
 ) -> Document:
-    patch = placement_patch(read(pod), placed, labels, scales_in=scales_in, is_only=is_only)
+    kept_off = KeptOff(**pools)
+    patch = placement_patch(
+        read(pod), placed, labels, scales_in=scales_in, is_only=is_only, pools=kept_off
+    )
     return patched(pod, patch)
 
 
@@ -156,6 +167,91 @@ def test_of_its_owners_terms_each_is_kept_for_each_label() -> None:
         *({**fields, **term(each)} for each in IS_SPOT),
     ]
     assert place(placed, MOVED) == placed
+
+
+def test_what_is_made_for_a_move_to_another_pool_may_be_in_none_of_the_full_ones() -> None:
+    full = [Pool("m5", "a"), Pool("c5", "b"), Pool("c5", "a")]
+    zones = clause(TOPOLOGY_ZONE, "NotIn", "a", "b")
+    in_a = [clause(TOPOLOGY_ZONE, "In", "a"), clause(TYPE, "NotIn", "c5", "m5")]
+    in_b = [clause(TOPOLOGY_ZONE, "In", "b"), clause(TYPE, "NotIn", "c5")]
+    own = document(affinity=required(term(ZONE)))
+    placed = place(own, MOVED, avoid=full)
+    others = [[zones], in_a, in_b]
+    assert terms(placed) == [term(ZONE, spot, *each) for spot in IS_SPOT for each in others]
+    assert place(placed, MOVED) == placed
+
+
+def test_nodes_without_the_labels_are_a_pool_like_any_other() -> None:
+    def named(*pools: Pool) -> list[list[Document]]:
+        placed = place(document(), MOVED, CapacityLabels(KEYS[:1]), avoid=pools)
+        return [each["matchExpressions"][1:] for each in terms(placed)]
+
+    has_zone, has_type = ({"key": key, "operator": "Exists"} for key in (TOPOLOGY_ZONE, TYPE))
+    no_zone = {"key": TOPOLOGY_ZONE, "operator": "DoesNotExist"}
+    assert named(Pool()) == [[has_zone], [no_zone, has_type]]
+    assert named(Pool("m5")) == [[has_zone], [no_zone, clause(TYPE, "NotIn", "m5")]]
+    not_a = clause(TOPOLOGY_ZONE, "NotIn", "a")
+    in_a = clause(TOPOLOGY_ZONE, "In", "a")
+    assert named(Pool("", "a"), Pool("m5", "a")) == [
+        [not_a],
+        [in_a, clause(TYPE, "NotIn", "m5"), has_type],
+    ]
+
+
+some_pools = st.lists(
+    st.builds(Pool, st.sampled_from(["", "m", "c"]), st.sampled_from(["", *"ab"]))
+)
+
+
+@given(some_pools, st.builds(Pool, st.sampled_from(["", *"mcr"]), st.sampled_from(["", *"abz"])))
+def test_a_node_matches_one_of_the_terms_if_it_is_in_none_of_the_pools_and_else_none(
+    pools: list[Pool], of_node: Pool
+) -> None:
+    labels = {TYPE: of_node.type, TOPOLOGY_ZONE: of_node.zone}
+    there = {key: value for key, value in labels.items() if value}
+    matching = [
+        all(label_holds(each.operator, there.get(each.key), each.values or ()) for each in clauses)
+        for clauses in outside(pools)
+    ]
+    assert sum(matching) == (of_node not in pools)
+
+
+def test_spot_outside_full_pools_is_preferred_to_spot_in_one() -> None:
+    full = [Pool("m5", "a")]
+    other_zone = [clause(TOPOLOGY_ZONE, "NotIn", "a")]
+    other_type = [clause(TOPOLOGY_ZONE, "In", "a"), clause(TYPE, "NotIn", "m5")]
+    rather = [
+        {"weight": 50, "preference": term(spot, *outside)}
+        for spot in IS_SPOT
+        for outside in (other_zone, other_type)
+    ]
+    placed = place(document(), SPOT, full=full)
+    assert liked(placed) == [*liked(place(document(), SPOT)), *rather]
+    assert place(placed, SPOT, full=full) == placed
+    assert place(placed, SPOT) == placed
+    assert liked(place(document(), MOVED, full=full)) == rather
+    assert (
+        PREFERRED not in place(document(), ON_DEMAND, full=full)["spec"]["affinity"]["nodeAffinity"]
+    )
+
+
+def test_pools_that_lost_a_node_are_worst_and_those_of_their_type_or_zone_in_between() -> None:
+    lost = [Pool("m5", "a"), Pool("c5", "a")]
+    other_type = clause(TYPE, "NotIn", "c5", "m5")
+    other_zone = clause(TOPOLOGY_ZONE, "NotIn", "a")
+    safe = [{"weight": 100, "preference": term(spot, other_type)} for spot in IS_SPOT]
+    safer = [{"weight": 25, "preference": term(spot, other_zone)} for spot in IS_SPOT]
+    placed = place(document(), SPOT, lost=lost)
+    assert liked(placed) == [*safe, *safer, *liked(place(document(), SPOT))]
+    assert place(placed, SPOT) == place(placed, SPOT, lost=lost) == placed
+    assert liked(place(document(), MOVED, lost=lost)) == [*safe, *safer]
+
+
+def test_karpenter_heeds_spot_of_another_type_first() -> None:
+    """It sorts by weight and takes the first; of equal ones the order stays."""
+    full, lost = [Pool("c5", "b")], [Pool("m5", "a")]
+    heaviest = max(liked(place(document(), SPOT, full=full, lost=lost)), key=lambda t: t["weight"])
+    assert heaviest["preference"] == term(IS_SPOT[0], clause(TYPE, "NotIn", "m5"))
 
 
 def test_a_pod_that_matches_no_node_is_left_so() -> None:

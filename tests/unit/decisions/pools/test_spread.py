@@ -62,6 +62,11 @@ def test_a_pool_holds_pods_that_are_not_ready_yet_and_on_demand_is_none() -> Non
     assert spread_of(pods, POOLS).held == {A: 2, B: 2}
 
 
+def test_the_fullest_pool_is_named_first_and_one_below_the_goal_not_at_all() -> None:
+    spread = spread_of([*on("a1", "b1", "b1"), *on("o1")], POOLS)
+    assert [list(spread.full(goal)) for goal in (1, 2, 3)] == [[B, A], [B], []]
+
+
 @given(st.lists(st.tuples(st.sampled_from([*POOLS, "lost"]), st.booleans())))
 def test_whichever_pool_goes_as_many_serve_as_survive_and_after_one_no_more(
     places: list[tuple[str, bool]],

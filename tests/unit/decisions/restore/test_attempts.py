@@ -14,10 +14,12 @@ from evenkeel.errors import InvalidError
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease, LeaseSpec
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.losses import Loss
 from evenkeel.model.move import Restored, move_of, new_move
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.placement import Placed
+from evenkeel.model.pool import Pool
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Create
 from evenkeel.model.spot_rest import NEVER, SpotRest
@@ -375,6 +377,14 @@ def test_for_ten_minutes_after_a_warning_none_is_begun() -> None:
     assert begun(made(web(), rest=after)) == [], "the node is gone by now"
     gone_quiet = msgspec.structs.replace(after, since=NOW - 10 * MINUTE, until=NOW)
     assert begun(made(web(), rest=gone_quiet)) == ["web"]
+
+
+def test_so_it_is_after_one_that_the_reconciler_noted_and_whose_node_is_gone() -> None:
+    noted = [Loss(Pool(), NOW - 3 * MINUTE)]
+    nodes = msgspec.structs.replace(with_nodes(), noted=noted)
+    found = made(web(nodes=nodes), nodes=nodes)
+    assert not found.steps
+    assert read(found.rest).until == NOW + 7 * MINUTE
 
 
 def test_a_warning_makes_no_rest_shorter() -> None:

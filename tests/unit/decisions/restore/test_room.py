@@ -6,9 +6,12 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.restore.room import NodeRequest, Rooms
+from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
+from evenkeel.model.losses import Loss
 from evenkeel.model.node import Node, Taint
 from evenkeel.model.pod import Container, ResourceRequirements
+from evenkeel.model.pool import Pool
 from tests import builders
 from tests.unit.decisions.restore.cases import ON_DEMAND, SPOT, fleet, node
 
@@ -148,3 +151,18 @@ def test_a_pod_that_asks_for_the_same_does_not_look_at_full_nodes_again() -> Non
     asked = NodeRequest(resources=Requests(pods=1.0), rules=NewPodSpec())
     assert [rooms.take(asked, SPOT) for _ in range(51)] == [True] * 50 + [False]
     assert looks < 300
+
+
+def test_a_pool_that_lost_a_node_has_no_room_and_takes_pods_all_the_same() -> None:
+    def at(name: str, zone: str, **options: Any) -> Node:
+        return node(name, labels={names.INSTANCE_TYPE: "m5", names.ZONE: zone}, **options)
+
+    noted = [Loss(Pool("m5", "a"), builders.NOW)]
+    here = msgspec.structs.replace(fleet(at("s1", "a"), at("s2", "b")), noted=noted)
+    rooms = Rooms(here)
+    assert rooms.has(request(), SPOT)
+    assert not rooms.has(request("a"), SPOT)
+    assert len(rooms.taking(NewPodSpec(), SPOT)) == 2
+    doomed = at("s0", "b", notice=builders.notice())
+    rooms = Rooms(fleet(at("s1", "a"), at("s2", "b"), doomed, doomed=["s0"]))
+    assert (rooms.has(request("a"), SPOT), rooms.has(request("b"), SPOT)) == (True, False)

@@ -1,6 +1,6 @@
 """Counting the pods of one workload: how many are there, available, and surplus."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -17,6 +17,7 @@ from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod, next_available_at
+from evenkeel.model.pool import Pool
 from evenkeel.model.refused import Refused
 from evenkeel.model.release import Release
 from evenkeel.model.times import earliest, span
@@ -92,8 +93,8 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
       goes on, or they were not read.
     - ``minimum_available``: the highest count so far of pods to keep available. A census in the
       middle of many releases may miss a pod.
-    - ``capacities``: of which type a node is, ``kept_empty``: whether it is drained by anybody, as
-      far as that was read.
+    - ``pools``: in which pool a node is, None for an on-demand node, ``kept_empty``: whether it is
+      drained by anybody, as far as that was read.
     """
 
     now: datetime
@@ -106,7 +107,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     lost: frozenset[str] = frozenset()
     siblings: Sequence[Pod] | None = None
     minimum_available: int = 0
-    capacities: Mapping[str, Capacity] = {}
+    pools: Mapping[str, Pool | None] = {}
     kept_empty: Mapping[str, bool] = {}
 
     @cached_property
@@ -410,50 +411,54 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def is_on_target(self, item: ReleasedPod) -> bool:
         """Whether a released pod's replacement is available where it has to be."""
-        target = self.target_of(item)
-        if target is None:
-            return True
-        return self._available_on[target] >= self._needed_there[item.pod.uid]
+        return self._are_enough(self._available_in, item)
 
     def is_off_target(self, item: ReleasedPod) -> bool:
-        """Whether a released pod's replacement has a node, and that is of the other type.
+        """Whether a released pod's replacement has a node, and not where it has to be.
 
-        All replicas have a node whose type is known, and none came to those on the target.
+        All replicas have a node whose pool is known, and none came to those on the target.
         """
         if self.target_of(item) is None or len(self.owned) < self.replicas:
             return False
-        return self._owned_on.total() >= len(self.owned) and not self.is_placed(item)
+        return self._owned_in.total() >= len(self.owned) and not self.is_placed(item)
 
     def is_placed(self, item: ReleasedPod) -> bool:
         """Whether a released pod's replacement has a node where it has to be, Ready or not."""
-        target = self.target_of(item)
-        return target is None or self._owned_on[target] >= self._needed_there[item.pod.uid]
+        return self._are_enough(self._owned_in, item)
+
+    def _are_enough(self, pods: Mapping[Pool | None, int], item: ReleasedPod) -> bool:
+        """Whether a released pod's replacement is among these where it has to be, if anywhere."""
+        if self.target_of(item) is None:
+            return True
+        there = sum(number for pool, number in pods.items() if item.release.takes(pool))
+        return there >= self._needed_there[item.pod.uid]
 
     @cached_property
-    def _owned_on(self) -> Counter[Capacity]:
-        """How many owned pods are on nodes of a type, as far as that is known."""
+    def _owned_in(self) -> Counter[Pool | None]:
+        """How many owned pods are in a pool, or on on-demand nodes, as far as that is known."""
         return self._count(self.owned)
 
     @cached_property
-    def _available_on(self) -> Counter[Capacity]:
-        """As ``_owned_on``, of those that are available."""
+    def _available_in(self) -> Counter[Pool | None]:
+        """As ``_owned_in``, of those that are available."""
         return self._count(filter(self.is_available, self.owned))
 
-    def _count(self, pods: Iterable[Pod]) -> Counter[Capacity]:
-        types = (self.capacities.get(pod.spec.node_name) for pod in pods)
-        return Counter(each for each in types if each is not None)
+    def _count(self, pods: Iterable[Pod]) -> Counter[Pool | None]:
+        nodes = (pod.spec.node_name for pod in pods)
+        return Counter(self.pools[node] for node in nodes if node in self.pools)
 
     @cached_property
     def _needed_there(self) -> Mapping[str, int]:
-        """For each released pod with a target, by uid: how many owned pods must run on that type.
+        """For each released pod with a target, by uid: how many owned pods must run there.
 
         Until then it is not evicted. The second such pod needs one more than the first, and so on.
         """
+        moves = defaultdict[object, list[ReleasedPod]](list)
+        for each in sorted(self.released, key=lambda each: (each.release.since, each.pod.uid)):
+            moves[self.target_of(each), each.release.avoid].append(each)
         found: dict[str, int] = {}
-        for target in Capacity:
-            going = [each for each in self.released if self.target_of(each) is target]
-            going.sort(key=lambda each: (each.release.since, each.pod.uid))
-            there = min((each.release.there for each in going), default=0)
+        for going in moves.values():
+            there = min(each.release.there for each in going)
             found |= {each.pod.uid: there + place for place, each in enumerate(going, 1)}
         return found
 

@@ -117,7 +117,8 @@ def _why_back(census: Census, item: ReleasedPod) -> tuple[Reason, str] | None:
     if census.why_no_replacement:
         return Reason.CANNOT_BE_REPLACED, census.why_no_replacement
     if census.is_off_target(item):
-        return Reason.WRONG_CAPACITY_TYPE, f"its replacement is not on {item.release.target}"
+        where = f"{item.release.target}{' outside the full pools' if item.release.avoid else ''}"
+        return Reason.WRONG_CAPACITY_TYPE, f"its replacement is not on {where}"
     return None
 
 

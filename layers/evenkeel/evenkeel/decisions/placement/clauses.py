@@ -1,16 +1,21 @@
 """What a pod is given to ask for a capacity type, in the API's words."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
+
+import msgspec
 
 from evenkeel.model import names
 from evenkeel.model.affinity import (
     NodeRequirement,
+    NodeSelector,
     NodeSelectorTerm,
     PreferredTerm,
     Toleration,
 )
 from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.pool import Pool
 
 SPELLINGS: Final = (names.SPOT, names.SPOT.upper(), names.SPOT.capitalize())
 """How the values of capacity labels, and of taints with their keys, spell spot."""
@@ -31,6 +36,55 @@ def is_spot(labels: CapacityLabels) -> tuple[NodeRequirement, ...]:
     return _about(labels, "In") + _interruptible(labels, "In")
 
 
+def only_spot(
+    required: NodeSelector | None, labels: CapacityLabels, avoid: Iterable[Pool] = ()
+) -> tuple[NodeSelectorTerm, ...]:
+    """Terms of which a spot node matches one that is in none of these pools, as its owner's allow.
+
+    One for each clause of ``is_spot`` and each of ``outside``, with all that each of the owner's
+    terms says.
+    """
+    own: Sequence[NodeSelectorTerm] = [NodeSelectorTerm()]
+    if required is not None:
+        own = [term for term in required.node_selector_terms or () if not term.is_empty]
+    others = outside(avoid)
+    return tuple(
+        msgspec.structs.replace(
+            term, match_expressions=(*(term.match_expressions or ()), clause, *other)
+        )
+        for term in own
+        for clause in is_spot(labels)
+        for other in others
+    )
+
+
+def outside(pools: Iterable[Pool]) -> Sequence[tuple[NodeRequirement, ...]]:
+    """The clauses of terms: a node in one of these pools matches none, and any other exactly one.
+
+    A term for all other zones, and one for each of their zones, of which a cluster has few.
+    """
+    types = defaultdict[str, list[str]](list)
+    for pool in sorted(pools):
+        types[pool.zone].append(pool.type)
+    return [
+        _none_of(names.ZONE, types),
+        *((_is(names.ZONE, zone), *_none_of(names.INSTANCE_TYPE, types[zone])) for zone in types),
+    ]
+
+
+def _none_of(key: str, values: Collection[str]) -> tuple[NodeRequirement, ...]:
+    """A node's label has none of these values; that it is not there is one, too: the empty one."""
+    named = tuple(filter(None, values))
+    clauses = (NodeRequirement(key=key, operator="NotIn", values=named),) if named else ()
+    return clauses if "" not in values else (*clauses, NodeRequirement(key=key, operator="Exists"))
+
+
+def _is(key: str, value: str) -> NodeRequirement:
+    if not value:
+        return NodeRequirement(key=key, operator="DoesNotExist")
+    return NodeRequirement(key=key, operator="In", values=(value,))
+
+
 def rather_spot(labels: CapacityLabels) -> tuple[PreferredTerm, ...]:
     """A term for each clause of ``is_spot``.
 
@@ -42,6 +96,35 @@ def rather_spot(labels: CapacityLabels) -> tuple[PreferredTerm, ...]:
 def rather_on_demand(labels: CapacityLabels) -> tuple[PreferredTerm, ...]:
     """One term: a node that no label calls spot matches all its clauses."""
     return _preferred([not_spot(labels)])
+
+
+def rather_outside(full: Collection[Pool], labels: CapacityLabels) -> tuple[PreferredTerm, ...]:
+    """Terms of which a spot node matches one for each label that is in none of these pools.
+
+    A pod rather goes to a full pool than to on-demand.
+    """
+    if not full:
+        return ()
+    terms = only_spot(None, labels, full)
+    return _preferred([term.match_expressions or () for term in terms], weight=50)
+
+
+def rather_safe(lost: Collection[Pool], labels: CapacityLabels) -> tuple[PreferredTerm, ...]:
+    """Terms for spot nodes of other types than these pools, and of other zones.
+
+    So a node of the pool is worst, and those of its type, then of its zone, are between it and the
+    others. They come before those of ``rather_spot``: Karpenter heeds the heaviest term alone, and
+    of equal ones the first.
+    """
+    if not lost:
+        return ()
+    types = _none_of(names.INSTANCE_TYPE, sorted({pool.type for pool in lost}))
+    zones = _none_of(names.ZONE, sorted({pool.zone for pool in lost}))
+    spot = is_spot(labels)
+    return (
+        *_preferred([(clause, *types) for clause in spot]),
+        *_preferred([(clause, *zones) for clause in spot], weight=25),
+    )
 
 
 def bears_spot(labels: CapacityLabels) -> tuple[Toleration, ...]:
@@ -70,8 +153,10 @@ def _about(labels: CapacityLabels, operator: str) -> tuple[NodeRequirement, ...]
     )
 
 
-def _preferred(terms: Sequence[tuple[NodeRequirement, ...]]) -> tuple[PreferredTerm, ...]:
+def _preferred(
+    terms: Sequence[tuple[NodeRequirement, ...]], weight: int = 100
+) -> tuple[PreferredTerm, ...]:
     return tuple(
-        PreferredTerm(weight=100, preference=NodeSelectorTerm(match_expressions=clauses))
+        PreferredTerm(weight=weight, preference=NodeSelectorTerm(match_expressions=clauses))
         for clauses in terms
     )

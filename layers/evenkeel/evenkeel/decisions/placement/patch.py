@@ -1,7 +1,7 @@
 """The JSON patch of a placed pod. It adds what is missing and changes nothing of its owner's."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -10,12 +10,16 @@ from evenkeel.decisions.placement.clauses import (
     bears_spot,
     is_spot,
     not_spot,
+    only_spot,
+    rather_outside,
+    rather_safe,
     rather_spot,
 )
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, NodeSelectorTerm, Toleration
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.placement import NewPod, Placed
+from evenkeel.model.pool import Pool
 from evenkeel.model.request import Operation, pointer
 
 DELETION_COST: Final = "100"
@@ -28,8 +32,29 @@ _PREFERRED: Final = (*_NODE_AFFINITY, "preferredDuringSchedulingIgnoredDuringExe
 _TOLERATIONS: Final = ("spec", "tolerations")
 
 
+class KeptOff(NamedTuple):
+    """Pools that a pod keeps off.
+
+    It goes to none of those to ``avoid``, where restore moves it; it rather goes to others than
+    ``full`` ones, and than those that ``lost`` a node.
+    """
+
+    avoid: Collection[Pool] = ()
+    full: Collection[Pool] = ()
+    lost: Collection[Pool] = ()
+
+
+NOWHERE: Final = KeptOff()
+
+
 def placement_patch(
-    pod: NewPod, placed: Placed, labels: CapacityLabels, *, scales_in: bool, is_only: bool = False
+    pod: NewPod,
+    placed: Placed,
+    labels: CapacityLabels,
+    *,
+    scales_in: bool,
+    is_only: bool = False,
+    pools: KeptOff = NOWHERE,
 ) -> Sequence[Operation]:
     """Let a pod ask for a capacity type, and note that on it.
 
@@ -44,9 +69,16 @@ def placement_patch(
     if placed.as_ is Capacity.ON_DEMAND:
         operations += _not_on_spot(pod.spec, labels)
     else:
-        prefer = _only_on_spot if placed.move else _rather_on_spot
+        required = _only_on_spot(pod.spec, labels, pools.avoid) if placed.move else ()
+        wanted = [
+            *rather_safe(pools.lost, labels),
+            *(() if placed.move else rather_spot(labels)),
+            *rather_outside(pools.full, labels),
+        ]
+        asks = [*required, *_items(_PREFERRED, pod.spec.node_affinity.preferred, wanted)]
+        parents = _parents(pod.spec) if asks else ()
         borne = [*bears_spot(labels), *([bears_headroom()] if is_only else [])]
-        operations += [*prefer(pod.spec, labels), *_tolerating(pod.spec, borne)]
+        operations += [*parents, *asks, *_tolerating(pod.spec, borne)]
     return operations
 
 
@@ -87,29 +119,18 @@ def _not_on_spot(spec: NewPodSpec, labels: CapacityLabels) -> Iterator[Operation
             yield from _items(path, term.match_expressions, clauses)
 
 
-def _only_on_spot(spec: NewPodSpec, labels: CapacityLabels) -> Iterator[Operation]:
-    """A term for each label, with all that each of the owner's terms says."""
-    required, clauses = spec.node_affinity.required, is_spot(labels)
-    own: Sequence[NodeSelectorTerm] = [NodeSelectorTerm()]
-    if required is not None:
-        own = [term for term in required.node_selector_terms or () if not term.is_empty]
-    if any(set(clauses).isdisjoint(term.match_expressions or ()) for term in own):
-        terms = [
-            msgspec.structs.replace(
-                term, match_expressions=(*(term.match_expressions or ()), clause)
-            )
-            for term in own
-            for clause in clauses
-        ]
-        yield from _parents(spec)
+def _only_on_spot(
+    spec: NewPodSpec, labels: CapacityLabels, avoid: Collection[Pool]
+) -> Iterator[Operation]:
+    """The terms of ``only_spot``, unless they are there."""
+    required, clauses = spec.node_affinity.required, set(is_spot(labels))
+    own = required.node_selector_terms or () if required is not None else (NodeSelectorTerm(),)
+    asking = (term.match_expressions or () for term in own if required is None or not term.is_empty)
+    if any(map(clauses.isdisjoint, asking)):
+        terms = only_spot(required, labels, avoid)
         yield Operation(
             "add", pointer(*_REQUIRED), {"nodeSelectorTerms": msgspec.to_builtins(terms)}
         )
-
-
-def _rather_on_spot(spec: NewPodSpec, labels: CapacityLabels) -> Iterator[Operation]:
-    yield from _parents(spec)
-    yield from _items(_PREFERRED, spec.node_affinity.preferred, rather_spot(labels))
 
 
 def _tolerating(spec: NewPodSpec, wanted: Iterable[Toleration]) -> Iterator[Operation]:

@@ -1,7 +1,7 @@
 """How many pods of a workload each pool of spot nodes has."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -24,6 +24,11 @@ class Spread(msgspec.Struct, frozen=True):
         """How many stay Ready if the pool goes that has most of them."""
         in_pools = [number for pool, number in self.ready.items() if pool is not None]
         return sum(self.ready.values()) - max(in_pools, default=0)
+
+    def full(self, goal: int) -> Sequence[Pool]:
+        """The pools that have as many as one is to have at most, the fullest first."""
+        full = (pool for pool, number in self.held.items() if number >= goal)
+        return sorted(full, key=lambda pool: (-self.held[pool], pool))
 
 
 def spread_of(pods: Iterable[Pod], pools: Mapping[str, Pool | None]) -> Spread:

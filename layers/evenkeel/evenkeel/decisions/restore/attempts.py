@@ -5,13 +5,12 @@ is read off the objects: a move's Lease says that it began without room.
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 import msgspec
 
 from evenkeel.decisions.drain import writes
-from evenkeel.decisions.notice import mark
 from evenkeel.decisions.restore.room import NodeRequest, Rooms
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot
 from evenkeel.decisions.restore.step import Outcome, leave
@@ -20,6 +19,7 @@ from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.losses import COUNTS_FOR
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import Move
 from evenkeel.model.placement import placed_of
@@ -28,9 +28,6 @@ from evenkeel.model.reasons import Reason
 from evenkeel.model.spot_rest import NEVER, SpotRest
 from evenkeel.model.times import in_words
 from evenkeel.model.workload import Deployment
-
-QUIET: Final = timedelta(minutes=10)
-"""So long after a spot node was warned no pod is moved without room."""
 
 PERCENT: Final = 5
 """Of the pods that are to go to spot so many go at once without room, after a success."""
@@ -53,9 +50,9 @@ def renewed(snapshot: Snapshot, rest: SpotRest) -> SpotRest:
       last time. Several that came back together count as one;
     - else, one of these arrived: failures are forgotten.
     """
-    warned = max(_warnings(snapshot), default=NEVER)
+    warned = max((min(loss.at, snapshot.now) for loss in snapshot.fleet.losses), default=NEVER)
     if warned > rest.since:
-        until = max(rest.until, warned + QUIET)
+        until = max(rest.until, warned + COUNTS_FOR)
         rest = msgspec.structs.replace(rest, since=warned, until=until)
     if any(_came_back(case, move, snapshot.now) for case, move in _attempts(snapshot, rest.since)):
         return rest.fail(snapshot.now)
@@ -128,16 +125,6 @@ def left(case: Case, rest: SpotRest | None, now: datetime) -> Decision:
         return leave(case, Reason.NO_ROOM_ON_SPOT, message, until=rest.until)
     message += ", and others ask for a node first: its turn comes in a later run"
     return leave(case, Reason.BUDGET_OF_RUN, message, verb=Verb.WAIT)
-
-
-def _warnings(snapshot: Snapshot) -> Iterator[datetime]:
-    """When the spot nodes that have a warning got it."""
-    fleet = snapshot.fleet
-    for name in fleet.doomed:
-        node = fleet.nodes[name]
-        notice = mark.read(node)
-        if notice is not None and notice.kind.is_warning and fleet.labels.call_spot(node):
-            yield min(notice.since, snapshot.now)
 
 
 def _attempts(snapshot: Snapshot, since: datetime = NEVER) -> Iterator[tuple[Case, Move]]:

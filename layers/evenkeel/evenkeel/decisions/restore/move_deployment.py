@@ -25,7 +25,8 @@ def move(moving: Moving, replica_set: ReplicaSet) -> Outcome:
     - no pod may be handed over (its owner forbids it, or two at once are impossible);
     - its ReplicaSet cannot make pods, or a budget has no room;
     - to spot only if as many as the floor are Ready on on-demand nodes without it, and a spot node
-      has room, or may be asked for.
+      has room, or may be asked for;
+    - to another pool only if a node there has room.
 
     To on-demand also where no node has room: one may be made, and a move whose replacement finds no
     place is rolled back.
@@ -38,8 +39,11 @@ def move(moving: Moving, replica_set: ReplicaSet) -> Outcome:
     held = held_back(moving, replica_set, pod) or moving.floor_needs(pod)
     if held is not None:
         return held
-    request = NodeRequest(resources=pod.requests, rules=replica_set.spec.template.spec)
+    request = NodeRequest(resources=pod.requests, rules=moving.rules)
     without_room = not moving.rooms.take(request, target) and target is Capacity.SPOT
+    if without_room and moving.avoid:
+        message = f"{moving.avoid[0]} has too many of its pods, and no other pool has room for one"
+        return leave(case, Reason.POOL_TOO_FULL, message)
     if without_room and not moving.may_wait:
         return leave(case, Reason.NO_ROOM_ON_SPOT, "no spot node has room for one of its pods")
     release = release_of(moving, replica_set, owner, without_room=without_room)
@@ -57,7 +61,7 @@ def move(moving: Moving, replica_set: ReplicaSet) -> Outcome:
         before=[
             moving.announce(replica_set.reference, pod, release.deadline, without_room=without_room)
         ],
-        after=[moving.note(pod, 0 if without_room else 1)],
+        after=[moving.note(pod, 0 if without_room or moving.avoid else 1)],
         moves=1,
         without_room=without_room,
     )
@@ -104,19 +108,22 @@ def release_of(
 ) -> Release:
     """The release annotation for pods that restore moves."""
     snapshot, owned = moving.snapshot, moving.case.owned
-    now, target = snapshot.now, moving.target
+    now, pools = snapshot.now, snapshot.fleet.pools
     census = Census(now=now, owner=owner, pods=owned)
-    return Release(
+    release = Release(
         reason=ReleaseReason.RESTORE,
         deadline=now + snapshot.terms.patience,
         since=now,
         wanted=census.worth_keeping,
         controller=replica_set.name,
         controller_uid=replica_set.uid,
-        target=target,
-        there=sum(snapshot.fleet.capacity(each) is target for each in owned),
+        target=moving.target,
+        avoid=moving.avoid,
         without_room=without_room,
     )
+    nodes = (each.spec.node_name for each in owned)
+    there = sum(release.takes(pools[node]) for node in nodes if node in pools)
+    return msgspec.structs.replace(release, there=there)
 
 
 def released(pod: Pod, release: Release) -> Patch:

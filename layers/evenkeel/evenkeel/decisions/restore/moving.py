@@ -7,16 +7,19 @@ import msgspec
 
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Way, route
+from evenkeel.decisions.placement.clauses import only_spot
 from evenkeel.decisions.restore import cooldown
 from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import about, leave
+from evenkeel.model.affinity import NewAffinity, NewPodSpec, NodeAffinity, NodeSelector
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import Lease, PodDisruptionBudget
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import new_move
 from evenkeel.model.pod import Pod
+from evenkeel.model.pool import Pool
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Create, Operation, Patch, Write, as_read
 
@@ -24,7 +27,8 @@ from evenkeel.model.request import Create, Operation, Patch, Write, as_read
 class Moving(msgspec.Struct, frozen=True):
     """A workload of which pods have to go to ``target``, and the room that the plan left so far.
 
-    ``may_wait``: a node may be asked for where none has room on spot.
+    ``may_wait``: a node may be asked for where none has room on spot. ``avoid``: the full pools,
+    the fullest first, where a pod of that one goes to another pool.
     """
 
     case: Case
@@ -32,12 +36,27 @@ class Moving(msgspec.Struct, frozen=True):
     snapshot: Snapshot
     rooms: Rooms
     may_wait: bool = False
+    avoid: tuple[Pool, ...] = ()
 
     @property
     def elsewhere(self) -> Sequence[Pod]:
-        """Its pods on the other capacity type."""
+        """Its pods on the other capacity type, or in the fullest of the pools to avoid."""
         fleet, other = self.snapshot.fleet, self.target.other
+        if self.avoid:
+            pools, fullest = fleet.pools, self.avoid[0]
+            return [pod for pod in self.case.owned if pools.get(pod.spec.node_name) == fullest]
         return [pod for pod in self.case.owned if fleet.capacity(pod) is other]
+
+    @property
+    def rules(self) -> NewPodSpec:
+        """What its replacement asks of its node, besides what placement has it ask."""
+        own = self.case.workload.spec.template.spec
+        if not self.avoid:
+            return own
+        terms = only_spot(own.node_affinity.required, self.snapshot.fleet.labels, self.avoid)
+        required = NodeSelector(node_selector_terms=terms)
+        affinity = NewAffinity(node_affinity=NodeAffinity(required=required))
+        return msgspec.structs.replace(own, affinity=affinity)
 
     def stays(self, pod: Pod, owner: Owner, way: Way) -> Decision | None:
         """Why a pod does not go this way; None if it does."""
@@ -56,7 +75,7 @@ class Moving(msgspec.Struct, frozen=True):
         """Why a pod stays on on-demand nodes: the floor would not be Ready there without it."""
         standing = self.case.standing
         is_held = standing.survivors - pod.ready >= standing.wanted
-        if self.target is Capacity.ON_DEMAND or is_held:
+        if self.target is Capacity.ON_DEMAND or self.avoid or is_held:
             return None
         where = f"Ready on on-demand nodes without {pod.name}"
         message = f"its floor of {standing.wanted} is not {where}"
@@ -66,13 +85,19 @@ class Moving(msgspec.Struct, frozen=True):
         self, verb: Verb, pod: Pod, write: Write, message: str, until: datetime | None = None
     ) -> Decision:
         """Move a pod by this write. ``message`` follows the reason of the move."""
-        standing, is_missing = self.case.standing, self.target is Capacity.ON_DEMAND
+        standing, reason = self.case.standing, Reason.ABOVE_FLOOR
         counts = f"{standing.on_demand} on on-demand, its floor is {standing.wanted}"
+        why = f"to {self.target}: {counts} of {standing.replicas}"
+        if self.target is Capacity.ON_DEMAND:
+            reason = Reason.FLOOR_MISSING
+        elif self.avoid:
+            reason = Reason.POOL_TOO_FULL
+            why = f"to another pool: {self.avoid[0]} is to have {self.case.goal} at most"
         return about(
             self.case,
             verb,
-            Reason.FLOOR_MISSING if is_missing else Reason.ABOVE_FLOOR,
-            f"to {self.target}: {counts} of {standing.replicas}; {message}",
+            reason,
+            f"{why}; {message}",
             pod=pod,
             write=write,
             until=until,
@@ -84,7 +109,13 @@ class Moving(msgspec.Struct, frozen=True):
         """Tell the webhook of a move; of two runs that do it at once one is refused."""
         now = self.snapshot.now
         lease = new_move(
-            controller, pod.reference, self.target, now, until, without_room=without_room
+            controller,
+            pod.reference,
+            self.target,
+            now,
+            until,
+            without_room=without_room,
+            avoid=self.avoid,
         )
         last = self.case.moves.get(controller.uid)
         if last is None:

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from evenkeel.decisions.restore import attempts
+from evenkeel.decisions.restore import attempts, other_pool
 from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import RestorePlan, Step, leave
@@ -17,11 +17,12 @@ def plan(snapshot: Snapshot) -> RestorePlan:
     Missing floors come before surplus, and of each the workload that is furthest off, by its
     size. A move takes its room before the next is looked at. Last come those to spot that no node
     has room for, as many as are allowed now. Beyond the run's budget workloads wait for the next
-    run.
+    run. At the end it is noted which pools are full, where nothing moves.
     """
     rooms = Rooms(snapshot.fleet)
     attempts.take_room(snapshot, rooms)
     steps: list[Step] = []
+    notes: list[Step] = []
     left: list[Decision] = []
     without_room: list[Case] = []
     budget = snapshot.terms.moves
@@ -29,6 +30,9 @@ def plan(snapshot: Snapshot) -> RestorePlan:
         if case.standing.floor.problem and case.standing.is_managed:
             left.append(_bad_floor(case))
         outcome = consider(case, snapshot, rooms)
+        note = other_pool.note(case, snapshot.fleet) if isinstance(outcome, Decision) else None
+        if note is not None:
+            notes.append(note)
         if attempts.lacks_room(case, outcome):
             without_room.append(case)
         elif isinstance(outcome, Decision):
@@ -44,8 +48,8 @@ def plan(snapshot: Snapshot) -> RestorePlan:
     begun = [consider(case, snapshot, rooms, may_wait=True) for case in without_room[:number]]
     steps += [step for step in begun if isinstance(step, Step)]
     left += [attempts.left(case, rest, snapshot.now) for case in without_room[number:]]
-    note = attempts.noted(snapshot, rest, begins=bool(begun)) if rest is not None else None
-    return RestorePlan(steps=steps, left=left, rest=note)
+    noted = attempts.noted(snapshot, rest, begins=bool(begun)) if rest is not None else None
+    return RestorePlan(steps=[*steps, *notes], left=left, rest=noted)
 
 
 def plan_again(snapshot: Snapshot, case: Case, step: Step) -> Step | None:

@@ -40,7 +40,11 @@ class Rooms:
     """The room on nodes that take pods; what is planned takes its part of it."""
 
     def __init__(self, fleet: Fleet) -> None:
-        """Look at the nodes that are ready, schedulable and not doomed."""
+        """Look at the nodes that are ready, schedulable and not doomed.
+
+        Those of pools that lost a node lately take pods, but have no room.
+        """
+        self._lost = fleet.lost
         self._nodes: dict[Capacity, list[Node]] = {capacity: [] for capacity in Capacity}
         self._free: dict[str, dict[str, float]] = {}
         self._refused: dict[tuple[Capacity, bytes], int] = {}
@@ -116,7 +120,7 @@ class Rooms:
 
     def _fits(self, request: NodeRequest, node: Node) -> bool:
         free = self._free[node.name]
-        return all(
+        return node.name not in self._lost and all(
             amount <= free.get(resource, 0.0) + _ROUNDING
             for resource, amount in request.resources.items()
         )

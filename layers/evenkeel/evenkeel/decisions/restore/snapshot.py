@@ -2,17 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cached_property
 
 import msgspec
 
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.floor.standing import Standing, Workload
+from evenkeel.decisions.pools.goal import goal_of
+from evenkeel.decisions.pools.warned import warned
 from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.gang import GroupName
+from evenkeel.model.losses import Loss, lost_pools
 from evenkeel.model.move import PER_RUN, Move
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
+from evenkeel.model.pool import Pool, pools_of
 from evenkeel.model.spot_rest import SpotRest
 from evenkeel.model.workload import ReplicaSet
 
@@ -32,16 +37,35 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     relaxed_for: timedelta = timedelta(minutes=30)
 
 
-class Fleet(msgspec.Struct, frozen=True):
+class Fleet(msgspec.Struct, frozen=True, dict=True):
     """The nodes by name, those that are doomed, and what the pods on each of them asked for.
 
-    ``labels`` tell the nodes' capacity types.
+    ``labels`` tell the nodes' capacity types. ``noted``: which pools lost nodes, as the reconciler
+    says, some of which are gone.
     """
 
     nodes: Mapping[str, Node]
     doomed: frozenset[str]
     used: Mapping[str, Mapping[str, float]]
     labels: CapacityLabels = WELL_KNOWN
+    noted: Sequence[Loss] = ()
+
+    @cached_property
+    def pools(self) -> Mapping[str, Pool | None]:
+        """The pool of each node, by the node's name; None for an on-demand node."""
+        return pools_of(self.nodes.values(), self.labels)
+
+    @property
+    def losses(self) -> Sequence[Loss]:
+        """Which pools lost a node to a warning lately, or are about to."""
+        doomed = (self.nodes[name] for name in self.doomed if name in self.nodes)
+        return [*self.noted, *warned(doomed, self.labels)]
+
+    @cached_property
+    def lost(self) -> frozenset[str]:
+        """The nodes of pools that lost one: others may follow."""
+        pools = lost_pools(self.losses)
+        return frozenset(node for node, pool in self.pools.items() if pool in pools)
 
     def capacity(self, pod: Pod) -> Capacity | None:
         """The capacity type of a pod's node; None without a node that is known."""
@@ -72,6 +96,12 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     def workload(self) -> Workload:
         """The Deployment or StatefulSet."""
         return self.standing.workload
+
+    @property
+    def goal(self) -> int | None:
+        """How many of its pods one pool is to have at most; None if nobody says so."""
+        of_pods = self.workload.spec.template.metadata.annotations
+        return goal_of(self.workload, of_pods, self.of_namespace)
 
     @property
     def owned(self) -> Sequence[Pod]:

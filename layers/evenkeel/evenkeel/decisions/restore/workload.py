@@ -10,6 +10,7 @@ from evenkeel.decisions.restore import (
     move_deployment,
     move_gang,
     move_stateful_set,
+    other_pool,
     relaxed_floor,
     template,
 )
@@ -40,7 +41,8 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, may_wait: bool = F
     - one that is as wanted is left;
     - one in a rollout or in its cooldown, and the like, waits: see ``_not_now``;
     - a gang moves as one, or not at all: see ``move_gang``;
-    - else one pod of it moves, towards on-demand if its floor is not held.
+    - else one pod of it moves: towards on-demand if its floor is not held, to spot if more are on
+      on-demand, or to another pool if one has too many (see ``other_pool``).
     """
     hands_off = _hands_off(case)
     if hands_off is not None:
@@ -55,10 +57,12 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, may_wait: bool = F
     if relaxed is not None:
         return relaxed
     target = _target(case)
-    if target is None:
+    settled = target is None and group is None
+    avoid = other_pool.to_avoid(case, snapshot.fleet) if settled else ()
+    if target is None and not avoid:
         return leave(case, Reason.AS_WANTED, "its floor is held, and all above it is on spot")
-    moving = Moving(case, target, snapshot, rooms, may_wait)
-    return _not_now(case, target, snapshot) or _move(moving, group)
+    moving = Moving(case, target or Capacity.SPOT, snapshot, rooms, may_wait, avoid)
+    return _not_now(moving) or _move(moving, group)
 
 
 def _move(moving: Moving, group: GroupName | None) -> Outcome:
@@ -118,15 +122,16 @@ def _target(case: Case) -> Capacity | None:
     return Capacity.SPOT if case.standing.surplus else None
 
 
-def _not_now(case: Case, target: Capacity, snapshot: Snapshot) -> Outcome | None:
+def _not_now(moving: Moving) -> Outcome | None:
     """Why a workload that is off has to wait, or what is written about it first.
 
     - its Deployment is paused, or in a rollout: new pods are placed as they come;
     - a pod of it has no node yet: the scheduler is at work, or there is no room at all;
     - its owner's rules exclude where a pod would have to go;
     - the last move did not last: that is counted as a failure;
-    - it rests after failures.
+    - it rests after failures, and before a pod goes to another pool after any move.
     """
+    case, target, snapshot = moving.case, moving.target, moving.snapshot
     waits = _in_rollout(case)
     if waits is not None:
         return waits
@@ -136,7 +141,7 @@ def _not_now(case: Case, target: Capacity, snapshot: Snapshot) -> Outcome | None
     own = case.workload.spec.template.spec
     if target not in allowed_by(own, snapshot.fleet.labels):
         return leave(case, Reason.OWN_RULES, f"its own rules exclude {target}")
-    return _after_failures(case, target, snapshot)
+    return _after_failures(case, target, snapshot) or other_pool.not_now(moving)
 
 
 def _after_failures(case: Case, target: Capacity, snapshot: Snapshot) -> Outcome | None:

@@ -100,7 +100,10 @@ class HandoverFlow:
                 return self._observe(View(assumed))
             with self._cluster.session() as session:
                 holder = f"{self._settings.holder}/{next(self._runs)}"
-                leadership = Leadership(self._cluster, self._clock, self._recorder, holder, hide)
+                labels = self._settings.capacity_labels
+                leadership = Leadership(
+                    self._cluster, self._clock, self._recorder, holder, hide, labels
+                )
                 leadership.beat(session)
                 outcome = self._act(
                     session,
@@ -148,7 +151,7 @@ class HandoverFlow:
         held_for = self._look(leadership)
         if held_for:
             return Outcome("LeaseHeld", None if scheduled else held_for)
-        view = View(capacities=self._kept.capacities(started))
+        view = View(node_pools=self._kept.pools(started))
         if not reader.is_any_work(self._cluster, view):
             self._once.forget()
             return Outcome("Quiet")
@@ -156,6 +159,7 @@ class HandoverFlow:
             return Outcome("Paused", REST_IN_CALM, awaited=True)
         if self._settings.stands_in and are_deployed(self._cluster, started):
             return Outcome("LeftToFunctions", None if scheduled else STANDING_BY)
+        leadership.warned = view.warned
         held_for = self._take(leadership)
         if held_for:
             return Outcome("LeaseHeld", None if scheduled else held_for)

@@ -16,9 +16,10 @@ from evenkeel.flows.drain.dispatch.forced_evictions import Answers
 from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.sync.questions import Questions
 from evenkeel.flows.reads import ask
-from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
+from evenkeel.model.pool import Pool
 from evenkeel.model.request import List, Listing, Selection
 from evenkeel.ports import Cluster, Instances, Recorder
 
@@ -37,8 +38,8 @@ PAUSE_PER_VAIN_LOOK = 8
 ASK_AGAIN_AFTER = timedelta(seconds=10)
 """How often EC2 is asked about instances, and how long an answer "running" counts."""
 
-CAPACITIES_KNOWN_FOR = timedelta(minutes=5)
-"""How long the nodes' capacity types count that were read for pods which restore moves."""
+POOLS_KNOWN_FOR = timedelta(minutes=5)
+"""How long the nodes' pools count that were read for pods which restore moves."""
 
 
 class ListedNodes:
@@ -186,14 +187,14 @@ class Kept:
         self.spot_nodes = spot_nodes(cluster, labels, recorder)
         self.other_nodes = other_nodes(cluster, recorder)
         self.answers = Answers()
-        self._capacities: dict[str, Capacity] = {}
-        self._forget_capacities_at: datetime | None = None
+        self._pools: dict[str, Pool | None] = {}
+        self._forget_pools_at: datetime | None = None
 
-    def capacities(self, now: datetime) -> dict[str, Capacity]:
-        """Of which types nodes are, by name, as far as it was read; the caller may add to them.
+    def pools(self, now: datetime) -> dict[str, Pool | None]:
+        """The pools of nodes, by name, as far as they were read; the caller may add to them.
 
-        A node keeps its type, but another may have its name one day.
+        None for an on-demand node. A node keeps its pool, but another may have its name one day.
         """
-        if self._forget_capacities_at is None or now >= self._forget_capacities_at:
-            self._capacities, self._forget_capacities_at = {}, now + CAPACITIES_KNOWN_FOR
-        return self._capacities
+        if self._forget_pools_at is None or now >= self._forget_pools_at:
+            self._pools, self._forget_pools_at = {}, now + POOLS_KNOWN_FOR
+        return self._pools

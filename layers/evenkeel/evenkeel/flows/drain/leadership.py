@@ -5,13 +5,15 @@ well reads that, and leaves the work to the functions: they have AWS to ask, and
 their stack.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import islice
 
 import msgspec
 
+from evenkeel.decisions.pools.warned import warned
 from evenkeel.errors import (
     AlreadyExistsError,
     ConflictError,
@@ -24,8 +26,12 @@ from evenkeel.flows import home
 from evenkeel.flows.drain.server_time import ServerTime
 from evenkeel.flows.reads import answer, ask_for_one
 from evenkeel.model import names
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import Lease, LeaseSpec
+from evenkeel.model.losses import COUNTS_FOR, losses_in, noted
 from evenkeel.model.meta import Metadata
+from evenkeel.model.node import Node
+from evenkeel.model.pool import Pool
 from evenkeel.model.request import Create, Get, Operation, Patch, as_read, pointer
 from evenkeel.model.times import sound_time, to_micro_time
 from evenkeel.ports import Clock, Cluster, Recorder, Reply, Session
@@ -72,6 +78,7 @@ ATTEMPTS = 3
 _CHANGED_MEANWHILE = (AlreadyExistsError, ConflictError, InvalidError)
 
 _NOTE = pointer("metadata", "annotations", names.WAKE_UP_AT)
+_LOSSES = pointer("metadata", "annotations", names.LOST_POOLS)
 _QUESTION = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
 
 
@@ -94,8 +101,13 @@ class Leadership:
         recorder: Recorder,
         holder: str,
         hide: Hide | None,
+        labels: CapacityLabels = WELL_KNOWN,
     ) -> None:
-        """``holder`` is this invocation's identity. ``hide`` None: no wake-up led to it."""
+        """``holder`` is this invocation's identity. ``hide`` None: no wake-up led to it.
+
+        ``labels`` tell which nodes are spot.
+        """
+        self._labels = labels
         self._cluster = cluster
         self._clock = clock
         self._there = ServerTime(clock)
@@ -106,6 +118,10 @@ class Leadership:
         self._beat_at: datetime | None = None
         self._lease: Lease | None = None
         self._valid_from: tuple[datetime, timedelta] | None = None
+        self._noted: frozenset[Pool] = frozenset()
+        self._seen = 0
+        self.warned: Mapping[str, Node] = {}
+        """The nodes seen that have a warning; the Lease notes their pools."""
         self.is_lost = False
         """Whether another holder has taken the Lease, or it was deleted."""
         self.is_sqs_slow = False
@@ -165,10 +181,12 @@ class Leadership:
     def beat(self, session: Session) -> None:
         """The heartbeat, if it is time: renew the Lease if it is held, hide the wake-up.
 
-        SQS's answer is not waited for.
+        It is time, too, where a node of another pool was warned: new pods are to avoid that. SQS's
+        answer is not waited for.
         """
         now = self._clock.now()
-        if self._beat_at is not None and timedelta() <= now - self._beat_at < INTERVAL:
+        is_early = self._beat_at is not None and timedelta() <= now - self._beat_at < INTERVAL
+        if is_early and (len(self.warned) == self._seen or not self._is_another_lost()):
             return
         self._beat_at = now
         if self.is_held:
@@ -216,6 +234,7 @@ class Leadership:
                         Operation("test", "/spec/holderIdentity", self._holder),
                         Operation("add", "/spec/holderIdentity", ""),
                         Operation("add", _NOTE, _text(known if is_known else at)),
+                        Operation("add", _LOSSES, self._all_losses()),
                     )
                 ]
             )
@@ -249,7 +268,23 @@ class Leadership:
         return _patch(
             Operation("test", "/spec/holderIdentity", self._holder),
             Operation("add", "/spec/renewTime", _text(self._there.latest)),
+            Operation("add", _LOSSES, self._all_losses()),
         )
+
+    def _all_losses(self) -> str:
+        """What this holder and those before know of pools that lost a node lately."""
+        before = self._lease.metadata.annotations.get(names.LOST_POOLS) if self._lease else None
+        now = self._clock.now()
+        found = [*losses_in(before, now), *warned(self.warned.values(), self._labels)]
+        lost = [loss for loss in found if now - loss.at < COUNTS_FOR]
+        self._noted = frozenset(loss.pool for loss in lost)
+        return noted(lost)
+
+    def _is_another_lost(self) -> bool:
+        """Whether a node of a pool that the Lease does not note was warned since this was asked."""
+        new = islice(self.warned.values(), self._seen, None)
+        self._seen = len(self.warned)
+        return any(loss.pool not in self._noted for loss in warned(new, self._labels))
 
     def _create(self) -> Reply:
         lease = Lease(

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final
 
-from evenkeel.decisions.placement.patch import placement_patch
+from evenkeel.decisions.placement.patch import NOWHERE, KeptOff, placement_patch
 from evenkeel.decisions.placement.scope import (
     controller_kind,
     left_by_itself,
@@ -19,13 +19,16 @@ from evenkeel.flows.placement.claims import sweep_claims
 from evenkeel.flows.placement.counting import Counter, Place
 from evenkeel.flows.placement.moves import Admitted, take
 from evenkeel.flows.placement.reading import OwnerGoneError, PlacementInput, Reader
+from evenkeel.model import names
 from evenkeel.model.admission import AdmissionRequest
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.losses import losses_in, lost_pools
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.move import Move
 from evenkeel.model.placement import NewPod, Placed, is_relaxed, placed_as, placed_of
+from evenkeel.model.pool import pools_in
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Operation
 from evenkeel.model.template import is_by_template
@@ -118,7 +121,7 @@ class PlacementFlow:
     ) -> Outcome:
         now = self._clock.now()
         if around.move is not None and self._is_moved(request, pod, around, around.move):
-            return self._apply(request, pod, around, _moved(around.move), around.move.pod_uid)
+            return self._apply(request, pod, around, _moved(around.move), around.move)
         share = share_of(
             pod,
             around.controller,
@@ -161,7 +164,7 @@ class PlacementFlow:
         pod: NewPod,
         around: PlacementInput,
         place: Place,
-        move: str = "",
+        move: Move | None = None,
     ) -> Outcome:
         chosen = place.chosen
         message = f"to {chosen.capacity}: {chosen.message}"
@@ -181,18 +184,40 @@ class PlacementFlow:
             return Outcome(summary=f"only observes: {message}")
         claim = request.uid if place.slot is not None else ""
         note = placed_as(
-            chosen.capacity, self._clock.now(), claim=claim, slot=place.slot, move=move
+            chosen.capacity,
+            self._clock.now(),
+            claim=claim,
+            slot=place.slot,
+            move=move.pod_uid if move is not None else "",
         )
         labels = self._labels.among(around.interruptible)
         workload = around.workload
+        pools = KeptOff(
+            avoid=move.avoid if move is not None else (),
+            full=pools_in(workload.metadata.annotations.get(names.FULL_POOLS)),
+            lost=lost_pools(losses_in(around.losses, self._clock.now())),
+        )
         is_only = not isinstance(workload, Job) and workload.spec.replicas == 1
-        return Outcome(self._patch(pod, note, labels, is_only=is_only), summary=message)
+        patch = self._patch(pod, note, labels, is_only=is_only, pools=pools)
+        return Outcome(patch, summary=message)
 
     def _patch(
-        self, pod: NewPod, note: Placed, labels: CapacityLabels, *, is_only: bool = False
+        self,
+        pod: NewPod,
+        note: Placed,
+        labels: CapacityLabels,
+        *,
+        is_only: bool = False,
+        pools: KeptOff = NOWHERE,
     ) -> Sequence[Operation]:
-        scales_in = controller_kind(pod) is ReplicaSet
-        return placement_patch(pod, note, labels, scales_in=scales_in, is_only=is_only)
+        return placement_patch(
+            pod,
+            note,
+            labels,
+            scales_in=controller_kind(pod) is ReplicaSet,
+            is_only=is_only,
+            pools=pools,
+        )
 
     def _leave(self, subject: Reference, left: Left, workload: Reference | None = None) -> Outcome:
         self._recorder.counted(Metric.PODS_LEFT)

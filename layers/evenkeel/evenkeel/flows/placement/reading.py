@@ -19,6 +19,9 @@ from evenkeel.model.request import Get, List, Listing, Read, Selection
 from evenkeel.model.workload import Controller, Deployment
 from evenkeel.ports import Clock, Cluster
 
+LEADER: Final = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
+"""The reconciler's Lease, which tells of pools that lost nodes."""
+
 INTERRUPTIBLE: Final = List(
     Selection(Node, labels=f"{names.INTERRUPTIBLE}={names.TRUE}"), fresh=False, metadata_only=True
 )
@@ -35,6 +38,7 @@ class PlacementInput:
 
     ``move`` is restore's last move of a pod of the same controller. ``interruptible`` are the nodes
     of ``INTERRUPTIBLE``, their metadata alone. ``in_gang``: the pod names a group that is a gang.
+    ``losses`` is what the reconciler notes of pools that lost nodes.
     """
 
     namespace: Namespace
@@ -44,6 +48,7 @@ class PlacementInput:
     move: Move | None = None
     interruptible: Sequence[Node] = ()
     in_gang: bool = False
+    losses: str = ""
 
     @property
     def workload(self) -> Controller | Deployment:
@@ -71,9 +76,9 @@ class Reader:
         moves: Get[KubernetesObject] = Get(Lease, move_name(owner.uid), names.SYSTEM_NAMESPACE)
         group = named(namespace, pod.metadata.labels, pod.spec.scheduling_group)
         groups = _reading(group)
-        questions: list[Read] = [asked, home, pause.QUESTION, moves, INTERRUPTIBLE, *groups]
-        controller, found, paused, lease, nodes, *listed = self._cache.ask(
-            *questions, afresh=(asked, moves), optional=(moves, INTERRUPTIBLE, *groups)
+        questions: list[Read] = [asked, home, pause.QUESTION, moves, LEADER, INTERRUPTIBLE, *groups]
+        controller, found, paused, lease, leader, nodes, *listed = self._cache.ask(
+            *questions, afresh=(asked, moves), optional=(moves, LEADER, INTERRUPTIBLE, *groups)
         )
         if not isinstance(controller, kind) or controller.uid != owner.uid:
             raise OwnerGoneError(f"its {owner.kind} {owner.name} is not there")
@@ -84,8 +89,10 @@ class Reader:
         found_nodes = nodes.items if isinstance(nodes, Listing) else ()
         interruptible = [node for node in found_nodes if isinstance(node, Node)]
         in_gang = group is not None and is_gang(next(_groups_in(listed), None))
+        notes = leader.metadata.annotations if isinstance(leader, Lease) else {}
+        losses = notes.get(names.LOST_POOLS, "")
         return PlacementInput(
-            found, controller, deployment, paused is not None, move, interruptible, in_gang
+            found, controller, deployment, paused is not None, move, interruptible, in_gang, losses
         )
 
 

@@ -36,6 +36,7 @@ _COUNTED: Final = {
     Verb.RELAX: Metric.FLOORS_RELAXED,
     Verb.HOLD: Metric.FLOORS_HELD_AGAIN,
     Verb.COOL_DOWN: Metric.MOVES_FAILED,
+    Verb.ACKNOWLEDGE: Metric.OTHER_WRITES,
     Verb.DELETE: Metric.PODS_MADE_ANEW,
     Verb.PATCH_TEMPLATE: Metric.TEMPLATES_WRITTEN,
 }

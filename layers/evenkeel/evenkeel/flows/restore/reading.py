@@ -28,6 +28,7 @@ from evenkeel.model.annotations import MANAGED
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import Lease, Namespace
 from evenkeel.model.gang import group_of, group_of_template
+from evenkeel.model.losses import losses_in
 from evenkeel.model.meta import KubernetesObject, Metadata
 from evenkeel.model.move import Move, believed_move
 from evenkeel.model.node import Node
@@ -42,6 +43,11 @@ MOVES: Final = Selection(Lease, names.SYSTEM_NAMESPACE, labels=names.MOVE_OF)
 
 REST: Final = Selection(Lease, names.SYSTEM_NAMESPACE, fields=f"metadata.name={names.SPOT_REST}")
 """The Lease that tells of moves to spot without room; restore may list Leases, and get none."""
+
+LEADER: Final = Selection(
+    Lease, names.SYSTEM_NAMESPACE, fields=f"metadata.name={names.HANDOVER_LEASE}"
+)
+"""The reconciler's Lease, which tells of pools that lost nodes."""
 
 TRACES: Final = Selection(Lease, names.SYSTEM_NAMESPACE, labels=names.TEMPLATE_OF)
 """The Leases that tell whose template was written."""
@@ -79,7 +85,12 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     workloads = (*deployments, *stateful_sets)
     groups = _read_groups(cluster, workloads, where)
     around_pods = namespace_objects.by_namespace([*chain.from_iterable(around), *groups])
-    fleet = _fleet(nodes, pods, scope.capacity_labels)
+    losses = [
+        loss
+        for lease in _read_leases(cluster, LEADER)
+        for loss in losses_in(lease.metadata.annotations.get(names.LOST_POOLS), clock.now())
+    ]
+    fleet = msgspec.structs.replace(_fleet(nodes, pods, scope.capacity_labels), noted=losses)
     moves, traces = _read_moves(cluster, clock.now()), _read_traces(cluster)
     spaces = {space.name: space.metadata for space in namespaces}
     by_owner = _grouped(replica_sets, lambda each: each.controller_key)

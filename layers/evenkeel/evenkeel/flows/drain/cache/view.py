@@ -20,12 +20,12 @@ from evenkeel.flows.drain.cache.streams import Streams, is_recent
 from evenkeel.flows.drain.queue import NODES, Queue
 from evenkeel.flows.selections import PodLabel
 from evenkeel.model import names
-from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
+from evenkeel.model.pool import Pool
 from evenkeel.model.request import Get, Selection
 from evenkeel.model.workload import Controller, Deployment, Job, ReplicaSet, StatefulSet
 
@@ -59,17 +59,18 @@ class View:
     def __init__(
         self,
         assumed: Mapping[str, NodeNotice] | None = None,
-        capacities: dict[str, Capacity] | None = None,
+        node_pools: dict[str, Pool | None] | None = None,
     ) -> None:
         """``assumed`` are notices that no node carries, by node name: observe mode's.
 
-        ``capacities``: of which type nodes are, as far as it was read before.
+        ``node_pools``: in which pool nodes are, None: on-demand, as far as it was read before.
         """
         self.queue = Queue()
         self.facts = Facts(self.queue)
         self._assumed = dict(assumed or {})
         self.nodes: dict[str, Node] = {}
         self.lost_nodes: set[str] = set()
+        self.warned: dict[str, Node] = {}  # all nodes seen with a warning, also those that are gone
         self.notices: Mapping[str, NodeNotice] = self._assumed
         self.dooms: Mapping[str, NodeNotice] = self._assumed
         self.pods = Pods(self.queue, self.is_refused)
@@ -79,7 +80,7 @@ class View:
         self.siblings: dict[str, Mapping[str, Pod]] = {}  # by key: what its Deployment's others own
         self.namespace_objects: dict[str, NamespaceObjects] = {}
         self._objects = defaultdict[str, dict[type, tuple[Sequence[KubernetesObject], str]]](dict)
-        self.capacities = {} if capacities is None else capacities
+        self.node_pools = {} if node_pools is None else node_pools
         self.kept_empty: dict[str, bool] = {}  # whether a node is drained, as far as it was read
         self.listed_at: dict[str, datetime] = {}  # by key: when its last list was asked for
         self.minimums: dict[str, int] = {}  # by uid: how many pods of a ReplicaSet are to stay
@@ -196,6 +197,8 @@ class View:
         before = self.dooms.get(name)
         read = mark.read(node) if node is not None else None
         is_drained = read is not None and read.cordoned_at is not None
+        if node is not None and read is not None and read.kind.is_warning:
+            self.warned[name] = node
         assumed = self._assumed.get(name)
         self.notices = _but(self.notices, name, read or assumed)
         self.dooms = _but(self.dooms, name, read if is_drained else assumed)

@@ -18,6 +18,7 @@ from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.gang import PodGroup
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
+from evenkeel.model.pool import pool_of
 from evenkeel.model.request import Get, List, Listing, Read, Selection
 from evenkeel.ports import Clock, Cluster, Recorder, Reply
 
@@ -110,7 +111,7 @@ class Reader:
         elif reply.error is not None and is_unanswered(reply.error):
             raise reply.error
         elif isinstance(reply.result, Node):
-            self._view.capacities[name] = self._labels.of(reply.result)
+            self._view.node_pools[name] = pool_of(reply.result, self._labels)
             self._view.kept_empty[name] = reply.result.is_kept_empty
 
     def _see_objects(self, where: Selection[Any], reply: Reply, *, is_known: bool) -> None:

@@ -93,7 +93,7 @@ def nodes_of(view: View, controller_key: str, pods: Sequence[Pod]) -> Needs:
             names.add(pod.spec.node_name)
         if release is not None and release.target is not None:
             owned = (each.spec.node_name for each in pods if not each.released)
-            names.update(name for name in owned if name not in view.capacities)
+            names.update(name for name in owned if name not in view.node_pools)
     needs: dict[Read, timedelta | None] = {
         Get(Node, name): None if name in view.kept_empty else SOON_AGAIN_AFTER
         for name in sorted(names - view.lost_nodes - {""})

@@ -182,7 +182,7 @@ class Planner:
             lost=frozenset(view.lost_nodes),
             siblings=self._siblings(controller_key, owner),
             minimum_available=view.minimums.get(replica_set.uid, 0) if replica_set else 0,
-            capacities=view.capacities,
+            pools=view.node_pools,
             kept_empty=view.kept_empty,
         )
         if replica_set is not None:

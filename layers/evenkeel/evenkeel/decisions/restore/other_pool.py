@@ -1,0 +1,85 @@
+"""A workload whose pods are to be in several pools.
+
+Full pools are noted on it, so that new pods rather go to others. If one pool has too many pods, one
+of them goes to another pool.
+
+Its replacement may be in no full pool, so each move makes the pods' spread more even, and moves
+come to an end.
+"""
+
+from datetime import timedelta
+from typing import Final
+
+from evenkeel.decisions.drain import writes
+from evenkeel.decisions.pools.spread import spread_of
+from evenkeel.decisions.restore.moving import Moving
+from evenkeel.decisions.restore.snapshot import Case, Fleet
+from evenkeel.decisions.restore.step import Step, about, leave
+from evenkeel.model import names
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.move import Restored
+from evenkeel.model.pool import MOST, Pool, noted
+from evenkeel.model.reasons import Reason
+from evenkeel.model.times import in_words
+from evenkeel.model.workload import Deployment
+
+RESTS: Final = timedelta(minutes=10)
+"""So long after a move of a workload none begins for its pools: the market may be on the move."""
+
+MOST_TERMS: Final = 20
+"""A pod whose affinity would have more terms is not moved: Karpenter tries one after the other."""
+
+
+def to_avoid(case: Case, fleet: Fleet) -> tuple[Pool, ...]:
+    """The full pools, the fullest first, if a pod of that one is to go; else none.
+
+    A StatefulSet's pods stay: another pool is not worth a restart.
+    """
+    goal = case.goal
+    if goal is None or not isinstance(case.workload, Deployment):
+        return ()
+    spread = spread_of(case.pods, fleet.pools)
+    full = spread.full(goal)
+    return tuple(full[:MOST]) if full and spread.held[full[0]] > goal else ()
+
+
+def note(case: Case, fleet: Fleet) -> Step | None:
+    """Note on a workload which pools are full; None if it says so already, or none was and is.
+
+    Nor is it noted where pods are not placed: see ``workload``.
+    """
+    if not case.standing.is_managed or case.workload.namespace in names.CLUSTERS_OWN:
+        return None
+    goal, there = case.goal, case.workload.metadata.annotations.get(names.FULL_POOLS)
+    full = spread_of(case.pods, fleet.pools).full(goal) if goal is not None else ()
+    text = noted(sorted(full[:MOST])) if full else None
+    if text == there:
+        return None
+    if text is None:
+        write = writes.take_annotation(case.workload, names.FULL_POOLS)
+    else:
+        write = writes.annotate(case.workload, names.FULL_POOLS, text)
+    message = f"pools with {goal} of its pods: {'; '.join(map(str, full)) or 'none'}"
+    decision = about(case, Verb.ACKNOWLEDGE, Reason.POOLS_FULL, message, write=write)
+    return Step(workload=case.workload.key, decision=decision)
+
+
+def not_now(moving: Moving) -> Decision | None:
+    """Why no pod goes to another pool now.
+
+    - one was moved a moment ago;
+    - its owner's rules have so many terms that it cannot say which pools to avoid.
+    """
+    case, now = moving.case, moving.snapshot.now
+    if not moving.avoid:
+        return None
+    last = Restored.of(case.workload)
+    if last is not None and last.at <= now < last.at + RESTS:
+        until = last.at + RESTS
+        message = f"{moving.avoid[0]} has too many of its pods: none moves before {in_words(until)}"
+        return leave(case, Reason.POOL_TOO_FULL, message, verb=Verb.WAIT, until=until)
+    required = moving.rules.node_affinity.required
+    if required is not None and len(required.node_selector_terms or ()) > MOST_TERMS:
+        message = "its own affinity has too many terms to say which pools are full besides"
+        return leave(case, Reason.POOL_TOO_FULL, message)
+    return None

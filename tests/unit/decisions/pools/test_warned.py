@@ -1,0 +1,22 @@
+"""Which pools had a node that was warned."""
+
+from evenkeel.decisions.pools.warned import warned
+from evenkeel.model import names
+from evenkeel.model.capacity import WELL_KNOWN
+from evenkeel.model.losses import Loss
+from evenkeel.model.notice import NoticeKind
+from evenkeel.model.pool import Pool
+from tests import builders
+from tests.builders import NOW
+
+
+def test_a_spot_node_with_a_warning_tells_of_its_pool() -> None:
+    labels = {names.INSTANCE_TYPE: "m5", names.ZONE: "a"}
+    nodes = [
+        builders.node("s1", labels=labels, notice=builders.notice()),
+        builders.node("s2", labels=labels),
+        builders.node("s3", labels=labels, notice=builders.hint()),
+        builders.node("s4", labels=labels, notice=builders.notice(NoticeKind.STATE_CHANGE)),
+        builders.node("o1", labels=labels, notice=builders.notice(), spot=False),
+    ]
+    assert list(warned(nodes, WELL_KNOWN)) == [Loss(Pool("m5", "a"), NOW)]

@@ -1,0 +1,232 @@
+"""One pool has more of a workload's pods than its goal: a pod goes to another, or it waits."""
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenkeel.decisions.restore.other_pool import MOST_TERMS
+from evenkeel.decisions.restore.snapshot import Case, Fleet
+from evenkeel.decisions.restore.step import Outcome, Step
+from evenkeel.model import names
+from evenkeel.model.cluster_objects import Lease
+from evenkeel.model.decision import Verb
+from evenkeel.model.move import Restored, move_of
+from evenkeel.model.node import Node
+from evenkeel.model.pool import Pool
+from evenkeel.model.request import Create
+from tests.builders import NOW, patched, release_on, seconds
+from tests.unit.decisions.restore.cases import (
+    SPOT,
+    case,
+    deployment,
+    fleet,
+    node,
+    planned,
+    restored,
+    stateful_set,
+    with_rules,
+)
+
+A, B, C = Pool("m5", "a"), Pool("m5", "b"), Pool("c5", "a")
+FULL = {"cpu": "0", "pods": "0"}
+
+
+def at(name: str, pool: Pool, **options: Any) -> Node:
+    labels = {names.INSTANCE_TYPE: pool.type, names.ZONE: pool.zone}
+    return node(name, labels={key: value for key, value in labels.items() if value}, **options)
+
+
+THREE = fleet(at("sa", A), at("sb", B), at("sc", C), node("o1"))
+
+
+def web(goal: str, *places: str, nodes: Fleet = THREE, **options: Any) -> Any:
+    """The case of a Deployment with this goal and pods on these nodes."""
+    notes = {names.ONE_POOL_AT_MOST: goal} | options.pop("notes", {})
+    workload = deployment(len(places), options.pop("floor", ""), notes=notes)
+    workload = with_rules(workload, **options.pop("rules", {}))
+    return case(workload, *places, nodes=nodes, **options)
+
+
+def outcome(case: Case, **options: Any) -> Outcome:
+    """What becomes of one workload, but for a note of its full pools."""
+    made = planned(case, **options)
+    both: list[Outcome] = [*made.left, *made.steps]
+    return both[0]
+
+
+def step(case: Case, **options: Any) -> Step:
+    found = outcome(case, **options)
+    assert isinstance(found, Step), found.message
+    return found
+
+
+def reason(case: Case, **options: Any) -> str:
+    found = outcome(case, **options)
+    assert not isinstance(found, Step), found.decision.message
+    return found.reason
+
+
+def notes(case: Case) -> list[str | None]:
+    """What is noted of full pools by the plan for one workload; None: the note is taken off."""
+    written = [step.decision.write for step in planned(case, nodes=THREE).steps if not step.moves]
+    made = [patched(case.workload, write) for write in written]
+    return [each.metadata.annotations.get(names.FULL_POOLS) for each in made]
+
+
+def avoided(made: Step) -> tuple[Pool, ...]:
+    """The pools that the move's Lease names."""
+    (told,) = made.before
+    assert isinstance(told, Create)
+    assert isinstance(told.object, Lease)
+    move = move_of(told.object)
+    assert move is not None
+    assert move.target is SPOT
+    return move.avoid
+
+
+def test_a_pod_leaves_the_fullest_pool_for_one_that_is_not_full() -> None:
+    crowded = web("1", "sa", "sa", "sa", "sb", "sb")
+    made = step(crowded, nodes=THREE)
+    assert (made.decision.verb, made.decision.reason) == (Verb.RELEASE, "PoolTooFull")
+    assert made.decision.message.startswith("to another pool: m5 in a is to have 1 at most; 5 are")
+    assert (made.decision.node, made.moves) == ("sa", 1)
+    assert avoided(made) == (A, B)
+    pod = next(each for each in crowded.pods if each.name == made.decision.subject.name)
+    release = release_on(patched(pod, made.decision.write))
+    assert (release.target, release.avoid, release.there) == (SPOT, (A, B), 0)
+    (note,) = made.after
+    assert Restored.of(patched(crowded.workload, note)) == Restored(
+        at=NOW, target=SPOT, pod=pod.name, spot=5
+    )
+
+
+def test_those_outside_the_full_pools_are_counted_and_no_others() -> None:
+    crowded = web("2", "sa", "sa", "sa", "sc", "o1", floor="1")
+    made = step(crowded, nodes=THREE)
+    pod = next(each for each in crowded.pods if each.name == made.decision.subject.name)
+    assert release_on(patched(pod, made.decision.write)).there == 1
+
+
+def test_a_pool_may_have_as_many_as_its_goal_and_nobody_may_ask_for_one() -> None:
+    assert reason(web("2", "sa", "sa"), nodes=THREE) == "AsWanted"
+    assert reason(case(deployment(2), "sa", "sa", nodes=THREE), nodes=THREE) == "AsWanted"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [at("sb", B, room=FULL), at("sb", A), node("o1"), at("sb", B, unschedulable=True)],
+    ids=["without room", "of the same pool", "on-demand", "cordoned"],
+)
+def test_where_no_other_pool_has_room_it_stays(other: Node) -> None:
+    here = fleet(at("sa", A), other)
+    found = outcome(web("1", "sa", "sa", nodes=here), nodes=here)
+    assert not isinstance(found, Step)
+    assert (found.verb, found.reason) == (Verb.LEAVE, "PoolTooFull")
+
+
+def test_a_full_pool_is_no_place_to_go() -> None:
+    here = fleet(at("sa", A), at("sb", B))
+    assert reason(web("1", "sa", "sa", "sb", nodes=here), nodes=here) == "PoolTooFull"
+
+
+def test_nodes_without_labels_are_a_pool_to_leave() -> None:
+    here = fleet(node("s1"), at("sb", B))
+    made = step(web("1", "s1", "s1", nodes=here), nodes=here)
+    assert avoided(made) == (Pool(),)
+
+
+def test_a_missing_floor_and_what_is_above_it_come_first() -> None:
+    below = web("1", "sa", "sa", floor="1")
+    assert step(below, nodes=THREE).decision.reason == "FloorMissing"
+    above = web("1", "sa", "sa", "o1")
+    assert step(above, nodes=THREE).decision.reason == "AboveFloor"
+
+
+def test_a_stateful_set_stays() -> None:
+    db = stateful_set(2, "none", notes={names.ONE_POOL_AT_MOST: "1"})
+    assert reason(case(db, "sa", "sa", nodes=THREE), nodes=THREE) == "AsWanted"
+
+
+def test_none_moves_in_a_rollout_nor_while_it_is_scaled() -> None:
+    scaled = web("1", "sa", "sa", replica_sets=[])
+    assert reason(scaled, nodes=THREE) == "InRollout"
+
+
+def test_after_a_move_it_rests_for_ten_minutes() -> None:
+    def told(minutes: float) -> Any:
+        at = NOW - timedelta(minutes=minutes)
+        return outcome(web("1", "sa", "sa", notes=restored(SPOT, at=at)), nodes=THREE)
+
+    assert (told(9.9).verb, told(9.9).reason) == (Verb.WAIT, "PoolTooFull")
+    assert told(9.9).until == NOW + seconds(6)
+    assert isinstance(told(10), Step)
+    assert isinstance(told(-1), Step)  # a time that has not come is not believed
+
+
+def test_an_affinity_that_would_get_too_many_terms_stays_as_it_is() -> None:
+    """Each of its terms becomes six: three labels say spot, and two terms exclude a pool."""
+
+    def with_terms(number: int) -> Any:
+        clause = {"key": "size", "operator": "DoesNotExist"}
+        required = {"nodeSelectorTerms": [{"matchExpressions": [clause]}] * number}
+        affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+        return outcome(web("1", "sa", "sa", rules={"affinity": affinity}), nodes=THREE)
+
+    assert MOST_TERMS == 20
+    assert isinstance(with_terms(3), Step)
+    assert (with_terms(4).verb, with_terms(4).reason) == (Verb.LEAVE, "PoolTooFull")
+
+
+def test_its_own_rules_decide_which_nodes_have_room() -> None:
+    rules = {"nodeSelector": {names.ZONE: "a"}}
+    here = fleet(at("sa", A), at("sb", B))
+    assert reason(web("1", "sa", "sa", nodes=here, rules=rules), nodes=here) == "PoolTooFull"
+    assert step(web("1", "sa", "sa", rules=rules), nodes=THREE).moves == 1
+
+
+def test_full_pools_are_noted_where_nothing_moves() -> None:
+    full = {names.FULL_POOLS: '[["c5","a"],["m5","a"]]'}
+    assert notes(web("2", "sa", "sa", "sb", "sc", "sc")) == [full[names.FULL_POOLS]]
+    assert notes(web("2", "sa", "sa", "sb", "sc", "sc", notes=full)) == []
+    assert notes(web("3", "sa", "sa", "sb", "sc", "sc", notes=full)) == [None]
+    assert notes(web("3", "sa", "sa", "sb", "sc", "sc")) == []
+    assert notes(case(deployment(2, notes=full), "sa", "sa", nodes=THREE)) == [None]
+    assert notes(web("1", "sa", "sa")) == []  # a pod moves
+    db = stateful_set(2, "none", notes={names.ONE_POOL_AT_MOST: "1"})
+    assert notes(case(db, "sa", "sa", nodes=THREE)) == ['[["m5","a"]]']
+
+
+def test_nothing_is_noted_on_a_workload_that_is_not_restores() -> None:
+    assert notes(web("1", "sa", is_managed=False)) == []
+    notes_of_goal = {names.ONE_POOL_AT_MOST: "1"}
+    system = deployment(1, notes=notes_of_goal, namespace="kube-system")
+    assert notes(case(system, "sa", nodes=THREE)) == []
+
+
+pools = st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 6), min_size=1)
+
+
+@given(pools, st.integers(1, 4))
+def test_moves_come_to_an_end_with_the_goal_kept_or_each_pool_full(
+    spread: Mapping[str, int], goal: int
+) -> None:
+    """Wherever a replacement lands of the pools that it may be in: here in the first by name."""
+    counts = Counter(spread)
+    here = fleet(*(at(f"s{zone}", Pool("m5", zone)) for zone in spread))
+    for _ in range(sum(spread.values()) + 1):
+        places = [f"s{zone}" for zone in counts.elements()]
+        found = outcome(web(str(goal), *places, nodes=here), nodes=here) if places else None
+        if not isinstance(found, Step):
+            break
+        full = {pool.zone for pool in avoided(found)}
+        counts[found.decision.node[1:]] -= 1
+        counts[min(spread.keys() - full)] += 1
+    else:
+        raise AssertionError(f"moves do not end: {spread}, {goal}")
+    is_kept = all(number <= goal for number in counts.values())
+    assert is_kept or all(counts[zone] >= goal for zone in spread)
