@@ -291,7 +291,7 @@ class Leadership:
             metadata=Metadata(
                 name=names.HANDOVER_LEASE,
                 namespace=names.SYSTEM_NAMESPACE,
-                annotations={names.WAKE_UP_AT: ""} | self._clock_ahead,
+                annotations={names.WAKE_UP_AT: ""} | self._notes,
             ),
             spec=self._spec(transitions=0),
         )
@@ -302,7 +302,7 @@ class Leadership:
         """Take the Lease as it was read; False if another took it meanwhile."""
         lease = self._lease
         assert lease is not None  # noqa: S101 - else there is nothing to replace
-        annotations = {names.WAKE_UP_AT: ""} | lease.metadata.annotations | self._clock_ahead
+        annotations = {names.WAKE_UP_AT: ""} | lease.metadata.annotations | self._notes
         spec = self._spec(lease.spec.lease_transitions + 1)
         patch = _patch(
             *as_read(lease),
@@ -313,9 +313,13 @@ class Leadership:
         return reply
 
     @property
-    def _clock_ahead(self) -> dict[str, str]:
-        """The annotation that shows how far the clock here is ahead: it sets the last moments."""
-        return {names.CLOCK_AHEAD: str(round(self._there.ahead.total_seconds()))}
+    def _notes(self) -> dict[str, str]:
+        """How far the clock here is ahead, which sets the last moments; and pools that lost nodes.
+
+        In the busy first second the Lease need not be written again for these.
+        """
+        ahead = str(round(self._there.ahead.total_seconds()))
+        return {names.CLOCK_AHEAD: ahead, names.LOST_POOLS: self._all_losses()}
 
     def _spec(self, transitions: int) -> LeaseSpec:
         text = _text(self._there.latest)
