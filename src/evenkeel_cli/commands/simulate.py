@@ -62,6 +62,7 @@ LONGEST: Final = timedelta(hours=1)
 )
 @click.option(
     "--seeds",
+    metavar="N",
     type=click.IntRange(1, 10_000),
     default=50,
     show_default=True,
@@ -70,6 +71,7 @@ LONGEST: Final = timedelta(hours=1)
 @click.option(
     "-j",
     "--jobs",
+    metavar="N",
     type=click.IntRange(1, 256),
     default=2,
     show_default=True,
@@ -119,9 +121,8 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
     Exit code 1 if a workload had a smaller share of its Ready pods left than --at-least says.
 
     Examples:
-        kubectl get nodes,pods,rs,deploy,sts,jobs,pdb,svc,ns,pvc,netpol,quota -A -o json > mine.json
-        evenkeel simulate --snapshot mine.json --policy evenkeel --policy evict
-        evenkeel simulate --snapshot mine.json --storm all --at-least 60%
+        evenkeel simulate --snapshot my.json --policy evenkeel --policy evict
+        evenkeel simulate --snapshot my.json --storm all --at-least 60%
         evenkeel simulate --synthetic 200x6000 --storm share=30% --seeds 10
     """
     if snapshot is not None and size is not None:

@@ -23,7 +23,7 @@ from evenkeel_sandbox import snapshot_cluster
 from evenkeel_sandbox.simulator.api.objects import Obj, controller_of, is_finished, node_of, uid_of
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.placement import Needs, Room, refusal
-from evenkeel_sandbox.storms.shapes import empty, named, shapes
+from evenkeel_sandbox.storms.new_nodes import empty, named, shapes
 
 RECREATE: Final = "Recreate"
 MOST: Final = 3

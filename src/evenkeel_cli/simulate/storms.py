@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from evenkeel_cli.errors import BadInputError
-from evenkeel_sandbox.storms.strikes import Nodes, OnePool, Shape, Share
+from evenkeel_sandbox.storms.shapes import Nodes, OnePool, Shape, Share
 from evenkeel_sandbox.storms.trace import Trace, TraceError
 
 FORMS: Final = "all, pool, share=30%, node=2 or trace=FILE"

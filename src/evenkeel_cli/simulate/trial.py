@@ -32,8 +32,8 @@ from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.storms import drainer
 from evenkeel_sandbox.storms.autoscaler import Autoscaler
 from evenkeel_sandbox.storms.drainer import Drainer
+from evenkeel_sandbox.storms.shapes import Shape, Strike, pools_among
 from evenkeel_sandbox.storms.starts import Range, start_seconds_of
-from evenkeel_sandbox.storms.strikes import Shape, Strike, pools_among
 
 STEP: Final = timedelta(seconds=1)
 LATER: Final = timedelta(minutes=1)

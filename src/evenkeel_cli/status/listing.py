@@ -11,7 +11,7 @@ from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.decisions.remarks import Remark
 from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, Listing, ObjectItem
 from evenkeel_cli.status.gather import Found
-from evenkeel_cli.status.remarks import remarks
+from evenkeel_cli.status.with_restore import remarks
 
 MOST_TOLD: Final = 10
 """So many warnings, and so many evictions that wait, are told of in sentences."""

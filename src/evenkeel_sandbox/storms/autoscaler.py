@@ -11,7 +11,7 @@ from evenkeel_sandbox.simulator.api.objects import Obj, condition_of, is_leaving
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.placement import Needs, Room, refusal
-from evenkeel_sandbox.storms.shapes import empty, named, shapes
+from evenkeel_sandbox.storms.new_nodes import empty, named, shapes
 
 LOOK: Final = timedelta(seconds=1)
 SETTLING: Final = timedelta(seconds=15)

@@ -1,60 +1,81 @@
-"""Nodes that could be made for a cluster: on-demand ones like those that it has."""
+"""Which spot nodes a storm takes, and when."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import NamedTuple, Protocol
 
-import msgspec
-
-from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.node import Node
-from evenkeel_sandbox.simulator.api.objects import Obj
-from evenkeel_sandbox.simulator.placement import Room
+from evenkeel.model.notice import NoticeKind
+from evenkeel.model.pool import Pool, pools_of
+
+type Pools = Mapping[Pool, Sequence[str]]
+"""The names of the spot nodes of each pool."""
 
 
-def shapes(nodes: Sequence[Obj], labels: CapacityLabels) -> Sequence[Obj]:
-    """A node of each kind that may be made, without what was its own.
-
-    Where all nodes are spot, on-demand ones of their sizes may be.
-    """
-    open_ = [node for node in nodes if not node["spec"].get("unschedulable")]
-    own = [node for node in open_ if not labels.call_spot(msgspec.convert(node, Node))]
-    found = [_shape(node, labels) for node in own or open_]
-    return list({repr(each): each for each in found}.values())
+def pools_among(nodes: Iterable[Node], labels: CapacityLabels) -> Pools:
+    """The pools of the spot nodes among these."""
+    found: defaultdict[Pool, list[str]] = defaultdict(list)
+    for name, pool in pools_of(nodes, labels).items():
+        if pool is not None:
+            found[pool].append(name)
+    return found
 
 
-def named(shape: Obj, name: str) -> dict[str, Any]:
-    """The node of this kind and name."""
-    zone = shape["metadata"]["labels"].get(names.ZONE, "zone")
-    labels = {**shape["metadata"]["labels"], "kubernetes.io/hostname": name}
-    return {
-        **shape,
-        "metadata": {"name": name, "labels": labels},
-        "spec": {**shape["spec"], "providerID": f"aws:///{zone}/i-{name}"},
-    }
+class Strike(NamedTuple):
+    """A notice for one node, so long after the storm begins."""
+
+    after: timedelta
+    node: str
+    kind: NoticeKind = NoticeKind.INTERRUPTION
 
 
-def empty(node: Obj) -> Room:
-    """A node with nothing on it."""
-    room = Room(node)
-    room.renew(node)
-    return room
+class Shape(Protocol):
+    """What of the spot nodes a storm takes."""
+
+    def strikes(self, pools: Pools, seed: int) -> Sequence[Strike]:
+        """The notices of one storm, in their order. The same seed gives the same storm."""
 
 
-def _shape(node: Obj, labels: CapacityLabels) -> Obj:
-    its = {**node["metadata"].get("labels", {}), "kubernetes.io/hostname": ""}
-    its |= {key: "on-demand" for key in labels.keys if key in its}
-    taints = [each for each in node["spec"].get("taints", ()) if not _is_passing(each)]
-    status = {key: node["status"].get(key, {}) for key in ("capacity", "allocatable")}
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": "", "labels": its},
-        "spec": {"taints": taints},
-        "status": status,
-    }
+class Share(NamedTuple):
+    """So large a share of all spot nodes, at random times within ``spread``; at least one node."""
+
+    share: float
+    spread: timedelta
+
+    def strikes(self, pools: Pools, seed: int) -> Sequence[Strike]:
+        """The notices of one storm."""
+        nodes = [node for each in pools.values() for node in each]
+        return _at_random(nodes, max(1, round(self.share * len(nodes))), self.spread, seed)
 
 
-def _is_passing(taint: Mapping[str, Any]) -> bool:
-    """Whether a taint says how a node is at the moment."""
-    return taint["key"].startswith("node.kubernetes.io/") or taint["key"] in names.DRAINING_TAINTS
+class Nodes(NamedTuple):
+    """So many of all spot nodes, at random times within ``spread``."""
+
+    number: int
+    spread: timedelta
+
+    def strikes(self, pools: Pools, seed: int) -> Sequence[Strike]:
+        """The notices of one storm."""
+        nodes = [node for each in pools.values() for node in each]
+        return _at_random(nodes, min(self.number, len(nodes)), self.spread, seed)
+
+
+class OnePool(NamedTuple):
+    """All nodes of one pool, at random times within ``spread``: with each seed of the next pool."""
+
+    spread: timedelta
+
+    def strikes(self, pools: Pools, seed: int) -> Sequence[Strike]:
+        """The notices of one storm."""
+        pool = sorted(pools)[seed % len(pools)]
+        return _at_random(pools[pool], len(pools[pool]), self.spread, seed)
+
+
+def _at_random(nodes: Sequence[str], number: int, spread: timedelta, seed: int) -> Sequence[Strike]:
+    chance = random.Random(seed)
+    chosen = chance.sample(sorted(nodes), number)
+    times = sorted(spread * chance.random() for _ in chosen)
+    return [Strike(after, node) for after, node in zip(times, chosen, strict=True)]

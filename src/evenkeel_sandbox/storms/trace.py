@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, Self
 
 from evenkeel.model.notice import NoticeKind
 from evenkeel.model.pool import Pool
-from evenkeel_sandbox.storms.strikes import Pools, Strike
+from evenkeel_sandbox.storms.shapes import Pools, Strike
 
 COLUMNS: Final = ("time", "pool", "kind", "share")
 KINDS: Final = {

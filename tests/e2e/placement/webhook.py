@@ -167,15 +167,15 @@ class Ground:
             ("ValidatingWebhookConfiguration", "evenkeel-gate"),
         ):
             self.control_plane.delete(ADMISSION, kind, name)
-        for mark in (names.CLAIM_OF, names.MOVE_OF, names.TEMPLATE_OF):
-            label = mark.replace("/", "%2F")
-            self.control_plane.request("DELETE", f"{LEASES}?labelSelector={label}")
-        self.control_plane.request("DELETE", f"{LEASES}/{names.SPOT_REST}", fine=(404,))
         for relay in self._relays:
             relay.close()
         for webhook in self.webhooks:
             webhook.kill()
             sys.stdout.write(webhook.log.read_text())
+        for mark in (names.CLAIM_OF, names.MOVE_OF, names.TEMPLATE_OF):
+            label = mark.replace("/", "%2F")
+            self.control_plane.request("DELETE", f"{LEASES}?labelSelector={label}")
+        self.control_plane.request("DELETE", f"{LEASES}/{names.SPOT_REST}", fine=(404,))
 
     # The webhook.
 

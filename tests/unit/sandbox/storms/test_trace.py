@@ -7,7 +7,7 @@ import pytest
 
 from evenkeel.model.notice import NoticeKind
 from evenkeel.model.pool import Pool
-from evenkeel_sandbox.storms.strikes import Strike
+from evenkeel_sandbox.storms.shapes import Strike
 from evenkeel_sandbox.storms.trace import Trace, TraceError
 
 POOLS = {Pool("m5", "a"): ["m0", "m1", "m2", "m3"], Pool("c5", "b"): ["c0", "c1"]}

@@ -11,6 +11,7 @@
 | ``plan`` | what becomes of all pods of a workload, from its census |
 | ``make_first`` | released pods, and those that wait for a release |
 | ``eviction_asked`` | released pods whose eviction somebody else asked for |
+| ``turns`` | pods that go one by one where a quota refuses a second one |
 | ``break_first`` | pods that go before their replacements run |
 | ``last_moment`` | pods whose nodes die: what they leave of their workload |
 | ``verdicts`` | what can become of a pod, in words and writes |

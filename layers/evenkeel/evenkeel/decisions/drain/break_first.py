@@ -76,10 +76,12 @@ def _whose_turn(census: Census, going: Sequence[MovingPod]) -> Collection[str]:
     - rationed: as many available ones as maxUnavailable (at least one) leaves room for;
     - by ordinal: the first one, once all are available.
     """
+    if not going:
+        return ()
     broken = [mover.pod.uid for mover in going if not census.is_available(mover.pod)]
     whole = [mover.pod.uid for mover in going if census.is_available(mover.pod)]
     most = 1
-    if going and going[0].route.way is Way.BY_ORDINAL:
+    if going[0].route.way is Way.BY_ORDINAL:
         if broken:
             return broken[:1]
     else:

@@ -34,8 +34,9 @@ LONGEST_TO_MAKE = timedelta(seconds=60)
 class MovingPod(msgspec.Struct, frozen=True, dict=True):
     """A pod on a cordoned, doomed node, the way it goes and its node's notice.
 
-    Or one that goes with its gang (see ``gangs``), and then of a node that ``lives`` too; the
-    notice is that of a node which dies. ``together``: when it goes with its gang, if it does.
+    Or a pod of a gang that goes as a whole (see ``gangs``). Then ``notice`` is that of the node
+    that dies, and ``lives`` says that the pod's own node does not. ``together``: when the gang
+    goes.
     """
 
     pod: Pod

@@ -29,7 +29,7 @@ background.
 """
 
 
-def left_to_drainer(census: Census, item: ReleasedPod) -> PodPlan | None:
+def before_eviction(census: Census, item: ReleasedPod) -> PodPlan | None:
     """Why a pod that has a replacement is not evicted by the reconciler; None if it is.
 
     - its node dies, or nobody is to ask for it again (``FINISHED_HERE``): it is evicted;

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from evenkeel.decisions.drain import budgets, verdicts, writes
 from evenkeel.decisions.drain.census import Census, MovingPod, ReleasedPod
-from evenkeel.decisions.drain.eviction_asked import left_to_drainer
+from evenkeel.decisions.drain.eviction_asked import before_eviction
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.turns import WHY
 from evenkeel.decisions.drain.verdicts import PodPlan
@@ -30,9 +30,9 @@ SHORTEST_VOLUNTARY = timedelta(seconds=60)
 def of_released(census: Census) -> Iterator[PodPlan]:
     """What becomes of the released pods, in the order in which they leave.
 
-    Where a voluntary handover is given up, the workload rests for a while. Not where no node came
-    for a pod that was moved without room: that says nothing of the workload, and restore counts it.
-    One whose node came, and that was not available in time, is the workload's failure.
+    Where a voluntary handover is given up, the workload rests for a while, except where no node
+    came for a pod that was released without room: restore counts those. A pod whose node came, and
+    that was not available in time, is the workload's failure.
     """
     is_given_up = False
     for pod in census.unreadable:
@@ -43,7 +43,7 @@ def of_released(census: Census) -> Iterator[PodPlan]:
             continue
         end = tried_until(item.deadline)
         is_replaced = item.pod.uid in census.may_go and census.is_on_target(item)
-        drainers = left_to_drainer(census, item) if is_replaced else None
+        drainers = before_eviction(census, item) if is_replaced else None
         if census.is_lost(item.pod):
             yield PodPlan(verdicts.lost(census, item.pod))
         elif drainers is not None:

@@ -92,8 +92,8 @@ def turns(rankings: Iterable[Ranking], room: int, may_go: MayGo = _anybody) -> I
     - then by priority;
     - then in rounds of 2, 4, 4 ... per workload;
     - then fewest ready replicas off doomed nodes; earliest deadline;
-    - and a round of one ReplicaSet at a time: with few pods to make per ReplicaSet its controller
-      would spend half its writes on status updates.
+    - and of those alike a round of one ReplicaSet at a time: with few pods to make per ReplicaSet
+      its controller would spend half its writes on status updates.
     """
     ranked = heapq.merge(*(ranking.turns for ranking in rankings), key=itemgetter(0))
     going = (turn for _, turn in ranked if may_go(turn.candidate.pod))

@@ -67,7 +67,7 @@ def route(
     hint: bool,
     now: datetime | None = None,
 ) -> Route:
-    """Decide the way of a pod. ``hint``: for a rebalance recommendation or a restore.
+    """Decide the way of a pod. ``hint``: its node lives on (recommendation, drain, restore).
 
     ``now`` ends what an owner asked for a while; without it that has no end.
 

@@ -186,7 +186,7 @@ class Leadership:
         """
         now = self._clock.now()
         is_early = self._beat_at is not None and timedelta() <= now - self._beat_at < INTERVAL
-        if is_early and (len(self.warned) == self._seen or not self._is_another_lost()):
+        if is_early and (len(self.warned) == self._seen or not self._has_new_lost_pool()):
             return
         self._beat_at = now
         if self.is_held:
@@ -280,7 +280,7 @@ class Leadership:
         self._noted = frozenset(loss.pool for loss in lost)
         return noted(lost)
 
-    def _is_another_lost(self) -> bool:
+    def _has_new_lost_pool(self) -> bool:
         """Whether a node of a pool that the Lease does not note was warned since this was asked."""
         new = islice(self.warned.values(), self._seen, None)
         self._seen = len(self.warned)

@@ -173,7 +173,7 @@ class Loop:
             self._take(arrival)
         now = self._clock.now()
         is_idle = not arrivals and wait_until <= now < due
-        if is_idle and not self._sender.forced_wait(now, now):
+        if is_idle and not self._sender.has_unsent_forced(now, now):
             return None
         self._informer.keep(now)
         self._reconcile()
@@ -226,7 +226,7 @@ class Loop:
             if not has_to_stop:
                 self._sender.writer.keep_asking()
                 self._sender.send_forced(at, back_at)
-            is_done = has_to_stop or not self._sender.forced_wait(at, back_at)
+            is_done = has_to_stop or not self._sender.has_unsent_forced(at, back_at)
             if is_done and not self._sender.writer.busy:
                 return
             for arrival in self._session.next(LONGEST_WAIT):

@@ -172,7 +172,7 @@ class Pods:
         return uid in self._assumed_evicted
 
     def of_controller(self, controller_key: str) -> Sequence[Pod]:
-        """The active pods that a controller owns, or that were released from it.
+        """The pods that count of those that a controller owns, or that were released from it.
 
         Sorted by uid, so that equal knowledge gives equal decisions.
         """

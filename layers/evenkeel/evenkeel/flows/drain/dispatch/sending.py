@@ -125,7 +125,7 @@ class Sender:
         if self.writer.room(forced=True):
             self.writer.submit_all(slot.step(by) for slot in self._forced_slots(now, by))
 
-    def forced_wait(self, now: datetime, by: datetime) -> bool:
+    def has_unsent_forced(self, now: datetime, by: datetime) -> bool:
         """Whether forced evictions due by ``by`` are still unsent."""
         return any(self._forced_slots(now, by))
 

@@ -183,7 +183,7 @@ class Writer:
             return  # planned for since it was sent
         self._view.see(reply.result)
         if decision.verb is Verb.SET_CONDITION and isinstance(reply.result, Pod):
-            self._insist(reply.result)
+            self._after_refusal(reply.result)
 
     def _refused(self, decision: Decision, error: ClusterError) -> None:
         """What follows an error.
@@ -228,14 +228,14 @@ class Writer:
         self._recorder.counted(Metric.EVICTIONS_REFUSED)
         pod = self._view.pods.get(uid)
         if decision.forced and pod is not None:
-            self._insist(pod)
+            self._after_refusal(pod)
             return
         if not self._backoff.has_retried(uid):
             self._recorder.noted(f"the eviction of {decision.subject} is refused: {error}")
         self._backoff.hold(uid, now)
 
-    def _insist(self, pod: Pod) -> None:
-        """A budget refuses the eviction of a pod whose node is about to die."""
+    def _after_refusal(self, pod: Pod) -> None:
+        """The next write for a pod at its last moment that a budget keeps."""
         decision = after_refusal(pod, self._view.owner_of(pod), self._clock.now())
         if decision.write is None:
             self._once.record([decision])

@@ -1,4 +1,4 @@
-"""Keeping the view up to date: watches, and reads of what they do not show."""
+"""Keeping the view up to date: watches, and lists where they lag or are refused."""
 
 from datetime import datetime, timedelta
 from functools import partial

@@ -6,7 +6,7 @@ import pytest
 
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.pool import Pool
-from evenkeel_sandbox.storms.strikes import Nodes, OnePool, Shape, Share, pools_among
+from evenkeel_sandbox.storms.shapes import Nodes, OnePool, Shape, Share, pools_among
 from tests import builders
 
 SPREAD = timedelta(seconds=180)

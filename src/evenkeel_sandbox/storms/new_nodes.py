@@ -1,0 +1,60 @@
+"""Nodes that could be made for a cluster: on-demand ones like those that it has."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from evenkeel.model import names
+from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.node import Node
+from evenkeel_sandbox.simulator.api.objects import Obj
+from evenkeel_sandbox.simulator.placement import Room
+
+
+def shapes(nodes: Sequence[Obj], labels: CapacityLabels) -> Sequence[Obj]:
+    """A node of each kind that may be made, without what was its own.
+
+    Where all nodes are spot, on-demand ones of their sizes may be.
+    """
+    open_ = [node for node in nodes if not node["spec"].get("unschedulable")]
+    own = [node for node in open_ if not labels.call_spot(msgspec.convert(node, Node))]
+    found = [_shape(node, labels) for node in own or open_]
+    return list({repr(each): each for each in found}.values())
+
+
+def named(shape: Obj, name: str) -> dict[str, Any]:
+    """The node of this kind and name."""
+    zone = shape["metadata"]["labels"].get(names.ZONE, "zone")
+    labels = {**shape["metadata"]["labels"], "kubernetes.io/hostname": name}
+    return {
+        **shape,
+        "metadata": {"name": name, "labels": labels},
+        "spec": {**shape["spec"], "providerID": f"aws:///{zone}/i-{name}"},
+    }
+
+
+def empty(node: Obj) -> Room:
+    """A node with nothing on it."""
+    room = Room(node)
+    room.renew(node)
+    return room
+
+
+def _shape(node: Obj, labels: CapacityLabels) -> Obj:
+    its = {**node["metadata"].get("labels", {}), "kubernetes.io/hostname": ""}
+    its |= {key: "on-demand" for key in labels.keys if key in its}
+    taints = [each for each in node["spec"].get("taints", ()) if not _is_passing(each)]
+    status = {key: node["status"].get(key, {}) for key in ("capacity", "allocatable")}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "", "labels": its},
+        "spec": {"taints": taints},
+        "status": status,
+    }
+
+
+def _is_passing(taint: Mapping[str, Any]) -> bool:
+    """Whether a taint says how a node is at the moment."""
+    return taint["key"].startswith("node.kubernetes.io/") or taint["key"] in names.DRAINING_TAINTS
