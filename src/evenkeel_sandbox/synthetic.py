@@ -21,6 +21,9 @@ SPOT_OF_TEN: Final = 7
 SPARE_OF_TEN: Final = 2
 """Of ten places on a node so many are free."""
 
+MOST_ON_A_NODE: Final = 80
+"""Pods. A kubelet takes 110, and some come while others are still there."""
+
 SIZES: Final = (1, 1, 2, 3, 3, 6, 10, 20, 40, 80)
 """Replicas of the workloads, in turn."""
 

@@ -26,6 +26,7 @@ from evenkeel_sandbox.simulator.clock import SimulatedClock
 
 SIZE: Final = re.compile(r"([1-9][0-9]{0,3})x([1-9][0-9]{0,5})")
 SHARE: Final = re.compile(r"(100|[1-9]?[0-9])%")
+MOST_PODS: Final = 150_000
 LONGEST: Final = timedelta(hours=1)
 
 
@@ -139,14 +140,16 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
             node_start=node_start,
             labels=labels,
         )
-        for each in dict.fromkeys(policies)
+        for each in dict.fromkeys([*policies, *([Policy.EVENKEEL.value] if remedies else [])])
     ]
     trial.check(objects, settings[0])
     found = running.storms([(objects, each) for each in settings], range(seeds), jobs)
     policies_ = [result(s.policy, each) for s, each in zip(settings, found, strict=True)]
     shown = listing(found[0], policies_)
     if remedies:
-        tried = _tried(objects, shown, settings[0], bound, range(seeds), jobs)
+        own = next(n for n, each in enumerate(settings) if each.policy is Policy.EVENKEEL)
+        hurt = listing(found[own], policies_)
+        tried = _tried(objects, hurt, settings[own], bound, range(seeds), jobs)
         shown = msgspec.structs.replace(shown, remedies=tried)
     workloads = sum(each["kind"] in ("Deployment", "StatefulSet") for each in objects)
     show(output, shown, workloads)
@@ -166,15 +169,14 @@ def _tried(
     Without a bound they are those of which nothing was left.
     """
     hurt = {
-        each.subject: max(1, ceil(bound * each.before))
+        each.subject: max(1, ceil(round(bound * each.before, 6)))
         for each in shown.items
         if not each.lowest or each.share < bound
     }
     if not hurt:
         return ()
     tried = list(remedies_for(objects, hurt, setting.labels))
-    acting = msgspec.structs.replace(setting, policy=Policy.EVENKEEL)
-    found = running.storms([(each.objects, acting) for each in tried], seeds, jobs)
+    found = running.storms([(each.objects, setting) for each in tried], seeds, jobs)
     return [result(r.what, each, r.nodes) for r, each in zip(tried, found, strict=True)]
 
 
@@ -189,7 +191,13 @@ def _objects(snapshot: str | None, size: str | None) -> Objects:
         found = SIZE.fullmatch(size)
         if found is None:
             raise BadInputError(f"--synthetic {size}: is no size such as 200x6000")
-        return synthetic.objects(int(found[1]), int(found[2]))
+        nodes, pods = int(found[1]), int(found[2])
+        if pods > min(nodes * synthetic.MOST_ON_A_NODE, MOST_PODS):
+            raise BadInputError(
+                f"--synthetic {size}: a node takes {synthetic.MOST_ON_A_NODE} pods at most, and"
+                f" {MOST_PODS:,} are enough"
+            )
+        return synthetic.objects(nodes, pods)
     cluster = built_in.build(SimulatedClock())
     return [item for kind in snapshots.KINDS for item in cluster.objects(kind)]
 

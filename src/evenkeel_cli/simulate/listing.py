@@ -16,6 +16,7 @@ class WorkloadRisk(ObjectItem, frozen=True, kw_only=True):
 
     ``dipped`` and ``at_zero``: in how many storms it had too few, and none. ``lowest`` is the
     fewest in any of them, of ``before``. ``longest_below`` and ``longest_at_zero`` are seconds.
+    ``recovered``: it had as many as before again, in each storm, before that was watched no longer.
     ``pool`` and ``because`` are those of most of them.
     """
 
@@ -25,6 +26,7 @@ class WorkloadRisk(ObjectItem, frozen=True, kw_only=True):
     lowest: int
     longest_below: int
     longest_at_zero: int
+    recovered: bool
     pool: str
     because: str
 
@@ -32,6 +34,11 @@ class WorkloadRisk(ObjectItem, frozen=True, kw_only=True):
     def share(self) -> float:
         """The fewest as a share of those before."""
         return self.lowest / self.before
+
+    @property
+    def below(self) -> str:
+        """The longest time with too few, as people read it."""
+        return f"{'' if self.recovered else '>'}{self.longest_below}s"
 
     @property
     def style(self) -> str:
@@ -72,7 +79,7 @@ class WorkloadRiskList(Listing, frozen=True, kw_only=True):
         Column("LOWEST", lambda each: each.lowest, style=lambda each: each.style),
         Column("STORMS", lambda each: each.dipped, yields=1),
         Column("AT-ZERO", lambda each: each.at_zero),
-        Column("BELOW", lambda each: f"{each.longest_below}s", yields=2),
+        Column("BELOW", lambda each: each.below, yields=2),
         Column("ZERO", lambda each: f"{each.longest_at_zero}s", wide=True),
         Column("POOL", lambda each: each.pool, wide=True),
         Column("BECAUSE", lambda each: each.because),
@@ -146,6 +153,7 @@ def _risk(subject: Reference, dips: Sequence[Dip]) -> WorkloadRisk:
         lowest=min(dip.lowest for dip in dips),
         longest_below=max(dip.below for dip in dips),
         longest_at_zero=max(dip.at_zero for dip in dips),
+        recovered=all(dip.recovered for dip in dips),
         pool=_most(dip.pool for dip in dips),
         because=_most(dip.because for dip in dips),
     )

@@ -118,8 +118,9 @@ def _kept(shape: Obj, kept: Mapping[str, str]) -> Obj:
 
 
 def _floors(objects: Objects, hurt: Hurt, labels: CapacityLabels) -> Remedy:
-    """The floors' pods are on on-demand nodes from the beginning."""
+    """The floors' pods are on on-demand nodes from the beginning, in managed namespaces."""
     site = _Site(objects, labels)
+    managed = _manage(site, {each.namespace for each in hurt})
     of_pods = _pods_by_workload(site.objects)
     for each in site.objects:
         floor = hurt.get(_reference(each))
@@ -133,7 +134,24 @@ def _floors(objects: Objects, hurt: Hurt, labels: CapacityLabels) -> Remedy:
             if node := site.place(pod):
                 site.put({**pod, "spec": {**pod["spec"], "nodeName": node}})
     what = f"{names.ON_DEMAND} on {words.counted(len(hurt), 'workload')}: {_spelled(hurt)}"
+    if managed:
+        what += f"; and {names.MANAGED}=true on {words.counted(managed, 'namespace')}"
     return Remedy(what, site.objects, site.added)
+
+
+def _manage(site: _Site, wanted: Iterable[str]) -> int:
+    """Have these namespaces managed, as floors need it; how many were not."""
+    there = {each["metadata"]["name"]: each for each in site.all("Namespace")}
+    missing = 0
+    for name in wanted:
+        new = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        found = there.get(name, new)
+        told = found["metadata"].get("labels", {})
+        if told.get(names.MANAGED) != names.TRUE:
+            missing += 1
+            metadata = {**found["metadata"], "labels": {**told, names.MANAGED: names.TRUE}}
+            site.put({**found, "metadata": metadata})
+    return missing
 
 
 def _rolling(objects: Objects, hurt: Hurt) -> Remedy | None:
@@ -180,7 +198,11 @@ def _headroom(
 def _pods_by_workload(objects: Iterable[Obj]) -> defaultdict[Reference, list[Obj]]:
     """The running pods of each workload, by the top of their owners."""
     objects = list(objects)
-    owners = {uid_of(each): each for each in objects if each["kind"] != "Pod"}
+    owners = {
+        uid_of(each): each
+        for each in objects
+        if each["kind"] != "Pod" and "uid" in each["metadata"]
+    }
     found: defaultdict[Reference, list[Obj]] = defaultdict(list)
     for pod in objects:
         if pod["kind"] != "Pod" or is_finished(pod):

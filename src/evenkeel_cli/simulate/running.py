@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import Final
@@ -10,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from evenkeel_cli import console
+from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.simulate import trial
 from evenkeel_cli.simulate.trial import Objects, Setting, Trial
 
@@ -36,10 +38,15 @@ def storms(cases: Sequence[Case], seeds: Sequence[int], jobs: int) -> Sequence[S
         running = {pool.submit(_run, n, seed): (n, seed) for n, seed in tasks}
         try:
             for done in as_completed(running):
-                found[running[done]] = done.result()
+                found[running[done]] = _outcome(done.result())
                 bar.advance(bar.task_ids[0])
+        except BrokenProcessPool:
+            raise UnmetError(
+                "the process of a storm died, perhaps for lack of memory: try -j 1, or a smaller"
+                " cluster"
+            ) from None
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            _end(pool)
             raise
     return [[found[number, seed] for seed in seeds] for number in range(len(cases))]
 
@@ -48,9 +55,29 @@ def _begin(cases: Sequence[Case]) -> None:
     _CASES[:] = cases
 
 
-def _run(number: int, seed: int) -> Trial:
+def _run(number: int, seed: int) -> Trial | str:
+    """A storm; what went wrong in words, for not every error can go from process to process."""
     objects, setting = _CASES[number]
-    return trial.run(objects, setting, seed)
+    try:
+        return trial.run(objects, setting, seed)
+    except Exception as error:  # noqa: BLE001 - told where the command runs
+        return f"{type(error).__name__}: {error}"
+
+
+def _outcome(found: Trial | str) -> Trial:
+    if isinstance(found, str):
+        raise UnmetError(
+            f"a storm could not be simulated ({found}): see whether the snapshot is whole, and"
+            " report it"
+        )
+    return found
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    """End the storms that run, which may take minutes more."""
+    for process in list((pool._processes or {}).values()):  # noqa: SLF001 - public from 3.14 on
+        process.terminate()
+    pool.shutdown(wait=False, cancel_futures=True)
 
 
 @contextmanager

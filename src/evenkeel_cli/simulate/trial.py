@@ -1,14 +1,16 @@
 """One storm on a copy of a cluster, and which workloads had too few pods in it."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final, override
 
 import msgspec
 
+from evenkeel.decisions.notice.fields import INSTANCE_ID
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.meta import Reference
 from evenkeel.model.node import Node
@@ -81,7 +83,8 @@ class Dip(msgspec.Struct, frozen=True, kw_only=True):
     """A workload that had fewer Ready pods than before the storm.
 
     ``lowest`` is the fewest, ``below`` and ``at_zero`` are for how many seconds there were fewer,
-    and none. ``because`` is why, and ``pool`` which pool's nodes most of its pods were on.
+    and none. ``recovered``: there were as many again before the storm was watched no longer.
+    ``because`` is why, and ``pool`` which pool's nodes most of its pods were on.
     """
 
     workload: Reference
@@ -89,6 +92,7 @@ class Dip(msgspec.Struct, frozen=True, kw_only=True):
     lowest: int
     below: int
     at_zero: int
+    recovered: bool
     because: str
     pool: str
 
@@ -112,8 +116,16 @@ def run(objects: Objects, setting: Setting, seed: int) -> Trial:
         start_seconds_of=start_seconds_of(dict(each) for each in objects if each["kind"] == "Pod"),
         stop_seconds=OPTIONS.stop_seconds,
     )
-    cluster = snapshot_cluster.build(objects, clock, options)
+    cluster = snapshot_cluster.build(list(map(_with_instance, objects)), clock, options)
     return _Storm(clock, cluster, setting, seed).watch()
+
+
+def _with_instance(each: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A node with the id of an EC2 instance, made up where it is of another cloud or of none."""
+    if each["kind"] != "Node" or INSTANCE_ID.fullmatch(msgspec.convert(each, Node).instance_id):
+        return each
+    name = hashlib.sha256(each["metadata"]["name"].encode()).hexdigest()
+    return {**each, "spec": {**each.get("spec", {}), "providerID": f"aws:///none/i-{name[:17]}"}}
 
 
 def _latest(objects: Objects) -> datetime:
@@ -167,7 +179,9 @@ class _Storm(ReportedSimulation):
     def _deploy(self, ports: Ports) -> Responder:
         policy = self._setting.policy
         if policy is Policy.EVENKEEL:
-            return super()._deploy(ports)
+            responder = super()._deploy(ports)
+            self.application.begin_restore()
+            return responder
         tell = drainer.evict if policy is Policy.EVICT else drainer.delete
         return Drainer(self.clock, self.cluster, tell)
 
@@ -236,6 +250,7 @@ class _Storm(ReportedSimulation):
             lowest=health.lowest,
             below=self._below[reference],
             at_zero=self._at_zero[reference],
+            recovered=health.ready >= _wanted(health),
             because=next(iter(_most(whys)), health.last_obstacle or TOO_SOON),
             pool=str(next(iter(_most(pools)), "")),
         )
@@ -257,6 +272,7 @@ def _sample(strike: Strike) -> Arriving:
     return _samples()[strike.kind]
 
 
+@cache
 def _samples() -> Mapping[NoticeKind, Arriving]:
     paths = {path.stem: str(path) for path in files.sample_events()}
     return {

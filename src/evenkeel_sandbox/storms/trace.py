@@ -54,13 +54,16 @@ class Trace(NamedTuple):
     def read(cls, path: Path) -> Self:
         """Read a CSV file with the columns time, pool, kind and share. Raises TraceError."""
         try:
-            with path.open(newline="", encoding="utf-8") as file:
-                lines = [line for line in csv.reader(file) if line and not line[0].startswith("#")]
+            with path.open(newline="", encoding="utf-8-sig") as file:
+                read = csv.reader(file)
+                lines = [
+                    (read.line_num, line) for line in read if line and not line[0].startswith("#")
+                ]
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             raise TraceError(f"{path}: cannot be read ({error})") from None
-        if not lines or tuple(each.strip() for each in lines[0]) != COLUMNS:
+        if not lines or tuple(each.strip() for each in lines[0][1]) != COLUMNS:
             raise TraceError(f"{path}: the first line has to be {','.join(COLUMNS)}")
-        rows = tuple(_row(f"{path}, row {n}", line) for n, line in enumerate(lines[1:], 1))
+        rows = tuple(_row(f"{path}, line {number}", line) for number, line in lines[1:])
         if not any(row.kind is NoticeKind.INTERRUPTION for row in rows):
             raise TraceError(f"{path}: has no row of the kind warning")
         return cls(rows)
@@ -75,7 +78,7 @@ class Trace(NamedTuple):
             for pool in sorted(filter(row.is_about, order)):
                 nodes = sorted(order[pool], key=lambda node: node not in told)
                 free = [node for node in nodes if told.get(node) not in _ENDED[row.kind]]
-                for node in free[: ceil(row.share * len(nodes))]:
+                for node in free[: ceil(round(row.share * len(nodes), 6))]:
                     told[node] = row.kind
                     made.append(Strike(row.after, node, row.kind))
         return made

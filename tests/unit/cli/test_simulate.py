@@ -2,14 +2,20 @@
 
 import json
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
+from evenkeel.model.capacity import WELL_KNOWN
+from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.main import main
+from evenkeel_cli.simulate import running
+from evenkeel_cli.simulate.trial import Policy, Setting
 from evenkeel_sandbox import synthetic
+from evenkeel_sandbox.storms.shapes import Share
 
 SMALL = ("--synthetic", "12x60", "--node-start", "90s")
 TWO = ("--seeds", "2")
@@ -45,11 +51,16 @@ def test_who_breaks_first_is_worse_where_there_is_room() -> None:
     assert told["delete"]["lowest"] < told["evenkeel"]["lowest"] == 1
 
 
+def changed(kind: str, **fields: Any) -> list[dict[str, Any]]:
+    """A small cluster whose objects of a kind have other fields in their specs."""
+    return [
+        {**each, "spec": {**each["spec"], **fields}} if each["kind"] == kind else each
+        for each in synthetic.objects(6, 12)
+    ]
+
+
 def test_a_snapshot_tells_which_workload_and_why(tmp_path: Path) -> None:
-    objects = [dict(each) for each in synthetic.objects(6, 12)]
-    for each in objects:
-        if each["kind"] == "Deployment":
-            each["spec"] = {**each["spec"], "strategy": {"type": "Recreate"}}
+    objects = changed("Deployment", strategy={"type": "Recreate"})
     mine = snapshot(tmp_path / "mine.json", objects)
     result = found("--snapshot", mine, "--storm", "all", "--seeds", "1")
     assert result["policies"][0]["workloadsAtZero"] > 0
@@ -87,15 +98,57 @@ def test_what_would_help_is_tried_in_the_same_storms() -> None:
 
 
 def test_a_strategy_that_breaks_first_can_be_another(tmp_path: Path) -> None:
-    objects = [dict(each) for each in synthetic.objects(6, 12)]
-    for each in objects:
-        if each["kind"] == "Deployment":
-            each["spec"] = {**each["spec"], "strategy": {"type": "Recreate"}}
+    objects = changed("Deployment", strategy={"type": "Recreate"})
     mine = snapshot(tmp_path / "mine.json", objects)
     result = found("--snapshot", mine, "--seeds", "2", "--remedies")
     assert result["policies"][0]["workloadsAtZero"] > 0
     (rolling,) = [each for each in result["remedies"] if "RollingUpdate" in each["what"]]
     assert (rolling["workloadsAtZero"], rolling["adds"]) == (0, 0)
+
+
+def test_nodes_that_are_no_ec2_instances_go_as_well(tmp_path: Path) -> None:
+    mine = snapshot(tmp_path / "mine.json", changed("Node", providerID="kwok://node"))
+    result = found("--snapshot", mine, "--storm", "all", "--seeds", "1", "--policy", "delete")
+    assert result["policies"][0]["nodes"] == 6
+    assert result["policies"][0]["workloadsBelow"] > 0
+
+
+def test_a_floor_is_tried_in_a_namespace_that_takes_part(tmp_path: Path) -> None:
+    objects = [each for each in synthetic.objects(12, 60) if each["kind"] != "Namespace"]
+    mine = snapshot(tmp_path / "mine.json", objects)
+    slow = ("--storm", "all", "--seeds", "1", "--node-start", "90s")
+    floors, *others = found("--snapshot", mine, *slow, "--remedies")["remedies"]
+    assert "; and evenkeel.dev/managed=true on " in floors["what"]
+    assert floors["workloadsAtZero"] == 0
+    assert not any("--reserved" in each["what"] for each in others)
+
+
+def test_remedies_are_compared_with_evenkeel_without_them() -> None:
+    result = found(*SMALL, "--seeds", "1", "--policy", "evict", "--remedies")
+    assert [each["what"] for each in result["policies"]] == ["evict", "evenkeel"]
+    assert result["remedies"] == []
+
+
+def test_what_lasts_until_the_end_is_told_as_longer(tmp_path: Path) -> None:
+    objects = changed("Deployment", strategy={"type": "Recreate"})
+    mine = snapshot(tmp_path / "mine.json", objects)
+    storm = ("--snapshot", mine, "--storm", "all", "--seeds", "1", "--node-start", "1h")
+    assert ">" in run(*storm).stdout
+    assert not all(each["recovered"] for each in found(*storm)["items"])
+
+
+def test_a_storm_that_cannot_be_simulated_is_told_as_such() -> None:
+    """Raised in its own process, where an error may be one that cannot be sent."""
+    objects = changed("Node", taints=[{}])
+    setting = Setting(
+        shape=Share(1.0, timedelta()),
+        policy=Policy.EVENKEEL,
+        pod_start=(1.0, 1.0),
+        node_start=timedelta(seconds=60),
+        labels=WELL_KNOWN,
+    )
+    with pytest.raises(UnmetError, match=r"a storm could not be simulated \(\w+Error: "):
+        running.storms([(objects, setting)], [0], 1)
 
 
 def test_where_all_is_well_nothing_is_tried() -> None:
@@ -117,6 +170,8 @@ def test_floors_are_as_high_as_the_bound_wants() -> None:
         (("--storm", "node=0"), "is none of"),
         (("--storm", "trace=none.csv"), "none.csv: cannot be read"),
         (("--synthetic", "6"), "is no size such as 200x6000"),
+        (("--synthetic", "6x1200"), "a node takes 80 pods at most"),
+        (("--synthetic", "9999x200000"), "150,000 are enough"),
         (("--synthetic", "6x12", "--snapshot", "mine.json"), "keep one of them"),
         (("--at-least", "some"), "is no share such as 60%"),
         (("--policy", "hope"), "is not one of 'evenkeel'"),
