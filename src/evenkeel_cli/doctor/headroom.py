@@ -28,7 +28,7 @@ def judge(found: Sequence[Present], singles: Need) -> Iterator[Finding]:
     if found:
         return
     if singles.room.placeholders:
-        advice = f"{NAME} headroom | kubectl apply -f - (docs/headroom.md)"
+        advice = f"give them a floor, or room: {NAME} headroom --reserved (docs/headroom.md)"
         yield not_looked(LINK, f"none is seen: {wording.of_singles(singles)}", advice)
     else:
         yield fine(LINK, "none is seen, and no single replica needs any")

@@ -20,6 +20,9 @@ from evenkeel_cli.program import NAME
 HEADROOM: Final = "evenkeel-headroom"
 """The name of its objects, in the system namespace."""
 
+RESERVED: Final = f"{HEADROOM}-reserved"
+"""The name of those that are for single replicas alone."""
+
 READY: Final = "ReadyForProvisioning"
 PROVISIONING: Final = "Provisioning"
 """The conditions by which an autoscaler says that it has understood a buffer, and that there is
@@ -116,11 +119,11 @@ def _buffer(cluster: Cluster) -> Iterator[Present]:
     except NotFoundError:
         return
     for each in found:
-        if each.name == HEADROOM:
+        if each.name in (HEADROOM, RESERVED):
             name = each.spec.pod_template_ref.name
             template = ask_for_one(cluster, Get(PodTemplate, name, names.SYSTEM_NAMESPACE))
             size = size_of(template.template.spec.requests) if template is not None else Size()
-            yield judge_buffer(each, Room(each.spec.replicas, size))
+            yield _told(judge_buffer(each, Room(each.spec.replicas, size)), each.name)
 
 
 def judge_buffer(buffer: CapacityBuffer, room: Room) -> Present:
@@ -148,8 +151,16 @@ def judge_buffer(buffer: CapacityBuffer, room: Room) -> Present:
 def _pause_pods(snapshot: Snapshot) -> Iterator[Present]:
     for case in snapshot.cases:
         reference = case.workload.reference
-        if (reference.namespace, reference.name) == (names.SYSTEM_NAMESPACE, HEADROOM):
-            yield judge_pods(case)
+        if reference.namespace == names.SYSTEM_NAMESPACE and reference.name in (HEADROOM, RESERVED):
+            yield _told(judge_pods(case), reference.name)
+
+
+def _told(found: Present, name: str) -> Present:
+    """With the words for reserved room, where it is that."""
+    if name == HEADROOM:
+        return found
+    remedy = found.remedy.replace(f"{NAME} headroom", f"{NAME} headroom --reserved")
+    return msgspec.structs.replace(found, form=f"reserved, {found.form}", remedy=remedy)
 
 
 def judge_pods(case: Case) -> Present:

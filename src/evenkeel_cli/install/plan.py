@@ -84,7 +84,7 @@ def removal(site: Site, patience: timedelta) -> Sequence[Step]:
         not_served(objects),
         Absent("monitoring", objects, manifests.documents("monitoring")),
         Absent("poll", objects, manifests.documents("poll")),
-        Absent("headroom", objects, printed.of_both_forms()),
+        Absent("headroom", objects, printed.of_all_forms()),
         Deleted(site),
         Swept(site),
         Unmapped(site),

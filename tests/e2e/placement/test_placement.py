@@ -185,7 +185,7 @@ def test_reserved_headroom_goes_to_the_only_replica_and_to_no_other_pod(ground: 
     placeholders = printed.pause_pods(Room(1, Size(800, MI)), WELL_KNOWN, reserved=True)
     ground.control_plane.apply(*placeholders)
     try:
-        query = f"labelSelector=app.kubernetes.io/component%3D{printed.FOLDER}"
+        query = f"labelSelector=app.kubernetes.io/component%3D{printed.FOLDER}-{names.SINGLES}"
 
         def pauses() -> list[bool]:
             pods = ground.control_plane.items("v1", "Pod", names.SYSTEM_NAMESPACE, query)

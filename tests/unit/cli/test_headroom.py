@@ -76,6 +76,21 @@ def test_reserved_room_is_on_nodes_with_a_taint_of_their_own(form: Sequence[str]
     assert spec["tolerations"] == [{"key": "evenkeel.dev/headroom", "operator": "Exists"}]
 
 
+def test_reserved_room_is_beside_other_room() -> None:
+    """Neither Deployment selects the other's pods, and each has its own name."""
+    found = [documents("--built-in", *form)["Deployment"] for form in ((), ("--reserved",))]
+    names_ = [each["metadata"]["name"] for each in found]
+    assert names_ == ["evenkeel-headroom", "evenkeel-headroom-reserved"]
+    selectors = [each["spec"]["selector"]["matchLabels"] for each in found]
+    pods = [each["spec"]["template"]["metadata"]["labels"] for each in found]
+    assert selectors[0] != selectors[1]
+    assert all(mine.items() <= of.items() for mine, of in zip(selectors, pods, strict=True))
+    buffer = documents("--built-in", "--reserved", "--buffer", "v1beta1")
+    assert buffer["CapacityBuffer"]["spec"]["podTemplateRef"] == {
+        "name": buffer["PodTemplate"]["metadata"]["name"]
+    }
+
+
 def test_reserved_room_is_for_the_singles_of_one_pool() -> None:
     assert documents("--built-in", "--reserved")["Deployment"]["spec"]["replicas"] == 2
 
@@ -109,7 +124,7 @@ def test_placeholders_are_kept_off_spot_by_the_labels_that_count(
 
 
 def test_the_manifests_keep_off_spot_as_the_command_does() -> None:
-    kept = {each["kind"]: each for each in printed.of_both_forms()}
+    kept = {each["kind"]: each for each in printed.of_all_forms()}
     pods = documents("--built-in")["Deployment"]["spec"]["template"]["spec"]
     template = documents("--built-in", "--buffer", "v1beta1")["PodTemplate"]["template"]["spec"]
     assert kept["Deployment"]["spec"]["template"]["spec"]["affinity"] == pods["affinity"]

@@ -13,6 +13,7 @@ from evenkeel_cli.headroom.present import (
     HEADROOM,
     PROVISIONING,
     READY,
+    RESERVED,
     CapacityBuffer,
     CapacityBufferStatus,
     Present,
@@ -78,7 +79,7 @@ def test_pause_pods_are_there_when_all_have_a_node() -> None:
     [
         ([], NONE, FINE, "no single replica needs any"),
         ([], Need.of([Size()]), FINE, "no single replica needs any"),
-        ([], SINGLES, NOT_LOOKED, "evenkeel headroom | kubectl apply -f -"),
+        ([], SINGLES, NOT_LOOKED, "evenkeel headroom --reserved"),
         ([Present("pause pods", ROOM)], SINGLES, FINE, "2 placeholders of 500m cpu"),
         ([Present("pause pods", ROOM, "lost", "find them")], SINGLES, BROKEN, "find them"),
     ],
@@ -105,8 +106,8 @@ def cluster() -> SimulatedCluster:
     return made
 
 
-def add_buffer(cluster: SimulatedCluster, template: str) -> None:
-    meta = {"name": HEADROOM, "namespace": names.SYSTEM_NAMESPACE}
+def add_buffer(cluster: SimulatedCluster, template: str, name: str = HEADROOM) -> None:
+    meta = {"name": name, "namespace": names.SYSTEM_NAMESPACE}
     containers = [{"name": "pause", "resources": {"requests": {"cpu": "1", "memory": "2Gi"}}}]
     cluster.apply(
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": names.SYSTEM_NAMESPACE}},
@@ -139,6 +140,11 @@ def test_status_says_what_there_is(cluster: SimulatedCluster) -> None:
     assert told.startswith(
         "Headroom: a CapacityBuffer of 3 placeholders of 1 cpu and 2Gi memory, which is not there:"
     )
+
+
+def test_reserved_room_is_told_as_such(cluster: SimulatedCluster) -> None:
+    add_buffer(cluster, RESERVED, RESERVED)
+    assert "Headroom: reserved, a CapacityBuffer of 3 placeholders" in gather(cluster).headroom
 
 
 def test_what_may_not_be_read_is_said_to_be_unseen(tmp_path: Path) -> None:
