@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.restore.other_pool import MOST_TERMS
@@ -208,25 +208,45 @@ def test_nothing_is_noted_on_a_workload_that_is_not_restores() -> None:
     assert notes(case(system, "sa", nodes=THREE)) == []
 
 
-pools = st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 6), min_size=1)
+def numbered(number: int) -> Pool:
+    """One of many pools, in three zones."""
+    return Pool(f"m{number // 3:02}", "abc"[number % 3])
+
+
+def test_where_more_pools_are_full_than_a_move_can_exclude_none_moves() -> None:
+    def with_full(number: int) -> Outcome:
+        here = fleet(*(at(f"s{each}", numbered(each)) for each in range(number + 1)))
+        places = ["s0", *(f"s{each}" for each in range(number))]
+        return outcome(web("1", *places, nodes=here), nodes=here)
+
+    assert isinstance(with_full(16), Step)
+    found = with_full(17)
+    assert not isinstance(found, Step)
+    assert found.reason == "PoolTooFull"
+    assert found.message == "17 pools are full, and a move can exclude 16: none moves"
+
+
+pools = st.dictionaries(st.integers(0, 19), st.integers(0, 6), min_size=1)
 
 
 @given(pools, st.integers(1, 4))
-def test_moves_come_to_an_end_with_the_goal_kept_or_each_pool_full(
-    spread: Mapping[str, int], goal: int
+@example(dict.fromkeys(range(18), 1) | {0: 2}, 1)
+def test_moves_come_to_an_end_with_the_goal_kept_or_too_many_pools_full(
+    spread: Mapping[int, int], goal: int
 ) -> None:
-    """Wherever a replacement lands of the pools that it may be in: here in the first by name."""
+    """Wherever a replacement lands of the pools that it may be in: here in the last by number."""
     counts = Counter(spread)
-    here = fleet(*(at(f"s{zone}", Pool("m5", zone)) for zone in spread))
+    here = fleet(*(at(f"s{number}", numbered(number)) for number in spread))
     for _ in range(sum(spread.values()) + 1):
-        places = [f"s{zone}" for zone in counts.elements()]
+        places = [f"s{number}" for number in counts.elements()]
         found = outcome(web(str(goal), *places, nodes=here), nodes=here) if places else None
         if not isinstance(found, Step):
             break
-        full = {pool.zone for pool in avoided(found)}
-        counts[found.decision.node[1:]] -= 1
-        counts[min(spread.keys() - full)] += 1
+        full = avoided(found)
+        counts[int(found.decision.node[1:])] -= 1
+        counts[max(number for number in spread if numbered(number) not in full)] += 1
     else:
         raise AssertionError(f"moves do not end: {spread}, {goal}")
+    full_pools = sum(counts[number] >= goal for number in spread)
     is_kept = all(number <= goal for number in counts.values())
-    assert is_kept or all(counts[zone] >= goal for zone in spread)
+    assert is_kept or full_pools > 16 or full_pools == len(spread)

@@ -40,7 +40,7 @@ def to_avoid(case: Case, fleet: Fleet) -> tuple[Pool, ...]:
         return ()
     spread = spread_of(case.pods, fleet.pools)
     full = spread.full(goal)
-    return tuple(full[:MOST]) if full and spread.held[full[0]] > goal else ()
+    return tuple(full) if full and spread.held[full[0]] > goal else ()
 
 
 def note(case: Case, fleet: Fleet) -> Step | None:
@@ -67,12 +67,17 @@ def note(case: Case, fleet: Fleet) -> Step | None:
 def not_now(moving: Moving) -> Decision | None:
     """Why no pod goes to another pool now.
 
+    - more pools are full than a move can exclude: its replacement might land in one of the others,
+      and moves would not come to an end;
     - one was moved a moment ago;
     - its owner's rules have so many terms that it cannot say which pools to avoid.
     """
     case, now = moving.case, moving.snapshot.now
     if not moving.avoid:
         return None
+    if len(moving.avoid) > MOST:
+        message = f"{len(moving.avoid)} pools are full, and a move can exclude {MOST}: none moves"
+        return leave(case, Reason.POOL_TOO_FULL, message)
     last = Restored.of(case.workload)
     if last is not None and last.at <= now < last.at + RESTS:
         until = last.at + RESTS
