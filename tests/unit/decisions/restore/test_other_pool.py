@@ -18,7 +18,9 @@ from evenkeel.model.decision import Verb
 from evenkeel.model.move import Restored, move_of
 from evenkeel.model.node import Node
 from evenkeel.model.pool import Pool
+from evenkeel.model.release import rest_after
 from evenkeel.model.request import Create
+from tests import builders
 from tests.builders import NOW, patched, release_on, seconds
 from tests.unit.decisions.restore.cases import (
     SPOT,
@@ -166,6 +168,20 @@ def test_after_a_move_it_rests_for_ten_minutes() -> None:
     assert told(9.9).until == NOW + seconds(6)
     assert isinstance(told(10), Step)
     assert isinstance(told(-1), Step)  # a time that has not come is not believed
+
+
+def test_after_such_moves_failed_it_rests_longer_each_time_but_goes_to_spot_at_once() -> None:
+    def told(failures: int, rolled_back: float, moved: float, *places: str) -> Any:
+        until = NOW - timedelta(minutes=rolled_back) + rest_after(failures)
+        last = restored(SPOT, at=NOW - timedelta(minutes=moved))
+        rest = builders.cooldown(failures, until, names.POOL_COOLDOWN)
+        return outcome(web("1", *(places or ("sa", "sa")), notes=rest | last), nodes=THREE)
+
+    assert (told(3, 19, 24).verb, told(3, 19, 24).until) == (Verb.WAIT, NOW + timedelta(minutes=1))
+    assert isinstance(told(3, 20, 25), Step)
+    assert told(3, 60, 19).until == NOW + timedelta(minutes=1)
+    assert isinstance(told(3, 60, 20), Step)
+    assert told(3, 1, 6, "sa", "sa", "o1").decision.reason == "AboveFloor"
 
 
 def test_an_affinity_that_would_get_too_many_terms_stays_as_it_is() -> None:

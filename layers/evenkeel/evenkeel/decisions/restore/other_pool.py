@@ -7,7 +7,7 @@ Its replacement may be in no full pool, so each move makes the pods' spread more
 come to an end.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from evenkeel.decisions.drain import writes
@@ -20,6 +20,7 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.move import Restored
 from evenkeel.model.pool import MOST, Pool, noted
 from evenkeel.model.reasons import Reason
+from evenkeel.model.release import rest_after
 from evenkeel.model.times import in_words
 from evenkeel.model.workload import Deployment
 
@@ -69,7 +70,7 @@ def not_now(moving: Moving) -> Decision | None:
 
     - more pools are full than a move can exclude: its replacement might land in one of the others,
       and moves would not come to an end;
-    - one was moved a moment ago;
+    - one was moved a moment ago, or such moves failed: each failure doubles the rest;
     - its owner's rules have so many terms that it cannot say which pools to avoid.
     """
     case, now = moving.case, moving.snapshot.now
@@ -78,9 +79,8 @@ def not_now(moving: Moving) -> Decision | None:
     if len(moving.avoid) > MOST:
         message = f"{len(moving.avoid)} pools are full, and a move can exclude {MOST}: none moves"
         return leave(case, Reason.POOL_TOO_FULL, message)
-    last = Restored.of(case.workload)
-    if last is not None and last.at <= now < last.at + RESTS:
-        until = last.at + RESTS
+    until = _rests_until(case, now)
+    if now < until:
         message = f"{moving.avoid[0]} has too many of its pods: none moves before {in_words(until)}"
         return leave(case, Reason.POOL_TOO_FULL, message, verb=Verb.WAIT, until=until)
     required = moving.rules.node_affinity.required
@@ -88,3 +88,14 @@ def not_now(moving: Moving) -> Decision | None:
         message = "its own affinity has too many terms to say which pools are full besides"
         return leave(case, Reason.POOL_TOO_FULL, message)
     return None
+
+
+def _rests_until(case: Case, now: datetime) -> datetime:
+    """When the next pod may go to another pool, after any move and after such ones that failed."""
+    last = Restored.of(case.workload)
+    cooldown = writes.cooldown_of(case.workload, names.POOL_COOLDOWN)
+    failures = cooldown.counts(now) if cooldown is not None else 0
+    until = cooldown.until if cooldown is not None else now
+    if last is None or last.at > now:
+        return until
+    return max(until, last.at + max(RESTS, rest_after(failures)))
