@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.pool import Pool
 from evenkeel.model.release import rest_after
 from evenkeel.model.request import Create
+from evenkeel.model.spot_rest import SpotRest
 from tests import builders
 from tests.builders import NOW, patched, release_on, seconds
 from tests.unit.decisions.restore.cases import (
@@ -49,7 +51,10 @@ THREE = fleet(at("sa", A), at("sb", B), at("sc", C), node("o1"))
 def web(goal: str, *places: str, nodes: Fleet = THREE, **options: Any) -> Any:
     """The case of a Deployment with this goal and pods on these nodes."""
     notes = {names.ONE_POOL_AT_MOST: goal} | options.pop("notes", {})
-    workload = deployment(len(places), options.pop("floor", ""), notes=notes)
+    name, paused = options.pop("name", "web"), options.pop("paused", False)
+    workload = deployment(len(places), options.pop("floor", ""), notes=notes, name=name)
+    spec = msgspec.structs.replace(workload.spec, paused=paused)
+    workload = msgspec.structs.replace(workload, spec=spec)
     workload = with_rules(workload, **options.pop("rules", {}))
     return case(workload, *places, nodes=nodes, **options)
 
@@ -218,10 +223,33 @@ def test_full_pools_are_noted_where_nothing_moves() -> None:
 
 
 def test_nothing_is_noted_on_a_workload_that_is_not_restores() -> None:
-    assert notes(web("1", "sa", is_managed=False)) == []
+    full = {names.FULL_POOLS: '[["m5","a"]]'}
+    assert notes(web("1", "sa", "sa", is_managed=False)) == []
+    assert notes(web("1", "sa", "sa", is_managed=False, notes=full)) == [None]
     notes_of_goal = {names.ONE_POOL_AT_MOST: "1"}
-    system = deployment(1, notes=notes_of_goal, namespace="kube-system")
-    assert notes(case(system, "sa", nodes=THREE)) == []
+    system = deployment(2, notes=notes_of_goal | full, namespace="kube-system")
+    assert notes(case(system, "sa", "sb", nodes=THREE)) == []
+
+
+def test_nothing_is_noted_where_it_helps_no_pod() -> None:
+    full = {names.FULL_POOLS: '[["m5","a"]]'}
+    by_template = {names.PLACEMENT: names.BY_TEMPLATE}
+    assert notes(web("1", "sa")) == []
+    assert notes(web("1", "sa", notes=full)) == [None]
+    assert notes(web("1", "sa", "sb", paused=True)) != []
+    assert notes(web("1", "sa", "sb", notes=by_template, paused=True)) == []
+
+
+def test_a_workload_has_one_step_also_where_a_node_is_asked_for() -> None:
+    here = fleet(at("sa", A, room=FULL), node("o1"))
+    above = web("1", "sa", "o1", nodes=here)
+    made = planned(above, nodes=here, rest=SpotRest())
+    assert [each.decision.reason for each in made.steps] == ["AboveFloor"]
+
+
+def test_no_more_is_noted_in_one_run_than_pods_may_move() -> None:
+    cases = [web("1", "sa", "sb", name=f"web-{number}") for number in range(5)]
+    assert len(planned(*cases, nodes=THREE, moves=3).steps) == 3
 
 
 def numbered(number: int) -> Pool:

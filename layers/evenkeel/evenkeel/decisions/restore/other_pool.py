@@ -7,6 +7,7 @@ Its replacement may be in no full pool, so each move makes the pods' spread more
 come to an end.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -21,6 +22,7 @@ from evenkeel.model.move import Restored
 from evenkeel.model.pool import MOST, Pool, noted
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import rest_after
+from evenkeel.model.template import is_by_template
 from evenkeel.model.times import in_words
 from evenkeel.model.workload import Deployment
 
@@ -45,24 +47,29 @@ def to_avoid(case: Case, fleet: Fleet) -> tuple[Pool, ...]:
 
 
 def note(case: Case, fleet: Fleet) -> Step | None:
-    """Note on a workload which pools are full; None if it says so already, or none was and is.
+    """Note on a workload which pools are full, or take the note off.
 
-    Nor is it noted where pods are not placed: see ``workload``.
+    None where the note says so already, or where there is none and no pool is full. The webhook
+    does not read it for pods that it does not place, and one pod goes wherever it finds room.
     """
-    if not case.standing.is_managed or case.workload.namespace in names.CLUSTERS_OWN:
+    workload, goal = case.workload, case.goal
+    there = workload.metadata.annotations.get(names.FULL_POOLS)
+    if workload.namespace in names.CLUSTERS_OWN:
         return None
-    goal, there = case.goal, case.workload.metadata.annotations.get(names.FULL_POOLS)
-    full = spread_of(case.pods, fleet.pools).full(goal) if goal is not None else ()
+    is_read = case.standing.is_managed and not is_by_template(workload)
+    full: Sequence[Pool] = ()
+    if goal is not None and is_read and workload.spec.replicas > 1:
+        full = spread_of(case.pods, fleet.pools).full(goal)
     text = noted(sorted(full[:MOST])) if full else None
     if text == there:
         return None
     if text is None:
-        write = writes.take_annotation(case.workload, names.FULL_POOLS)
+        write = writes.take_annotation(workload, names.FULL_POOLS)
     else:
-        write = writes.annotate(case.workload, names.FULL_POOLS, text)
+        write = writes.annotate(workload, names.FULL_POOLS, text)
     message = f"pools with {goal} of its pods: {'; '.join(map(str, full)) or 'none'}"
     decision = about(case, Verb.ACKNOWLEDGE, Reason.POOLS_FULL, message, write=write)
-    return Step(workload=case.workload.key, decision=decision)
+    return Step(workload=workload.key, decision=decision)
 
 
 def not_now(moving: Moving) -> Decision | None:
