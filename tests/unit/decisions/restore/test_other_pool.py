@@ -201,6 +201,21 @@ def test_an_affinity_that_would_get_too_many_terms_stays_as_it_is() -> None:
     assert MOST_TERMS == 20
     assert isinstance(with_terms(3), Step)
     assert (with_terms(4).verb, with_terms(4).reason) == (Verb.LEAVE, "PoolTooFull")
+    assert with_terms(4).message == (
+        "excluding pools in one zone beside its own affinity takes 24 terms, and 20 are the most"
+    )
+
+
+def test_pools_in_many_zones_take_too_many_terms() -> None:
+    def in_zones(zones: str) -> Outcome:
+        here = fleet(*(at(f"s{zone}", Pool("m5", zone)) for zone in f"{zones}z"))
+        places = [f"s{zone}" for zone in f"{zones}a"]
+        return outcome(web("1", *places, nodes=here), nodes=here)
+
+    assert isinstance(in_zones("abcde"), Step)
+    found = in_zones("abcdef")
+    assert not isinstance(found, Step)
+    assert found.message == "excluding pools in 6 zones takes 21 terms, and 20 are the most"
 
 
 def test_its_own_rules_decide_which_nodes_have_room() -> None:

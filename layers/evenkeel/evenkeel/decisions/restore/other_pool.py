@@ -78,7 +78,8 @@ def not_now(moving: Moving) -> Decision | None:
     - more pools are full than a move can exclude: its replacement might land in one of the others,
       and moves would not come to an end;
     - one was moved a moment ago, or such moves failed: each failure doubles the rest;
-    - its owner's rules have so many terms that it cannot say which pools to avoid.
+    - the pools to avoid are in so many zones, or its owner's rules have so many terms, that its
+      affinity would have too many.
     """
     case, now = moving.case, moving.snapshot.now
     if not moving.avoid:
@@ -91,10 +92,17 @@ def not_now(moving: Moving) -> Decision | None:
         message = f"{moving.avoid[0]} has too many of its pods: none moves before {in_words(until)}"
         return leave(case, Reason.POOL_TOO_FULL, message, verb=Verb.WAIT, until=until)
     required = moving.rules.node_affinity.required
-    if required is not None and len(required.node_selector_terms or ()) > MOST_TERMS:
-        message = "its own affinity has too many terms to say which pools are full besides"
-        return leave(case, Reason.POOL_TOO_FULL, message)
-    return None
+    number = len(required.node_selector_terms or ()) if required is not None else 0
+    if number <= MOST_TERMS:
+        return None
+    zones = len({pool.zone for pool in moving.avoid})
+    where = "one zone" if zones == 1 else f"{zones} zones"
+    own = case.workload.spec.template.spec.node_affinity.required
+    beside = " beside its own affinity" if own is not None else ""
+    message = (
+        f"excluding pools in {where}{beside} takes {number} terms, and {MOST_TERMS} are the most"
+    )
+    return leave(case, Reason.POOL_TOO_FULL, message)
 
 
 def _rests_until(case: Case, now: datetime) -> datetime:
