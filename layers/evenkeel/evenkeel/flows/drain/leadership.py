@@ -316,7 +316,8 @@ class Leadership:
     def _notes(self) -> dict[str, str]:
         """How far the clock here is ahead, which sets the last moments; and pools that lost nodes.
 
-        In the busy first second the Lease need not be written again for these.
+        The write that takes the Lease notes them as well, so that none follows for them in the
+        first second, which is the busiest.
         """
         ahead = str(round(self._there.ahead.total_seconds()))
         return {names.CLOCK_AHEAD: ahead, names.LOST_POOLS: self._all_losses()}
