@@ -121,7 +121,7 @@ def test_a_pool_with_more_than_its_goal_is_named() -> None:
     )
 
 
-TEMPLATE = {"annotations": {names.PLACEMENT: names.BY_TEMPLATE}}
+TEMPLATE = {names.PLACEMENT: names.BY_TEMPLATE}
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,11 @@ TEMPLATE = {"annotations": {names.PLACEMENT: names.BY_TEMPLATE}}
             {"is_managed": False},
             "its namespace is not managed: nothing moves",
         ),
-        (builders.deployment(**TEMPLATE), {}, "its template places its pods: nothing moves"),
+        (
+            builders.deployment(annotations=TEMPLATE),
+            {},
+            "its template places its pods: nothing moves",
+        ),
         (builders.deployment(namespace="kube-system"), {}, "nothing moves in this namespace"),
         (builders.deployment(), {"in_gang": True}, "others, and the pods of a gang stay"),
         (builders.stateful_set(), {}, "others, and the pods of a StatefulSet stay"),

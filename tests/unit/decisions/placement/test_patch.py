@@ -258,8 +258,8 @@ def test_the_first_term_is_spot_of_another_type_and_there_are_few(
     found = liked(place(document(), SPOT, labels, lost=pools[:1]))
     assert found[0]["preference"] == term(IS_SPOT[0], clause(TYPE, "NotIn", "m5"))
     for pods in (SPOT, MOVED):
-        for kept_off in ({"full": pools}, {"lost": pools}, {"full": pools, "lost": pools}):
-            found = liked(place(document(), pods, labels, **kept_off))
+        for full, lost in ((pools, []), ([], pools), (pools, pools)):
+            found = liked(place(document(), pods, labels, full=full, lost=lost))
             weights = [each["weight"] for each in found]
             assert len(found) <= 12
             assert weights == sorted(weights, reverse=True)
