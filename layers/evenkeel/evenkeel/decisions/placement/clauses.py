@@ -118,14 +118,12 @@ def rather_outside(full: Collection[Pool], labels: CapacityLabels) -> tuple[Pref
 
 
 def rather_safe(lost: Collection[Pool], labels: CapacityLabels) -> tuple[PreferredTerm, ...]:
-    """Terms for spot nodes of other types than these pools, and of other zones.
+    """Terms for spot nodes of other types than these pools, and of other zones; there is a pool.
 
     So a node of a lost pool is worst. Better are nodes of its type, then those of its zone, and
     best those of another type in another zone. These terms come before those of ``rather_spot``:
     Karpenter heeds the heaviest term alone, and of up to 12 terms the first of equal ones.
     """
-    if not lost:
-        return ()
     types = _none_of(names.INSTANCE_TYPE, sorted({pool.type for pool in lost}))
     zones = _none_of(names.ZONE, sorted({pool.zone for pool in lost}))
     spot = is_spot(labels)
