@@ -45,6 +45,7 @@ from evenkeel.model.pod import (
     ResourceRequirements,
     Volume,
 )
+from evenkeel.model.pool import Pool
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import Cooldown, Release, ReleaseReason
 from evenkeel.model.request import Patch
@@ -322,6 +323,7 @@ def release(
     wanted: int | None = None,
     do_not_disrupt: str | None = None,
     target: Capacity | None = None,
+    avoid: tuple[Pool, ...] = (),
     there: int = 0,
     asked_by: str = "",
 ) -> Release:
@@ -340,15 +342,16 @@ def release(
         controller_uid=replica_set.uid if replica_set is not None else f"web-{HASH}-uid",
         do_not_disrupt=do_not_disrupt,
         target=target,
+        avoid=avoid,
         there=there,
         asked_by=asked_by,
     )
 
 
-def cooldown(failures: int, until: datetime) -> dict[str, str]:
+def cooldown(failures: int, until: datetime, key: str = names.COOLDOWN) -> dict[str, str]:
     """The annotations of a workload that cools down."""
     value = Cooldown(failures=failures, until=until)
-    return {names.COOLDOWN: msgspec.json.encode(value).decode()}
+    return {key: msgspec.json.encode(value).decode()}
 
 
 def notice(

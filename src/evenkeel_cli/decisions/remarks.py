@@ -9,6 +9,7 @@ from evenkeel.decisions.pools.spread import Spread
 from evenkeel.model import names
 from evenkeel.model.reasons import Reason
 from evenkeel.model.template import is_by_template
+from evenkeel.model.workload import Deployment
 from evenkeel_cli.decisions.waiting import Waiting
 
 
@@ -78,7 +79,14 @@ def _missing(standing: Standing) -> Remark:
     return Remark(reason, brief, f"{start}{remedy}", warning=True)
 
 
-def of_pools(spread: Spread, goal: int, pools: Callable[[], int]) -> Sequence[Remark]:
+def of_pools(
+    standing: Standing,
+    spread: Spread,
+    goal: int,
+    pools: Callable[[], int],
+    *,
+    in_gang: bool = False,
+) -> Sequence[Remark]:
     """What is off with a workload that has a goal; nothing while it is kept.
 
     ``pools`` counts the pools that take its pods. It looks at all nodes, so it is asked only where
@@ -98,7 +106,22 @@ def of_pools(spread: Spread, goal: int, pools: Callable[[], int]) -> Sequence[Re
         return [Remark(Reason.POOLS_TOO_FEW, "too few pools", message, warning=True)]
     fullest = spread.full(goal)[0]
     message = (
-        f"{most} of its pods are in one pool ({fullest}), which is to have {goal} at most: new pods"
-        " rather go to others, and restore moves those of a Deployment, one at a time"
+        f"{most} of its pods are in one pool ({fullest}), which is to have {goal} at most:"
+        f" {_what_moves(standing, in_gang=in_gang)}"
     )
     return [Remark(Reason.POOL_TOO_FULL, "pool too full", message, warning=True)]
+
+
+def _what_moves(standing: Standing, *, in_gang: bool) -> str:
+    """What is done about a pool with too many of a workload's pods."""
+    if standing.workload.namespace in names.CLUSTERS_OWN:
+        return "nothing moves in this namespace"
+    if not standing.is_managed:
+        return "its namespace is not managed: nothing moves"
+    if is_by_template(standing.workload):
+        return "its template places its pods: nothing moves"
+    if in_gang:
+        return "new pods rather go to others, and the pods of a gang stay"
+    if not isinstance(standing.workload, Deployment):
+        return "new pods rather go to others, and the pods of a StatefulSet stay"
+    return "new pods rather go to others, and restore moves a pod at a time"

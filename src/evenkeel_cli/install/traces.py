@@ -14,7 +14,14 @@ from evenkeel_cli.manifests import Manifest
 from evenkeel_hosting.memory import InMemoryRecorder
 
 EVERY: Final = timedelta(seconds=2)
-NOTES: Final = (names.COOLDOWN, names.RESTORED, names.FLOOR_RELAXED, names.REFUSED)
+NOTES: Final = (
+    names.COOLDOWN,
+    names.POOL_COOLDOWN,
+    names.RESTORED,
+    names.FLOOR_RELAXED,
+    names.FULL_POOLS,
+    names.REFUSED,
+)
 """Annotations on workloads; the Deployment controller copies them to its ReplicaSets."""
 WORKLOADS: Final = ("Deployment", "ReplicaSet", "StatefulSet")
 

@@ -6,6 +6,7 @@ from functools import partial
 import msgspec
 
 from evenkeel.decisions.pools.spread import spread_of
+from evenkeel.decisions.restore.move_gang import named_by
 from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Snapshot
 from evenkeel.model.affinity import NewPodSpec
@@ -37,6 +38,12 @@ def in_pools(snapshot: Snapshot) -> Mapping[Reference, InPools]:
         remarks: Sequence[Remark] = ()
         goal = case.goal
         if goal is not None:
-            remarks = of_pools(spread, goal, partial(taking, workload.spec.template.spec))
+            remarks = of_pools(
+                case.standing,
+                spread,
+                goal,
+                partial(taking, workload.spec.template.spec),
+                in_gang=named_by(workload, case.namespace_objects) is not None,
+            )
         found[workload.reference] = InPools(spread.survivors, remarks)
     return found

@@ -42,6 +42,7 @@ SPOILT = {
     "a controller that can be none": json.dumps(SOUND | {"controller": "Web"}),
     "no controller's uid": json.dumps(SOUND | {"controllerUid": ""}),
     "an end in another century": json.dumps(SOUND | {"deadline": "2199-01-01T00:00:00Z"}),
+    "a pool that no node can be in": json.dumps(SOUND | {"avoid": [["m5.large", "a b"]]}),
     "made tomorrow": json.dumps(
         SOUND | {"since": "2026-11-22T12:00:00Z", "deadline": "2026-11-22T12:10:00Z"}
     ),

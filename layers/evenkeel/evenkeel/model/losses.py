@@ -24,6 +24,10 @@ class Loss(NamedTuple):
     pool: Pool
     at: datetime
 
+    def counts(self, now: datetime) -> bool:
+        """Whether it was a short while ago, and not later than now, as far as clocks agree."""
+        return is_sound(self.at) and -CLOCK_SKEW <= now - self.at < COUNTS_FOR
+
 
 def noted(losses: Iterable[Loss]) -> str:
     """The last of these as the Lease has them: JSON, ``[[["m5.large", "eu-central-1a"], <time>]]``.
@@ -38,11 +42,7 @@ def noted(losses: Iterable[Loss]) -> str:
 def losses_in(note: str | None, now: datetime) -> tuple[Loss, ...]:
     """Those that the Lease has, that still count and that can be true."""
     found = read_note(note, tuple[Loss, ...]) or ()
-    return tuple(
-        loss
-        for loss in found[:MOST]
-        if loss.pool.can_be and is_sound(loss.at) and -CLOCK_SKEW <= now - loss.at < COUNTS_FOR
-    )
+    return tuple(loss for loss in found[:MOST] if loss.pool.can_be and loss.counts(now))
 
 
 def lost_pools(losses: Iterable[Loss]) -> frozenset[Pool]:

@@ -70,7 +70,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         - ``controller`` can be the name of a ReplicaSet, and ``controller_uid`` is there;
         - its times are in range;
         - it ends in time: a pod without a replacement would be watched until then;
-        - it names no more pools than a note has.
+        - it names no more pools than a note has, and only such as labels of nodes can say.
         """
         return (
             is_subdomain(self.controller)
@@ -79,6 +79,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             and is_sound(self.deadline)
             and self.deadline - self.since <= LONGEST_RELEASE
             and len(self.avoid) <= MOST
+            and all(pool.can_be for pool in self.avoid)
         )
 
     def was_made_by(self, now: datetime) -> bool:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.floor.source import FloorOf, Source
-from evenkeel.decisions.floor.standing import Standing, stand
+from evenkeel.decisions.floor.standing import Standing, Workload, stand
 from evenkeel.decisions.pools.spread import Spread
 from evenkeel.model import names
 from evenkeel.model.floor import ALL, MAJORITY_OF_ALL, NONE, Floor
@@ -108,17 +108,53 @@ def test_evictions_that_wait_at_the_gate_are_told(number: int, brief: str) -> No
 
 
 def of_pool(held: dict[Pool, int], goal: int, pools: int) -> list[str]:
-    return [each.reason for each in of_pools(Spread({}, held), goal, lambda: pools)]
+    return [each.reason for each in of_pools(standing(NONE), Spread({}, held), goal, lambda: pools)]
 
 
 def test_a_pool_with_more_than_its_goal_is_named() -> None:
     assert of_pool({}, 1, 0) == []
     assert of_pool({A: 2, B: 2}, 2, 2) == []
-    (remark,) = of_pools(Spread({}, {A: 1, B: 3}), 2, lambda: 2)
+    (remark,) = of_pools(standing(NONE), Spread({}, {A: 1, B: 3}), 2, lambda: 2)
     assert (remark.reason, remark.brief, remark.warning) == ("PoolTooFull", "pool too full", True)
     assert remark.message.startswith(
         "3 of its pods are in one pool (m5.large in b), which is to have 2 at most"
     )
+
+
+TEMPLATE = {names.PLACEMENT: names.BY_TEMPLATE}
+
+
+@pytest.mark.parametrize(
+    ("workload", "options", "told"),
+    [
+        (
+            builders.deployment(),
+            {},
+            "new pods rather go to others, and restore moves a pod at a time",
+        ),
+        (
+            builders.deployment(),
+            {"is_managed": False},
+            "its namespace is not managed: nothing moves",
+        ),
+        (
+            builders.deployment(annotations=TEMPLATE),
+            {},
+            "its template places its pods: nothing moves",
+        ),
+        (builders.deployment(namespace="kube-system"), {}, "nothing moves in this namespace"),
+        (builders.deployment(), {"in_gang": True}, "others, and the pods of a gang stay"),
+        (builders.stateful_set(), {}, "others, and the pods of a StatefulSet stay"),
+    ],
+)
+def test_what_moves_out_of_a_pool_with_too_many_is_told(
+    workload: Workload, options: dict[str, bool], told: str
+) -> None:
+    in_gang, is_managed = options.get("in_gang", False), options.get("is_managed", True)
+    floor = FloorOf(NONE, Source.WORKLOAD)
+    stands = stand(workload, floor, (), FLEET.capacity, is_managed=is_managed)
+    (remark,) = of_pools(stands, Spread({}, {A: 1, B: 3}), 2, lambda: 2, in_gang=in_gang)
+    assert remark.message.endswith(told)
 
 
 def test_pools_are_counted_only_where_one_has_more_than_its_goal() -> None:
@@ -128,14 +164,14 @@ def test_pools_are_counted_only_where_one_has_more_than_its_goal() -> None:
         counted.append(2)
         return 2
 
-    assert of_pools(Spread({}, {A: 2, B: 2}), 2, count) == []
+    assert of_pools(standing(NONE), Spread({}, {A: 2, B: 2}), 2, count) == []
     assert counted == []
-    assert of_pools(Spread({}, {A: 3, B: 1}), 2, count)
+    assert of_pools(standing(NONE), Spread({}, {A: 3, B: 1}), 2, count)
     assert counted == [2]
 
 
 def test_where_there_are_too_few_pools_that_is_said_instead() -> None:
-    (remark,) = of_pools(Spread({}, {A: 3, B: 4}), 2, lambda: 3)
+    (remark,) = of_pools(standing(NONE), Spread({}, {A: 3, B: 4}), 2, lambda: 3)
     assert (remark.reason, remark.warning) == ("PoolsTooFew", True)
     assert remark.message == (
         "its 7 pods on spot need 4 pools to have 2 at most in each, and 3 can take them: add"

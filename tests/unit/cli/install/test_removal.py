@@ -1,11 +1,13 @@
 """``evenkeel uninstall`` deletes all that the folders of manifests/ can bring into a cluster."""
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import yaml
 
+from evenkeel.model import names
 from evenkeel.settings import Mode
 from evenkeel_cli import manifests
 from evenkeel_cli.install import plan
@@ -13,6 +15,7 @@ from evenkeel_cli.install.absence import Absent
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Choices, Webhook
 from evenkeel_cli.install.objects import title
+from evenkeel_cli.install.traces import NOTES
 from evenkeel_cli.manifests import Manifest
 from evenkeel_hosting.files import ROOT
 from tests.template.cloudformation import load
@@ -60,3 +63,15 @@ def test_an_installation_without_a_webhook_leaves_no_right_of_the_gate() -> None
             step.do()
 
     assert kept.objects == {}
+
+
+def test_each_note_on_a_workload_is_taken_off() -> None:
+    """But for what restore wrote into a template, which another step asks the owner to take off."""
+    on_workloads = ("Deployment", "ReplicaSet", "StatefulSet", "Job")
+    page = (ROOT / "docs/reference/annotations.md").read_text()
+    _, written, _ = re.split("## What Evenkeel (?:writes|honours of others)", page)
+    rows = re.findall(
+        r"^\| `(evenkeel\.dev/[a-z-]+)` .*annotation on ([A-Za-z, ]+)", written, re.MULTILINE
+    )
+    noted = {key for key, where in rows if where.strip().split(", ")[0] in on_workloads}
+    assert noted - {names.TEMPLATE} == set(NOTES)

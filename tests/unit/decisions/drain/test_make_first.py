@@ -20,6 +20,7 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Condition
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
+from evenkeel.model.pool import Pool
 from evenkeel.model.release import COOLDOWN_FIRST, LONGEST_RELEASE, Cooldown, ReleaseReason
 from evenkeel.model.request import Delete, Evict
 from evenkeel.model.workload import Deployment, ReplicaSet
@@ -84,11 +85,12 @@ class Scene:
         deadline: datetime | None = None,
         wanted: int | None = None,
         since: datetime = NOW,
+        avoid: tuple[Pool, ...] = (),
         **options: Any,
     ) -> "Scene":
         """Add released pods."""
         release = builders.release(
-            self._origin, reason=reason, deadline=deadline, wanted=wanted, since=since
+            self._origin, reason=reason, deadline=deadline, wanted=wanted, since=since, avoid=avoid
         )
         of = self._origin
         self._released += [builders.pod(n, of=of, released=release, **options) for n in names]
@@ -518,6 +520,27 @@ def test_a_workload_rests_after_a_voluntary_handover_was_rolled_back(
     rested = patched(scene.deployment, cool_down.write)
     assert writes.cooldown_of(rested) == Cooldown(failures=1, until=NOW + COOLDOWN_FIRST)
     assert cool_down.workload == scene.deployment.reference
+
+
+def test_after_a_move_to_another_pool_was_rolled_back_only_such_moves_rest() -> None:
+    def away(scene: Scene, name: str, **options: Any) -> Scene:
+        return scene.away(name, reason=ReleaseReason.RESTORE, deadline=NOW, **options)
+
+    def rested(scene: Scene) -> Deployment:
+        assert scene.deployment is not None
+        (cool_down,) = (step for step in scene.plan().steps if step.verb is Verb.COOL_DOWN)
+        return patched(scene.deployment, cool_down.write)
+
+    found = rested(away(Scene(HINTED), "a", avoid=(Pool("m5", "a"),)))
+    rest = Cooldown(failures=1, until=NOW + COOLDOWN_FIRST)
+    assert writes.cooldown_of(found, names.POOL_COOLDOWN) == rest
+    assert writes.cooldown_of(found) is None
+    again = Scene(HINTED).moving("b")
+    again.deployment = found
+    assert candidates(again.plan()) == ["b"]
+
+    both = away(away(Scene(HINTED), "a", avoid=(Pool("m5", "a"),)), "b")
+    assert [step.verb for step in both.plan().steps].count(Verb.COOL_DOWN) == 2
 
 
 def test_a_replica_set_without_a_deployment_rests_itself() -> None:

@@ -28,6 +28,7 @@ from tests.unit.decisions.placement.pods import (
 ON_DEMAND = placed_as(Capacity.ON_DEMAND, NOW, claim="c1", slot=3)
 SPOT = placed_as(Capacity.SPOT, NOW)
 IS_SPOT = [clause(key, "In", "spot", "SPOT", "Spot") for key in KEYS]
+NOT_CALLED_ON_DEMAND = [clause(key, "NotIn", "on-demand", "ON_DEMAND") for key in KEYS]
 NOT_SPOT = [clause(key, "NotIn", "spot", "SPOT", "Spot") for key in KEYS]
 COST = "controller.kubernetes.io/pod-deletion-cost"
 ZONE = clause("zone", "In", "a")
@@ -221,8 +222,7 @@ def test_spot_outside_full_pools_is_preferred_to_spot_in_one() -> None:
     other_zone = [clause(TOPOLOGY_ZONE, "NotIn", "a")]
     other_type = [clause(TOPOLOGY_ZONE, "In", "a"), clause(TYPE, "NotIn", "m5")]
     rather = [
-        {"weight": 50, "preference": term(spot, *outside)}
-        for spot in IS_SPOT
+        {"weight": 50, "preference": term(*NOT_CALLED_ON_DEMAND, *outside)}
         for outside in (other_zone, other_type)
     ]
     placed = place(document(), SPOT, full=full)
@@ -242,16 +242,50 @@ def test_pools_that_lost_a_node_are_worst_and_those_of_their_type_or_zone_in_bet
     safe = [{"weight": 100, "preference": term(spot, other_type)} for spot in IS_SPOT]
     safer = [{"weight": 25, "preference": term(spot, other_zone)} for spot in IS_SPOT]
     placed = place(document(), SPOT, lost=lost)
-    assert liked(placed) == [*safe, *safer, *liked(place(document(), SPOT))]
+    assert liked(placed) == [*safe, *liked(place(document(), SPOT)), *safer]
+    assert place(document(), SPOT, lost=lost, full=[Pool("m5", "b")]) == placed
     assert place(placed, SPOT) == place(placed, SPOT, lost=lost) == placed
     assert liked(place(document(), MOVED, lost=lost)) == [*safe, *safer]
 
 
-def test_karpenter_heeds_spot_of_another_type_first() -> None:
-    """It sorts by weight and takes the first; of equal ones the order stays."""
-    full, lost = [Pool("c5", "b")], [Pool("m5", "a")]
-    heaviest = max(liked(place(document(), SPOT, full=full, lost=lost)), key=lambda t: t["weight"])
-    assert heaviest["preference"] == term(IS_SPOT[0], clause(TYPE, "NotIn", "m5"))
+@pytest.mark.parametrize("names_interruptible", [False, True])
+def test_the_first_term_is_spot_of_another_type_and_there_are_few(
+    *, names_interruptible: bool
+) -> None:
+    """Karpenter takes the heaviest, and of up to twelve the first of equal ones."""
+    labels = CapacityLabels(names_interruptible=names_interruptible)
+    pools = [Pool(kind, zone) for kind in ("m5", "c5") for zone in "abcdefgh"]
+    found = liked(place(document(), SPOT, labels, lost=pools[:1]))
+    assert found[0]["preference"] == term(IS_SPOT[0], clause(TYPE, "NotIn", "m5"))
+    for pods in (SPOT, MOVED):
+        for full, lost in ((pools, []), ([], pools), (pools, pools)):
+            found = liked(place(document(), pods, labels, full=full, lost=lost))
+            weights = [each["weight"] for each in found]
+            assert len(found) <= 12
+            assert weights == sorted(weights, reverse=True)
+
+
+@given(some_pools, st.builds(Pool, st.sampled_from(["", *"mcr"]), st.sampled_from(["", *"abz"])))
+def test_a_spot_node_in_a_full_pool_is_behind_the_others_and_before_on_demand(
+    full: list[Pool], of_node: Pool
+) -> None:
+    found = liked(place(document(), SPOT, full=full))
+
+    def weight(capacity: str | None) -> int:
+        there = {KEYS[1]: capacity, TYPE: of_node.type, TOPOLOGY_ZONE: of_node.zone}
+        said = {key: value for key, value in there.items() if value}
+        return sum(
+            each["weight"]
+            for each in found
+            if all(
+                label_holds(c["operator"], said.get(c["key"]), c.get("values", ()))
+                for c in each["preference"]["matchExpressions"]
+            )
+        )
+
+    is_outside = bool(full) and of_node not in full
+    found_weights = [weight(capacity) for capacity in ("spot", "on-demand", "ON_DEMAND", None)]
+    assert found_weights == [100 + 50 * is_outside, 0, 0, 50 * is_outside]
 
 
 def test_a_pod_that_matches_no_node_is_left_so() -> None:

@@ -9,13 +9,14 @@ import msgspec
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.floor.source import floor_of
 from evenkeel.decisions.floor.standing import Workload, stand
+from evenkeel.decisions.pools.warned import warned
 from evenkeel.decisions.restore.move_gang import named_by
 from evenkeel.decisions.restore.plan import plan
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
 from evenkeel.decisions.restore.step import Outcome, RestorePlan, Step
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
-from evenkeel.model.capacity import Capacity
+from evenkeel.model.capacity import WELL_KNOWN, Capacity
 from evenkeel.model.meta import Condition
 from evenkeel.model.move import Restored
 from evenkeel.model.node import Node
@@ -48,7 +49,9 @@ def fleet(
     doomed: Sequence[str] = (),
 ) -> Fleet:
     """These nodes, or the usual four."""
-    return Fleet({each.name: each for each in nodes or NODES}, frozenset(doomed), used or {})
+    there = {each.name: each for each in nodes or NODES}
+    losses = tuple(warned((there[name] for name in doomed), WELL_KNOWN, NOW))
+    return Fleet(there, frozenset(doomed), used or {}, losses=losses)
 
 
 def deployment(replicas: int, floor: str = "", **options: Any) -> Deployment:

@@ -381,7 +381,7 @@ def test_for_ten_minutes_after_a_warning_none_is_begun() -> None:
 
 def test_so_it_is_after_one_that_the_reconciler_noted_and_whose_node_is_gone() -> None:
     noted = [Loss(Pool(), NOW - 3 * MINUTE)]
-    nodes = msgspec.structs.replace(with_nodes(), noted=noted)
+    nodes = msgspec.structs.replace(with_nodes(), losses=noted)
     found = made(web(nodes=nodes), nodes=nodes)
     assert not found.steps
     assert read(found.rest).until == NOW + 7 * MINUTE
@@ -395,9 +395,11 @@ def test_a_warning_makes_no_rest_shorter() -> None:
     assert after.failures == 5
 
 
-def test_a_warning_of_the_future_is_one_of_now() -> None:
-    nodes = with_nodes(warned("s1", -60 * MINUTE))
+def test_a_warning_of_a_clock_that_is_ahead_is_one_of_now_and_none_of_the_future_counts() -> None:
+    nodes = with_nodes(warned("s1", -5 * MINUTE))
     assert read(made(web(nodes=nodes), nodes=nodes).rest).since == NOW
+    nodes = with_nodes(warned("s1", -6 * MINUTE))
+    assert begun(made(web(), nodes=nodes)) == ["web"]
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ def test_a_pool_that_lost_a_node_has_no_room_and_takes_pods_all_the_same() -> No
         return node(name, labels={names.INSTANCE_TYPE: "m5", names.ZONE: zone}, **options)
 
     noted = [Loss(Pool("m5", "a"), builders.NOW)]
-    here = msgspec.structs.replace(fleet(at("s1", "a"), at("s2", "b")), noted=noted)
+    here = msgspec.structs.replace(fleet(at("s1", "a"), at("s2", "b")), losses=noted)
     rooms = Rooms(here)
     assert rooms.has(request(), SPOT)
     assert not rooms.has(request("a"), SPOT)

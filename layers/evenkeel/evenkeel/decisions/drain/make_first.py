@@ -9,6 +9,7 @@ from evenkeel.decisions.drain.eviction_asked import before_eviction
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.turns import WHY
 from evenkeel.decisions.drain.verdicts import PodPlan
+from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
@@ -32,9 +33,10 @@ def of_released(census: Census) -> Iterator[PodPlan]:
 
     Where a voluntary handover is given up, the workload rests for a while, except where no node
     came for a pod that was released without room: restore counts those. A pod whose node came, and
-    that was not available in time, is the workload's failure.
+    that was not available in time, is the workload's failure. After a move to another pool only
+    further ones rest: a failed one says nothing of spot, nor of the workload.
     """
-    is_given_up = False
+    given_up: set[str] = set()
     for pod in census.unreadable:
         yield PodPlan(verdicts.unreadable(census, pod))
     for position, item in enumerate(census.order_of_going):
@@ -59,10 +61,11 @@ def of_released(census: Census) -> Iterator[PodPlan]:
                 and not census.is_placed(item)
             )
             is_back = found.decision.verb is Verb.ROLL_BACK
-            is_given_up |= voluntary and is_back and not no_node_came
+            if voluntary and is_back and not no_node_came:
+                given_up.add(names.POOL_COOLDOWN if item.release.avoid else names.COOLDOWN)
             yield found
-    if is_given_up:
-        yield from map(PodPlan, verdicts.cool_down(census))
+    for key in sorted(given_up):
+        yield from map(PodPlan, verdicts.cool_down(census, key))
 
 
 def _unwanted(census: Census, item: ReleasedPod, position: int) -> PodPlan:

@@ -9,6 +9,7 @@ import msgspec
 from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.census import Census, MovingPod, ReleasedPod
 from evenkeel.decisions.drain.deadlines import Deadline
+from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
@@ -40,10 +41,10 @@ def counts(census: Census) -> str:
     return f"{there} available, {census.wanted} wanted"
 
 
-def cooldown_of(census: Census) -> Cooldown | None:
+def cooldown_of(census: Census, key: str = names.COOLDOWN) -> Cooldown | None:
     """The cooldown of the Deployment if there is one, else of the ReplicaSet."""
     top = census.owner.deployment or census.replica_set
-    return writes.cooldown_of(top) if top is not None else None
+    return writes.cooldown_of(top, key) if top is not None else None
 
 
 def not_moved(census: Census, mover: MovingPod) -> Decision:
@@ -112,10 +113,13 @@ def unreadable(census: Census, pod: Pod) -> Decision:
     )
 
 
-def cool_down(census: Census) -> Sequence[Decision]:
-    """The cooldown of a workload whose voluntary handover was given up, unless it rests already."""
+def cool_down(census: Census, key: str) -> Sequence[Decision]:
+    """The cooldown of a workload whose voluntary handover was given up, unless it rests already.
+
+    ``key``: the annotation that says so.
+    """
     top = census.owner.deployment or census.replica_set
-    cooldown = cooldown_of(census)
+    cooldown = cooldown_of(census, key)
     if top is None or (cooldown is not None and census.now < cooldown.until):
         return ()
     return (
@@ -124,7 +128,7 @@ def cool_down(census: Census) -> Sequence[Decision]:
             Verb.COOL_DOWN,
             Reason.HANDOVER_ROLLED_BACK,
             "its voluntary handover was rolled back: the next one waits for the cooldown",
-            write=writes.cooldown_patch(top, census.now),
+            write=writes.cooldown_patch(top, census.now, key),
         ),
     )
 

@@ -125,24 +125,26 @@ def disruption_patch(pod: Pod, now: datetime) -> Patch:
     )
 
 
-def cooldown_of(workload: KubernetesObject) -> Cooldown | None:
+def cooldown_of(workload: KubernetesObject, key: str = names.COOLDOWN) -> Cooldown | None:
     """The cooldown that a workload carries; None without one that makes sense.
+
+    ``key``: the annotation, which is another one for moves to other pools.
 
     Anybody who may annotate workloads can have written it: a time without a zone is none.
     """
-    cooldown = read_note(workload.metadata.annotations.get(names.COOLDOWN), Cooldown)
+    cooldown = read_note(workload.metadata.annotations.get(key), Cooldown)
     return cooldown if cooldown is not None and is_sound(cooldown.until) else None
 
 
-def cooldown_patch(workload: KubernetesObject, now: datetime) -> Patch:
+def cooldown_patch(workload: KubernetesObject, now: datetime, key: str = names.COOLDOWN) -> Patch:
     """Let a workload rest after a rolled back handover, twice as long as after the last.
 
     What failed a good while ago is forgotten.
     """
-    last = cooldown_of(workload)
+    last = cooldown_of(workload, key)
     failures = 1 + (last.counts(now) if last is not None else 0)
     cooldown = Cooldown(failures=failures, until=now + rest_after(failures))
-    return annotate(workload, names.COOLDOWN, msgspec.json.encode(cooldown).decode())
+    return annotate(workload, key, msgspec.json.encode(cooldown).decode())
 
 
 def annotate(item: KubernetesObject, key: str, value: str) -> Patch:

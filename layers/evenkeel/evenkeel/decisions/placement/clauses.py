@@ -20,6 +20,9 @@ from evenkeel.model.pool import Pool
 SPELLINGS: Final = (names.SPOT, names.SPOT.upper(), names.SPOT.capitalize())
 """How the values of capacity labels, and of taints with their keys, spell spot."""
 
+ON_DEMAND_SPELLINGS: Final = ("on-demand", "ON_DEMAND")
+"""How Karpenter and EKS spell on-demand in their labels."""
+
 
 def not_spot(labels: CapacityLabels) -> tuple[NodeRequirement, ...]:
     """Clauses of one term: no label calls the node spot, nor reserved and interruptible."""
@@ -99,25 +102,28 @@ def rather_on_demand(labels: CapacityLabels) -> tuple[PreferredTerm, ...]:
 
 
 def rather_outside(full: Collection[Pool], labels: CapacityLabels) -> tuple[PreferredTerm, ...]:
-    """Terms of which a spot node matches one for each label that is in none of these pools.
+    """Terms of which a node matches one that is in none of these pools and not labelled on-demand.
 
-    A pod rather goes to a full pool than to on-demand.
+    A pod rather goes to a full pool than to on-demand: ``rather_spot`` weighs more. One term for
+    each capacity label would be too many, see ``patch``. So a node without any such label, which is
+    on-demand, matches one, too.
     """
     if not full:
         return ()
-    terms = only_spot(None, labels, full)
-    return _preferred([term.match_expressions or () for term in terms], weight=50)
+    own = tuple(
+        NodeRequirement(key=key, operator="NotIn", values=ON_DEMAND_SPELLINGS)
+        for key in labels.keys
+    )
+    return _preferred([(*own, *other) for other in outside(full)], weight=50)
 
 
 def rather_safe(lost: Collection[Pool], labels: CapacityLabels) -> tuple[PreferredTerm, ...]:
-    """Terms for spot nodes of other types than these pools, and of other zones.
+    """Terms for spot nodes of other types than these pools, and of other zones; there is a pool.
 
-    So a node of the pool is worst, and those of its type, then of its zone, are between it and the
-    others. They come before those of ``rather_spot``: Karpenter heeds the heaviest term alone, and
-    of equal ones the first.
+    So a node of a lost pool is worst. Better are nodes of its type, then those of its zone, and
+    best those of another type in another zone. These terms come before those of ``rather_spot``:
+    Karpenter heeds the heaviest term alone, and of up to 12 terms the first of equal ones.
     """
-    if not lost:
-        return ()
     types = _none_of(names.INSTANCE_TYPE, sorted({pool.type for pool in lost}))
     zones = _none_of(names.ZONE, sorted({pool.zone for pool in lost}))
     spot = is_spot(labels)

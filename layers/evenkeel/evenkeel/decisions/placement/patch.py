@@ -16,7 +16,7 @@ from evenkeel.decisions.placement.clauses import (
     rather_spot,
 )
 from evenkeel.model import names
-from evenkeel.model.affinity import NewPodSpec, NodeSelectorTerm, Toleration
+from evenkeel.model.affinity import NewPodSpec, NodeSelectorTerm, PreferredTerm, Toleration
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.placement import NewPod, Placed
 from evenkeel.model.pool import Pool
@@ -44,7 +44,15 @@ class KeptOff(NamedTuple):
     lost: Collection[Pool] = ()
 
 
-NOWHERE: Final = KeptOff()
+NO_POOLS: Final = KeptOff()
+
+
+MOST_TERMS: Final = 12
+"""A pod is given so many preferred terms at most.
+
+Karpenter gives one up after the other until a node fits. It sorts them by weight with Go's
+``sort.Slice``, which keeps the order of equal ones in lists of up to 12.
+"""
 
 
 def placement_patch(
@@ -54,7 +62,7 @@ def placement_patch(
     *,
     scales_in: bool,
     is_only: bool = False,
-    pools: KeptOff = NOWHERE,
+    pools: KeptOff = NO_POOLS,
 ) -> Sequence[Operation]:
     """Let a pod ask for a capacity type, and note that on it.
 
@@ -70,16 +78,27 @@ def placement_patch(
         operations += _not_on_spot(pod.spec, labels)
     else:
         required = _only_on_spot(pod.spec, labels, pools.avoid) if placed.move else ()
-        wanted = [
-            *rather_safe(pools.lost, labels),
-            *(() if placed.move else rather_spot(labels)),
-            *rather_outside(pools.full, labels),
-        ]
+        wanted = _preferences(pools, labels, is_move=bool(placed.move))
         asks = [*required, *_items(_PREFERRED, pod.spec.node_affinity.preferred, wanted)]
         parents = _parents(pod.spec) if asks else ()
         borne = [*bears_spot(labels), *([bears_headroom()] if is_only else [])]
         operations += [*parents, *asks, *_tolerating(pod.spec, borne)]
     return operations
+
+
+def _preferences(
+    pools: KeptOff, labels: CapacityLabels, *, is_move: bool
+) -> Sequence[PreferredTerm]:
+    """Where on spot a pod rather goes, the heaviest term first.
+
+    While pools are lost it does not matter which are full.
+    """
+    spot = () if is_move else rather_spot(labels)
+    if pools.lost:
+        terms = [*rather_safe(pools.lost, labels), *spot]
+    else:
+        terms = [*spot, *rather_outside(pools.full, labels)]
+    return sorted(terms, key=lambda term: -term.weight)[:MOST_TERMS]
 
 
 def _noted(pod: NewPod, placed: Placed, *, scales_in: bool) -> Iterator[Operation]:

@@ -74,7 +74,7 @@ def _choose(moving: Moving, owner: Owner) -> Pod | Decision:
     """
     here = moving.target.other
     why = leave(moving.case, Reason.NOBODY_TO_MOVE, f"none of its pods is on {here}")
-    for pod in sorted(moving.elsewhere, key=lambda pod: _rank(pod, here)):
+    for pod in sorted(moving.candidates, key=lambda pod: _rank(pod, here)):
         stays = moving.stays(pod, owner, Way.HANDOVER)
         if stays is None:
             return pod

@@ -40,7 +40,7 @@ def move(moving: Moving, group: GroupName, replica_sets: Sequence[ReplicaSet]) -
         return leave(case, Reason.GANG, message)
     (replica_set,) = replica_sets
     owner = owner_of(moving, replica_set)
-    pods = sorted(moving.elsewhere, key=lambda pod: pod.uid)
+    pods = sorted(moving.candidates, key=lambda pod: pod.uid)
     for pod in pods:
         stays = moving.stays(pod, owner, Way.HANDOVER)
         if stays is not None:

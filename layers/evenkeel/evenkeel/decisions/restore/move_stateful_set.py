@@ -64,7 +64,7 @@ def _choose(moving: Moving, stateful_set: StatefulSet) -> Pod | None:
     """The highest ordinal that belongs on the target, and is not there."""
     floor, belongs = moving.case.standing.floor.floor, moving.target is Capacity.ON_DEMAND
     off = [
-        pod for pod in moving.elsewhere if floor.includes(index_of(pod, stateful_set)) is belongs
+        pod for pod in moving.candidates if floor.includes(index_of(pod, stateful_set)) is belongs
     ]
     return max(off, key=lambda pod: index_of(pod, stateful_set) or 0, default=None)
 

@@ -39,7 +39,7 @@ class Moving(msgspec.Struct, frozen=True):
     avoid: tuple[Pool, ...] = ()
 
     @property
-    def elsewhere(self) -> Sequence[Pod]:
+    def candidates(self) -> Sequence[Pod]:
         """Its pods on the other capacity type, or in the fullest of the pools to avoid."""
         fleet, other = self.snapshot.fleet, self.target.other
         if self.avoid:

@@ -7,7 +7,8 @@ Its replacement may be in no full pool, so each move makes the pods' spread more
 come to an end.
 """
 
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Final
 
 from evenkeel.decisions.drain import writes
@@ -20,6 +21,8 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.move import Restored
 from evenkeel.model.pool import MOST, Pool, noted
 from evenkeel.model.reasons import Reason
+from evenkeel.model.release import rest_after
+from evenkeel.model.template import is_by_template
 from evenkeel.model.times import in_words
 from evenkeel.model.workload import Deployment
 
@@ -40,46 +43,74 @@ def to_avoid(case: Case, fleet: Fleet) -> tuple[Pool, ...]:
         return ()
     spread = spread_of(case.pods, fleet.pools)
     full = spread.full(goal)
-    return tuple(full[:MOST]) if full and spread.held[full[0]] > goal else ()
+    return tuple(full) if full and spread.held[full[0]] > goal else ()
 
 
 def note(case: Case, fleet: Fleet) -> Step | None:
-    """Note on a workload which pools are full; None if it says so already, or none was and is.
+    """Note on a workload which pools are full, or take the note off.
 
-    Nor is it noted where pods are not placed: see ``workload``.
+    None where the note says so already, or where there is none and no pool is full. The webhook
+    does not read it for pods that it does not place, and one pod goes wherever it finds room.
     """
-    if not case.standing.is_managed or case.workload.namespace in names.CLUSTERS_OWN:
+    workload, goal = case.workload, case.goal
+    there = workload.metadata.annotations.get(names.FULL_POOLS)
+    if workload.namespace in names.CLUSTERS_OWN:
         return None
-    goal, there = case.goal, case.workload.metadata.annotations.get(names.FULL_POOLS)
-    full = spread_of(case.pods, fleet.pools).full(goal) if goal is not None else ()
+    is_read = case.standing.is_managed and not is_by_template(workload)
+    full: Sequence[Pool] = ()
+    if goal is not None and is_read and workload.spec.replicas > 1:
+        full = spread_of(case.pods, fleet.pools).full(goal)
     text = noted(sorted(full[:MOST])) if full else None
     if text == there:
         return None
     if text is None:
-        write = writes.take_annotation(case.workload, names.FULL_POOLS)
+        write = writes.take_annotation(workload, names.FULL_POOLS)
     else:
-        write = writes.annotate(case.workload, names.FULL_POOLS, text)
+        write = writes.annotate(workload, names.FULL_POOLS, text)
     message = f"pools with {goal} of its pods: {'; '.join(map(str, full)) or 'none'}"
     decision = about(case, Verb.ACKNOWLEDGE, Reason.POOLS_FULL, message, write=write)
-    return Step(workload=case.workload.key, decision=decision)
+    return Step(workload=workload.key, decision=decision)
 
 
 def not_now(moving: Moving) -> Decision | None:
     """Why no pod goes to another pool now.
 
-    - one was moved a moment ago;
-    - its owner's rules have so many terms that it cannot say which pools to avoid.
+    - more pools are full than a move can exclude: its replacement might land in one of the others,
+      and moves would not come to an end;
+    - one was moved a moment ago, or such moves failed: each failure doubles the rest;
+    - the pools to avoid are in so many zones, or its owner's rules have so many terms, that its
+      affinity would have too many.
     """
     case, now = moving.case, moving.snapshot.now
     if not moving.avoid:
         return None
-    last = Restored.of(case.workload)
-    if last is not None and last.at <= now < last.at + RESTS:
-        until = last.at + RESTS
+    if len(moving.avoid) > MOST:
+        message = f"{len(moving.avoid)} pools are full, and a move can exclude {MOST}: none moves"
+        return leave(case, Reason.POOL_TOO_FULL, message)
+    until = _rests_until(case, now)
+    if now < until:
         message = f"{moving.avoid[0]} has too many of its pods: none moves before {in_words(until)}"
         return leave(case, Reason.POOL_TOO_FULL, message, verb=Verb.WAIT, until=until)
     required = moving.rules.node_affinity.required
-    if required is not None and len(required.node_selector_terms or ()) > MOST_TERMS:
-        message = "its own affinity has too many terms to say which pools are full besides"
-        return leave(case, Reason.POOL_TOO_FULL, message)
-    return None
+    number = len(required.node_selector_terms or ()) if required is not None else 0
+    if number <= MOST_TERMS:
+        return None
+    zones = len({pool.zone for pool in moving.avoid})
+    where = "one zone" if zones == 1 else f"{zones} zones"
+    own = case.workload.spec.template.spec.node_affinity.required
+    beside = " beside its own affinity" if own is not None else ""
+    message = (
+        f"excluding pools in {where}{beside} takes {number} terms, and {MOST_TERMS} are the most"
+    )
+    return leave(case, Reason.POOL_TOO_FULL, message)
+
+
+def _rests_until(case: Case, now: datetime) -> datetime:
+    """When the next pod may go to another pool, after any move and after such ones that failed."""
+    last = Restored.of(case.workload)
+    cooldown = writes.cooldown_of(case.workload, names.POOL_COOLDOWN)
+    failures = cooldown.counts(now) if cooldown is not None else 0
+    until = cooldown.until if cooldown is not None else now
+    if last is None or last.at > now:
+        return until
+    return max(until, last.at + max(RESTS, rest_after(failures)))

@@ -1,5 +1,7 @@
 """The plan for all workloads: missing floors first, then what is above them."""
 
+from itertools import islice
+
 import msgspec
 
 from evenkeel.decisions.restore import attempts, other_pool
@@ -17,22 +19,20 @@ def plan(snapshot: Snapshot) -> RestorePlan:
     Missing floors come before surplus, and of each the workload that is furthest off, by its
     size. A move takes its room before the next is looked at. Last come those to spot that no node
     has room for, as many as are allowed now. Beyond the run's budget workloads wait for the next
-    run. At the end it is noted which pools are full, where nothing moves.
+    run. At the end it is noted which pools are full, on as many workloads without a step as pods
+    may move.
     """
     rooms = Rooms(snapshot.fleet)
     attempts.take_room(snapshot, rooms)
     steps: list[Step] = []
-    notes: list[Step] = []
     left: list[Decision] = []
     without_room: list[Case] = []
     budget = snapshot.terms.moves
-    for case in sorted(snapshot.cases, key=_rank):
+    cases = sorted(snapshot.cases, key=_rank)
+    for case in cases:
         if case.standing.floor.problem and case.standing.is_managed:
             left.append(_bad_floor(case))
         outcome = consider(case, snapshot, rooms)
-        note = other_pool.note(case, snapshot.fleet) if isinstance(outcome, Decision) else None
-        if note is not None:
-            notes.append(note)
         if attempts.lacks_room(case, outcome):
             without_room.append(case)
         elif isinstance(outcome, Decision):
@@ -49,6 +49,10 @@ def plan(snapshot: Snapshot) -> RestorePlan:
     steps += [step for step in begun if isinstance(step, Step)]
     left += [attempts.left(case, rest, snapshot.now) for case in without_room[number:]]
     noted = attempts.noted(snapshot, rest, begins=bool(begun)) if rest is not None else None
+    have = {step.workload for step in steps}
+    others = (case for case in cases if case.workload.key not in have)
+    found = (other_pool.note(case, snapshot.fleet) for case in others)
+    notes = islice(filter(None, found), snapshot.terms.moves)
     return RestorePlan(steps=[*steps, *notes], left=left, rest=noted)
 
 

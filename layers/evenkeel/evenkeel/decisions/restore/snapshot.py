@@ -9,7 +9,6 @@ import msgspec
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.floor.standing import Standing, Workload
 from evenkeel.decisions.pools.goal import goal_of
-from evenkeel.decisions.pools.warned import warned
 from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.gang import GroupName
@@ -40,26 +39,20 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
 class Fleet(msgspec.Struct, frozen=True, dict=True):
     """The nodes by name, those that are doomed, and what the pods on each of them asked for.
 
-    ``labels`` tell the nodes' capacity types. ``noted``: which pools lost nodes, as the reconciler
-    says, some of which are gone.
+    ``labels`` tell the nodes' capacity types. ``losses``: which pools lost a node to a warning
+    lately, or are about to; some of the nodes are gone.
     """
 
     nodes: Mapping[str, Node]
     doomed: frozenset[str]
     used: Mapping[str, Mapping[str, float]]
     labels: CapacityLabels = WELL_KNOWN
-    noted: Sequence[Loss] = ()
+    losses: Sequence[Loss] = ()
 
     @cached_property
     def pools(self) -> Mapping[str, Pool | None]:
         """The pool of each node, by the node's name; None for an on-demand node."""
         return pools_of(self.nodes.values(), self.labels)
-
-    @property
-    def losses(self) -> Sequence[Loss]:
-        """Which pools lost a node to a warning lately, or are about to."""
-        doomed = (self.nodes[name] for name in self.doomed if name in self.nodes)
-        return [*self.noted, *warned(doomed, self.labels)]
 
     @cached_property
     def lost(self) -> frozenset[str]:

@@ -28,7 +28,7 @@ from evenkeel.flows.reads import answer, ask_for_one
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import Lease, LeaseSpec
-from evenkeel.model.losses import COUNTS_FOR, losses_in, noted
+from evenkeel.model.losses import losses_in, noted
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node
 from evenkeel.model.pool import Pool
@@ -275,8 +275,7 @@ class Leadership:
         """What this holder and those before know of pools that lost a node lately."""
         before = self._lease.metadata.annotations.get(names.LOST_POOLS) if self._lease else None
         now = self._clock.now()
-        found = [*losses_in(before, now), *warned(self.warned.values(), self._labels)]
-        lost = [loss for loss in found if now - loss.at < COUNTS_FOR]
+        lost = [*losses_in(before, now), *warned(self.warned.values(), self._labels, now)]
         self._noted = frozenset(loss.pool for loss in lost)
         return noted(lost)
 
@@ -284,7 +283,8 @@ class Leadership:
         """Whether a node of a pool that the Lease does not note was warned since this was asked."""
         new = islice(self.warned.values(), self._seen, None)
         self._seen = len(self.warned)
-        return any(loss.pool not in self._noted for loss in warned(new, self._labels))
+        found = warned(new, self._labels, self._clock.now())
+        return any(loss.pool not in self._noted for loss in found)
 
     def _create(self) -> Reply:
         lease = Lease(
@@ -316,7 +316,8 @@ class Leadership:
     def _notes(self) -> dict[str, str]:
         """How far the clock here is ahead, which sets the last moments; and pools that lost nodes.
 
-        In the busy first second the Lease need not be written again for these.
+        The write that takes the Lease notes them as well, so that none follows for them in the
+        first second, which is the busiest.
         """
         ahead = str(round(self._there.ahead.total_seconds()))
         return {names.CLOCK_AHEAD: ahead, names.LOST_POOLS: self._all_losses()}

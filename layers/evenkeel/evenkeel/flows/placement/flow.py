@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final
 
-from evenkeel.decisions.placement.patch import NOWHERE, KeptOff, placement_patch
+from evenkeel.decisions.placement.patch import NO_POOLS, KeptOff, placement_patch
 from evenkeel.decisions.placement.scope import (
     controller_kind,
     left_by_itself,
@@ -208,7 +208,7 @@ class PlacementFlow:
         labels: CapacityLabels,
         *,
         is_only: bool = False,
-        pools: KeptOff = NOWHERE,
+        pools: KeptOff = NO_POOLS,
     ) -> Sequence[Operation]:
         return placement_patch(
             pod,

@@ -16,6 +16,7 @@ from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.floor.source import floor_of
 from evenkeel.decisions.floor.standing import Workload, stand
 from evenkeel.decisions.notice import mark
+from evenkeel.decisions.pools.warned import warned
 from evenkeel.decisions.restore import move_gang
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
 from evenkeel.errors import ForbiddenError
@@ -28,7 +29,7 @@ from evenkeel.model.annotations import MANAGED
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import Lease, Namespace
 from evenkeel.model.gang import group_of, group_of_template
-from evenkeel.model.losses import losses_in
+from evenkeel.model.losses import Loss, losses_in
 from evenkeel.model.meta import KubernetesObject, Metadata
 from evenkeel.model.move import Move, believed_move
 from evenkeel.model.node import Node
@@ -85,12 +86,9 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     workloads = (*deployments, *stateful_sets)
     groups = _read_groups(cluster, workloads, where)
     around_pods = namespace_objects.by_namespace([*chain.from_iterable(around), *groups])
-    losses = [
-        loss
-        for lease in _read_leases(cluster, LEADER)
-        for loss in losses_in(lease.metadata.annotations.get(names.LOST_POOLS), clock.now())
-    ]
-    fleet = msgspec.structs.replace(_fleet(nodes, pods, scope.capacity_labels), noted=losses)
+    fleet = _fleet(nodes, pods, scope.capacity_labels)
+    losses = _read_losses(cluster, clock.now(), fleet)
+    fleet = msgspec.structs.replace(fleet, losses=losses)
     moves, traces = _read_moves(cluster, clock.now()), _read_traces(cluster)
     spaces = {space.name: space.metadata for space in namespaces}
     by_owner = _grouped(replica_sets, lambda each: each.controller_key)
@@ -246,6 +244,16 @@ def _fleet(nodes: Sequence[Node], pods: Iterable[Pod], labels: CapacityLabels) -
         if names.DOOMED in node.metadata.labels and not mark.is_only_noted(node)
     )
     return Fleet({node.name: node for node in nodes}, doomed, used, labels.among(nodes))
+
+
+def _read_losses(cluster: Cluster, now: datetime, fleet: Fleet) -> Sequence[Loss]:
+    """Those that the reconciler notes, and those of the doomed nodes."""
+    notes = [
+        lease.metadata.annotations.get(names.LOST_POOLS) for lease in _read_leases(cluster, LEADER)
+    ]
+    noted = chain.from_iterable(losses_in(note, now) for note in notes)
+    doomed = map(fleet.nodes.__getitem__, fleet.doomed)
+    return [*noted, *warned(doomed, fleet.labels, now)]
 
 
 def has_leftovers(snapshot: Snapshot) -> bool:
