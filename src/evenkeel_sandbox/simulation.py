@@ -33,10 +33,6 @@ class Responder(Protocol):
     def is_idle(self) -> bool:
         """Whether it has nothing left to do."""
 
-    @property
-    def errors(self) -> Sequence[Exception]:
-        """What went wrong in it."""
-
     def send(self, event: Mapping[str, Any]) -> None:
         """An event has come."""
 

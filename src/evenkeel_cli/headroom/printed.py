@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 import yaml
 
-from evenkeel.decisions.placement.clauses import not_spot
+from evenkeel.decisions.placement.clauses import bears_headroom, not_spot
 from evenkeel.model import names
 from evenkeel.model.affinity import NewAffinity, NodeAffinity, NodeSelector, NodeSelectorTerm
 from evenkeel.model.capacity import CapacityLabels
@@ -82,7 +82,7 @@ def _fill(spec: dict[str, Any], room: Room, labels: CapacityLabels, *, reserved:
     """
     if reserved:
         spec["nodeSelector"] = {names.HEADROOM: names.SINGLES}
-        spec["tolerations"] = [{"key": names.HEADROOM, "operator": "Exists"}]
+        spec["tolerations"] = [msgspec.to_builtins(bears_headroom())]
     term = NodeSelectorTerm(match_expressions=not_spot(labels))
     required = NodeSelector(node_selector_terms=(term,))
     affinity = NewAffinity(node_affinity=NodeAffinity(required=required))

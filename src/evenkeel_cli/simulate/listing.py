@@ -90,21 +90,23 @@ class WorkloadRiskList(Listing, frozen=True, kw_only=True):
     remedies: Sequence[StormResult] = ()
 
 
+SUFFERED: Final[Columns[StormResult]] = (
+    Column("WORKLOADS-BELOW", lambda each: each.workloads_below),
+    Column("AT-ZERO", lambda each: each.workloads_at_zero),
+    Column("LOWEST", lambda each: f"{each.lowest:.0%}"),
+)
+
 POLICIES: Final[Columns[StormResult]] = (
     Column("POLICY", lambda each: each.what),
     Column("STORMS", lambda each: each.storms),
     Column("NODES", lambda each: each.nodes, yields=1),
-    Column("WORKLOADS-BELOW", lambda each: each.workloads_below),
-    Column("AT-ZERO", lambda each: each.workloads_at_zero),
-    Column("LOWEST", lambda each: f"{each.lowest:.0%}"),
+    *SUFFERED,
     Column("PODS-LOST", lambda each: each.pods_lost),
     Column("NODES-MADE", lambda each: each.nodes_made, wide=True),
 )
 
 REMEDIES: Final[Columns[StormResult]] = (
-    Column("WORKLOADS-BELOW", lambda each: each.workloads_below),
-    Column("AT-ZERO", lambda each: each.workloads_at_zero),
-    Column("LOWEST", lambda each: f"{each.lowest:.0%}"),
+    *SUFFERED,
     Column("ADDS", lambda each: words.counted(each.adds, "node")),
     Column("REMEDY", lambda each: each.what),
 )

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from evenkeel.adapters.clock import SystemClock
+from evenkeel.decisions.placement.clauses import bears_headroom
 from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model import names
@@ -156,14 +157,13 @@ def _manage(site: _Site, wanted: Iterable[str]) -> int:
 
 def _rolling(objects: Objects, hurt: Hurt) -> Remedy | None:
     """Deployments that break first because their strategy says so make first."""
-    wrong = [e for e in objects if _reference(e) in hurt and _strategy(e) == RECREATE]
+    wrong = {_reference(e) for e in objects if _strategy(e) == RECREATE}.intersection(hurt)
     if not wrong:
         return None
-    uids = {uid_of(dict(each)) for each in wrong}
     rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
     changed = [
         {**each, "spec": {**each["spec"], "strategy": rolling}}
-        if each["metadata"].get("uid") in uids
+        if _reference(each) in wrong
         else each
         for each in objects
     ]
@@ -178,7 +178,7 @@ def _headroom(
     """Room that is free on on-demand nodes, those that it needs added."""
     site = _Site(objects, labels)
     kept = RESERVED if reserved else {}
-    borne = [{"key": key, "operator": "Exists"} for key in kept]
+    borne = [msgspec.to_builtins(bears_headroom())] if reserved else []
     requests = room.size.quantities
     for number in range(room.placeholders):
         site.place(

@@ -100,7 +100,6 @@ class Dip(msgspec.Struct, frozen=True, kw_only=True):
 class Trial(msgspec.Struct, frozen=True, kw_only=True):
     """What was seen in one storm: so many nodes noticed, nodes made, and pods lost with a node."""
 
-    seed: int
     nodes: int
     made: int
     lost: int
@@ -228,7 +227,6 @@ class _Storm(ReportedSimulation):
             if health.lowest < _wanted(health)
         ]
         return Trial(
-            seed=self._seed,
             nodes=nodes,
             made=self._autoscaler.made,
             lost=self._lost,

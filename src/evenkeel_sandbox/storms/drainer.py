@@ -35,8 +35,6 @@ class Drainer:
     """Empties each node that a warning is about at once, and does nothing about other notices."""
 
     def __init__(self, clock: SimulatedClock, cluster: SimulatedCluster, tell: Tell) -> None:
-        """``errors`` is there for its likes; it raises none."""
-        self.errors: Sequence[Exception] = ()
         self._clock = clock
         self._cluster = cluster
         self._tell = tell
