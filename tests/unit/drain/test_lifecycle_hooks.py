@@ -1,6 +1,7 @@
 """An Auto Scaling group ends a node, and waits for its pods as long as its hook allows."""
 
 import itertools
+from dataclasses import replace
 from datetime import timedelta
 
 import msgspec
@@ -11,10 +12,10 @@ from evenkeel.errors import LifecycleError
 from evenkeel.model import names
 from evenkeel.model.hook import Hook
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Patch
+from evenkeel.model.request import Evict, Patch
 from evenkeel.settings import Mode
 from tests import builders
-from tests.fixtures.scene import Scene
+from tests.fixtures.scene import CALM, Scene
 from tests.unit.drain.conftest import MakeScene
 from tests.unit.drain.manifests import bare_pod, budget, daemon_set, deployment, job
 
@@ -50,6 +51,22 @@ def test_the_group_goes_on_when_the_last_pod_has_left(scene: Scene, *, spot: boo
     assert scene.lowest("web") == 2
     assert scene.is_quiet
     assert any(reason.reason == "LifecycleActionCompleted" for _, reason in scene.told())
+
+
+def test_the_group_goes_on_though_a_watch_shows_the_last_evictions_late(
+    make_scene: MakeScene,
+) -> None:
+    """No invocation ends between the reply to an eviction and what the watch shows of it."""
+    late = timedelta(seconds=0.5)
+    scene = make_scene(options=replace(CALM, watch_latency=late))
+    on_the_last_node(scene, deployment("web", 2, pod={"terminationGracePeriodSeconds": 2}))
+    scene.scale_in("n1")
+    scene.run(until=120)
+
+    (completed,) = scene.told_group("complete")
+    evicted = [sent.at for sent in scene.written() if isinstance(sent.write, Evict)]
+    assert len(evicted) == 2
+    assert completed - max(evicted) < 2
 
 
 def test_no_pod_is_cut_short_by_the_group(scene: Scene) -> None:

@@ -168,14 +168,17 @@ class NodeReconciler:
     ) -> tuple[Collection[str], datetime | None]:
         """Those of these nodes of which every pod has gone that does not belong to its node.
 
-        And when the next of their pods has to be gone, because no plan changes when it goes.
+        And when the next of their pods has to be gone, because no plan changes when it goes. A pod
+        whose eviction was sent ends as if it had been told now, until a watch shows when.
         """
-        occupied = set(self._handovers)
+        occupied, pods = set(self._handovers), self._view.pods
         ends = list[datetime]()
-        for pod in chain.from_iterable(map(self._view.pods.on, node_names)):
+        for pod in chain.from_iterable(map(pods.on, node_names)):
             if pod.finished or pod.is_of_node:
                 continue
             end = pod.ends_at
+            if end is None and pods.is_assumed_evicted(pod.uid):
+                end = now + pod.grace
             if end is None or now < end:
                 occupied.add(pod.spec.node_name)
                 ends += [] if end is None else [end]
