@@ -45,7 +45,7 @@ SAM := SAM_CLI_TELEMETRY=0 PYTHON="$(CURDIR)/.venv-uv/bin/python" PATH="$(CURDIR
 # It needs no environment, which may be under way meanwhile.
 ZIP_LAYER = PYTHONPATH=src "$$(tools/find-python)" tools/zip-layer
 
-SCRIPTS := tools/control-plane tools/paste-demo tools/write-reference tools/write-version \
+SCRIPTS := tools/control-plane tools/record-demo tools/write-reference tools/write-version \
 	tools/zip-layer
 TYPED := layers/evenkeel/evenkeel functions src tests bench
 

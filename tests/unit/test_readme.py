@@ -14,7 +14,7 @@ def test_the_readme_shows_what_every_run_of_the_demo_prints(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("PYTHONHASHSEED", "1")
-    command = [sys.executable, str(ROOT / "tools" / "paste-demo"), "--check"]
+    command = [sys.executable, str(ROOT / "tools" / "record-demo"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
 
