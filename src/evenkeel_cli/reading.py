@@ -9,8 +9,8 @@ from evenkeel_cli import snapshot as snapshots
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_cli.targets import Target
-from evenkeel_sandbox import snapshot_cluster
 from evenkeel_sandbox.built_in import cluster as built_in_cluster
+from evenkeel_sandbox.recorded_cluster import RecordedCluster
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 
 
@@ -22,11 +22,10 @@ def reading(target: Target, snapshot: str | None, *, built_in: bool) -> Iterator
     """
     if (target.is_named, snapshot is not None, built_in).count(True) > 1:
         raise BadInputError("more than one cluster is named: keep one of them")
-    clock = SimulatedClock(SystemClock().now())
     if built_in:
-        yield built_in_cluster.build(clock)
+        yield built_in_cluster.build(SimulatedClock(SystemClock().now()))
     elif snapshot is not None:
-        yield snapshot_cluster.build(snapshots.read(snapshot).objects, clock)
+        yield RecordedCluster(snapshots.read(snapshot).objects)
     else:
         with target.connect() as cluster:
             yield GuardedCluster(cluster, Guard(writes=False))

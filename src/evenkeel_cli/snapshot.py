@@ -1,12 +1,16 @@
 """Snapshots: the objects of a cluster as ``kubectl get -o json`` prints them, read and written."""
 
+import gc
+import gzip
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final, cast
 
 import msgspec
 
@@ -22,8 +26,10 @@ from evenkeel.model.names import is_subdomain
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
+from evenkeel_cli import object_stream
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.event_files import STANDARD_INPUT
+from evenkeel_cli.kept_fields import KeptFields
 from evenkeel_cli.resource_quota import ResourceQuota
 
 COMMAND: Final = "kubectl get nodes,pods,rs,deploy,sts,jobs,pdb,svc,ns,pvc,netpol,quota -A -o json"
@@ -47,6 +53,9 @@ KINDS: Final[Mapping[str, type[KubernetesObject]]] = {
 }
 """The kinds that a snapshot should hold. Others are not read."""
 
+GZIP: Final = b"\x1f\x8b"
+"""How a file begins that gzip has packed."""
+
 WITHOUT: Final[Mapping[str, str]] = {
     "PodDisruptionBudget": "evictions are never refused",
     "Service": "a Service that selects by template hash goes unnoticed",
@@ -66,11 +75,6 @@ ORPHANS: Final[Mapping[tuple[str, str], str]] = {
 ORPHANED: Final = "they count as objects of their own"
 
 
-class _List(msgspec.Struct, frozen=True):
-    kind: str
-    items: list[msgspec.Raw]
-
-
 class _Head(msgspec.Struct, frozen=True):
     """What is read of every item, to know what it is."""
 
@@ -88,8 +92,16 @@ class Snapshot:
 
 def read(name: str) -> Snapshot:
     """Read a snapshot from a file, or from standard input. Raises BadInputError."""
-    label = "standard input" if name == STANDARD_INPUT else name
-    return parse(label, _load(name))
+    if name == STANDARD_INPUT:
+        return parse("standard input", cast("BufferedReader", sys.stdin.buffer))
+    try:
+        with Path(name).open("rb") as stream:
+            return parse(name, stream)
+    except OSError as error:
+        raise BadInputError(
+            f"{name}: cannot be read ({error.strerror or error}): name a file that holds what"
+            f" {COMMAND} prints"
+        ) from None
 
 
 def reserve(file: Path) -> None:
@@ -114,10 +126,10 @@ def _written(file: Path) -> Iterator[None]:
         raise UnmetError(f"{file}: cannot be written ({error.strerror})") from None
 
 
-def parse(file: str, content: bytes) -> Snapshot:
+def parse(file: str, stream: BufferedReader) -> Snapshot:
     """Read a snapshot; ``file`` is its name in messages. Raises BadInputError."""
-    objects = [_item(file, number, raw) for number, raw in enumerate(_items(file, content), 1)]
-    objects = [item for item in objects if item["kind"] in KINDS]
+    with _no_collection():
+        objects = list(_objects(file, stream))
     counts = Counter(item["kind"] for item in objects)
     for kind in ("Node", "Pod"):
         if not counts[kind]:
@@ -127,48 +139,56 @@ def parse(file: str, content: bytes) -> Snapshot:
     return Snapshot([_without(item, lost) for item in objects], notes)
 
 
-def _load(name: str) -> bytes:
-    if name == STANDARD_INPUT:
-        return sys.stdin.buffer.read()
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Meanwhile no garbage is looked for, nor in what was read later on: it stays."""
+    gc.disable()
     try:
-        return Path(name).read_bytes()
-    except OSError as error:
-        raise BadInputError(
-            f"{name}: cannot be read ({error.strerror}): name a file that holds the output of"
-            f" {COMMAND}"
-        ) from None
+        yield
+        gc.freeze()
+    finally:
+        gc.enable()
 
 
-def _items(file: str, content: bytes) -> Sequence[msgspec.Raw]:
+def _objects(file: str, stream: BufferedReader) -> Iterator[dict[str, Any]]:
+    """What is kept of the objects of known kinds. Raises BadInputError."""
+    kept = KeptFields()
     try:
-        listing = msgspec.json.decode(content, type=_List)
-    except msgspec.ValidationError as error:
+        for number, item in enumerate(object_stream.objects(_unpacked(stream)), 1):
+            if _is_known(f"{file}, item {number}", item):
+                yield kept.of(item)
+    except object_stream.NoListError as error:
         raise BadInputError(f"{file}: is no list of objects ({error}): use {COMMAND}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (object_stream.NoJsonError, EOFError, zlib.error) as error:
         raise BadInputError(f"{file}: is no JSON ({error}): make it with {COMMAND}") from None
-    if not listing.kind.endswith("List"):
-        raise BadInputError(f"{file}: is a {listing.kind}, not a List: make it with {COMMAND}")
-    return listing.items
 
 
-def _item(file: str, number: int, raw: msgspec.Raw) -> dict[str, Any]:
-    """One object, checked to be what its kind says as far as Evenkeel reads it."""
-    where = f"{file}, item {number}"
+def _unpacked(stream: BufferedReader) -> BinaryIO:
+    """The stream, or what is in it if gzip has packed it."""
+    is_packed = stream.peek(len(GZIP)).startswith(GZIP)
+    return cast("BinaryIO", gzip.GzipFile(fileobj=stream)) if is_packed else stream
+
+
+def _is_known(where: str, item: Any) -> bool:
+    """Whether an object is of a kind that is read; it is what that says, as far as it is read.
+
+    Raises BadInputError.
+    """
     try:
-        head = msgspec.json.decode(raw, type=_Head)
+        head = msgspec.convert(item, _Head)
         where += f" ({head.kind} {head.metadata.get('name')})"
         kind = KINDS.get(head.kind)
-        if kind is not None:
-            item = msgspec.json.decode(raw, type=kind)
-            if kind.resource.namespaced and not item.namespace:
-                raise BadInputError(f"{where}: metadata.namespace is missing: use {COMMAND}")
-            for name in (item.name, item.namespace) if item.namespace else (item.name,):
-                if not is_subdomain(name):
-                    raise BadInputError(f"{where}: {name!r} can be no name: use {COMMAND}")
-        whole: dict[str, Any] = msgspec.json.decode(raw)
+        if kind is None:
+            return False
+        found = msgspec.convert(item, kind)
     except msgspec.ValidationError as error:
         raise BadInputError(f"{where}: is no Kubernetes object ({error}): use {COMMAND}") from None
-    return whole
+    if kind.resource.namespaced and not found.namespace:
+        raise BadInputError(f"{where}: metadata.namespace is missing: use {COMMAND}")
+    for name in (found.name, found.namespace) if found.namespace else (found.name,):
+        if not is_subdomain(name):
+            raise BadInputError(f"{where}: {name!r} can be no name: use {COMMAND}")
+    return True
 
 
 def _owners(item: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

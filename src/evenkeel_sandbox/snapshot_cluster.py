@@ -20,17 +20,22 @@ def build(
 ) -> SimulatedCluster:
     """A simulated cluster with a snapshot's objects as they are: uids, nodes, states."""
     cluster = SimulatedCluster(clock, options)
-    present = {item["metadata"]["name"] for item in objects if item["kind"] == "Namespace"}
-    used = {item["metadata"].get("namespace", "") for item in objects}
-    cluster.apply(*(_namespace(name) for name in sorted(used - present - {""})))
+    cluster.apply(*missing_namespaces(objects))
     cluster.load(*_placeholders(objects))
     cluster.load(*sorted(objects, key=lambda item: item["kind"] == "Pod"))
     clock.advance(SETTLING)
     return cluster
 
 
-def _namespace(name: str) -> dict[str, Any]:
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+def missing_namespaces(objects: Iterable[Mapping[str, Any]]) -> Sequence[dict[str, Any]]:
+    """The namespaces that objects are in, of which a snapshot holds none."""
+    objects = list(objects)
+    present = {item["metadata"]["name"] for item in objects if item["kind"] == "Namespace"}
+    used = {item["metadata"].get("namespace", "") for item in objects}
+    return [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        for name in sorted(used - present - {""})
+    ]
 
 
 def _placeholders(objects: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -3,7 +3,6 @@
 import random
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from itertools import batched
 from typing import Any
 
 import msgspec
@@ -36,7 +35,7 @@ from evenkeel_sandbox.simulator.controllers.work import Controller
 from evenkeel_sandbox.simulator.kubelet import Kubelets, ready_status
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.scheduler import Scheduler
-from evenkeel_sandbox.simulator.session import Result, SimulatedSession, decode, filter_of
+from evenkeel_sandbox.simulator.session import Result, SimulatedSession, decode, filter_of, listing
 from evenkeel_sandbox.simulator.world import World
 
 type Interceptor = Callable[[Request, Callable[[], Result]], Result]
@@ -278,14 +277,4 @@ class SimulatedCluster:
             found, revision = store.all(*where), store.revision
         else:
             found, revision = store.as_of(*where, age=self.options.cache_lag)
-        objects = in_order(filter(chosen.matches, found))
-        if request.metadata_only:
-            objects = [{"metadata": obj["metadata"]} for obj in objects]
-        kept = request.kept
-        for page in batched(objects, request.limit or len(objects) or 1, strict=False):
-            items = [decode(obj, selection.kind) for obj in page]
-            if kept is not None:
-                items = [item for each in items if (item := kept(each)) is not None]
-            if items:
-                return Listing(tuple(items), str(revision))
-        return Listing((), str(revision))
+        return listing(request, in_order(filter(chosen.matches, found)), revision)

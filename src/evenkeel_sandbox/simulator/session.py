@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from datetime import timedelta
+from itertools import batched
 from typing import Protocol, Self
 
 from evenkeel.errors import ClusterError, UnavailableError
@@ -26,6 +27,22 @@ SHORTEST_WAIT = timedelta(microseconds=100)
 def decode[T: KubernetesObject](obj: Obj, kind: type[T]) -> T:
     """A plain object as the model has it."""
     return converted(obj, kind)
+
+
+def listing(
+    request: List[KubernetesObject], objects: Sequence[Obj], revision: int
+) -> Listing[KubernetesObject]:
+    """What is answered to a list of these objects: all, or the first page that has something."""
+    if request.metadata_only:
+        objects = [{"metadata": obj["metadata"]} for obj in objects]
+    kind, kept = request.selection.kind, request.kept
+    for page in batched(objects, request.limit or len(objects) or 1, strict=False):
+        found = (decode(obj, kind) for obj in page)
+        if kept is not None:
+            found = (item for each in found if (item := kept(each)) is not None)
+        if items := tuple(found):
+            return Listing(items, str(revision))
+    return Listing((), str(revision))
 
 
 def filter_of(selection: Selection[KubernetesObject]) -> Filter:

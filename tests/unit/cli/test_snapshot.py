@@ -1,10 +1,15 @@
+import gzip
 import json
+from io import BufferedReader, BytesIO
 from typing import Any
 
+import msgspec
 import pytest
 
-from evenkeel_cli import snapshot
+from evenkeel.model.pod import Container, PodSpec, PodStatus
+from evenkeel_cli import object_stream, snapshot
 from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.kept_fields import LAST_APPLIED, OF_A_CONTAINER, OF_A_SPEC, OF_A_STATUS
 
 
 def thing(
@@ -37,8 +42,16 @@ WHOLE = [
 ]
 
 
-def content(*items: object) -> bytes:
+def content(*items: object) -> BufferedReader:
+    return stream(listed(*items))
+
+
+def listed(*items: object) -> bytes:
     return json.dumps({"kind": "List", "apiVersion": "v1", "items": items}).encode()
+
+
+def stream(data: bytes) -> BufferedReader:
+    return BufferedReader(BytesIO(data))
 
 
 def test_a_whole_snapshot_needs_no_note() -> None:
@@ -93,38 +106,49 @@ def test_objects_lose_owners_that_the_snapshot_lacks() -> None:
         pytest.param(b'{"kind": "List", "items": [', "s.json: is no JSON", id="truncated"),
         pytest.param(b"kind: List", "s.json: is no JSON", id="YAML"),
         pytest.param(b"\xff\xfe", "s.json: is no JSON", id="not UTF-8"),
-        pytest.param(b"[]", "s.json: is no list of objects", id="an array"),
-        pytest.param(b'{"kind": "Pod"}', "missing required field `items`", id="no items"),
-        pytest.param(b'{"kind": "Pod", "items": []}', "is a Pod, not a List", id="a pod"),
-        pytest.param(content(), "s.json: holds no Node", id="no items in it"),
-        pytest.param(content(NODE), "s.json: holds no Pod", id="no pods"),
-        pytest.param(content(NODE, 7), "s.json, item 2: is no Kubernetes object", id="a number"),
+        pytest.param(listed(*WHOLE) + b"{", "is no JSON (expected a name in quotes", id="more"),
+        pytest.param(b'{"kind": "List", "items": {}}', "its `items` are no array", id="no array"),
+        pytest.param(b'{"items": []}', "has no field `kind`", id="no kind"),
+        pytest.param(b'{"kind" 1}', "expected `:`, at character 9", id="no colon"),
         pytest.param(
-            content({"kind": "Pod", "metadata": {"name": "a"}}),
+            b'{"items": [{"kind": "Secret", "metadata": {}} 2]}',
+            "expected `,` or `]`",
+            id="no comma",
+        ),
+        pytest.param(b'{"a": ' + b"[" * 100_000, "s.json: is no JSON", id="deep"),
+        pytest.param(gzip.compress(b"{}")[:-9], "s.json: is no JSON", id="half of a packed file"),
+        pytest.param(b"[]", "s.json: is no list of objects", id="an array"),
+        pytest.param(b'{"kind": "Pod"}', "no field `items`", id="no items"),
+        pytest.param(b'{"kind": "Pod", "items": []}', "is a Pod, not a List", id="a pod"),
+        pytest.param(listed(), "s.json: holds no Node", id="no items in it"),
+        pytest.param(listed(NODE), "s.json: holds no Pod", id="no pods"),
+        pytest.param(listed(NODE, 7), "s.json, item 2: is no Kubernetes object", id="a number"),
+        pytest.param(
+            listed({"kind": "Pod", "metadata": {"name": "a"}}),
             "s.json, item 1 (Pod a): metadata.namespace is missing",
             id="no namespace",
         ),
         pytest.param(
-            content({"kind": "Pod", "metadata": {"name": 7, "namespace": "shop"}}),
+            listed({"kind": "Pod", "metadata": {"name": 7, "namespace": "shop"}}),
             "s.json, item 1 (Pod 7): is no Kubernetes object (Expected `str`, got `int`",
             id="a wrong type",
         ),
         pytest.param(
-            content(thing("PodDisruptionBudget", "x\x1b]0;pwn")),
+            listed(thing("PodDisruptionBudget", "x\x1b]0;pwn")),
             r"'x\x1b]0;pwn' can be no name",
             id="a name that steers the terminal",
         ),
         pytest.param(
-            content(thing("Pod", "a", namespace="../shop")),
+            listed(thing("Pod", "a", namespace="../shop")),
             "'../shop' can be no name",
             id="a namespace that can be none",
         ),
-        pytest.param(content(thing("Pod", "")), "item 1 (Pod ): '' can be no name", id="no name"),
+        pytest.param(listed(thing("Pod", "")), "item 1 (Pod ): '' can be no name", id="no name"),
     ],
 )
 def test_bad_input_is_told_with_the_file_and_the_item(data: bytes, problem: str) -> None:
     with pytest.raises(BadInputError) as caught:
-        snapshot.parse("s.json", data)
+        snapshot.parse("s.json", stream(data))
 
     message = str(caught.value)
     assert problem.lower() in message.lower()
@@ -134,3 +158,71 @@ def test_bad_input_is_told_with_the_file_and_the_item(data: bytes, problem: str)
 def test_a_file_that_is_not_there_is_bad_input() -> None:
     with pytest.raises(BadInputError, match="No such file or directory"):
         snapshot.read("nowhere.json")
+
+
+@pytest.mark.parametrize("piece", [1, 2, 7, 64])
+def test_it_is_read_in_pieces_that_end_anywhere(
+    monkeypatch: pytest.MonkeyPatch, piece: int
+) -> None:
+    """In the midst of a number, of a character of several bytes, of an escape."""
+    service = thing("Service", "api") | {"spec": {"a": [-8_080.25, 1e300, True], 'ü\n"': {}}}
+    data = json.dumps(
+        {"items": [*WHOLE, service], "kind": "List", "metadata": {"size": 12_345}},
+        indent=4,
+        ensure_ascii=False,
+    )
+    monkeypatch.setattr(object_stream, "PIECE", piece)
+
+    assert snapshot.parse("s.json", stream(data.encode())).objects == [*WHOLE, service]
+
+
+def test_of_a_pod_only_what_is_read_is_kept() -> None:
+    container = {"name": "main", "resources": {"requests": {"cpu": "1"}}, "env": [{"name": "A"}]}
+    volumes = [{"name": "data", "emptyDir": {}}, {"name": "token", "projected": {"sources": []}}]
+    pod = thing("Pod", "web-1-b", ("ReplicaSet", "web-1"))
+    pod["metadata"] |= {
+        "managedFields": [{"manager": "kubelet"}],
+        "annotations": {"a": "b", LAST_APPLIED: "{}"},
+    }
+    pod |= {
+        "spec": {"nodeName": "n1", "containers": [container], "volumes": volumes, "dnsPolicy": "x"},
+        "status": {"phase": "Running", "podIP": "10.0.0.1", "containerStatuses": None},
+    }
+
+    read = snapshot.parse("s.json", content(*WHOLE, pod)).objects[-1]
+
+    assert "managedFields" not in read["metadata"]
+    assert read["metadata"]["annotations"] == {"a": "b"}
+    assert read["spec"] == {
+        "nodeName": "n1",
+        "containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}],
+        "volumes": volumes[:1],
+    }
+    assert read["status"] == {"phase": "Running", "containerStatuses": []}
+
+
+def test_all_that_the_model_reads_of_a_pod_is_kept() -> None:
+    """So a field that decisions come to read is not missing in snapshots."""
+    read_of = {
+        OF_A_SPEC: msgspec.structs.fields(PodSpec),
+        OF_A_CONTAINER: msgspec.structs.fields(Container),
+        OF_A_STATUS: msgspec.structs.fields(PodStatus),
+    }
+    for kept, fields in read_of.items():
+        assert {field.encode_name for field in fields} <= kept
+
+
+def test_equal_parts_of_objects_are_kept_once() -> None:
+    spec = {"containers": [{"name": "main", "resources": {}}], "nodeName": "n1"}
+    pods = [thing("Pod", name) | {"spec": spec} for name in ("a", "b")]
+
+    one, other = snapshot.parse("s.json", content(NODE, *pods)).objects[1:]
+
+    assert one["spec"]["containers"] is other["spec"]["containers"]
+
+
+def test_lists_may_follow_each_other_and_gzip_may_have_packed_them() -> None:
+    two = listed(*WHOLE[:3]) + b"\n" + listed(*WHOLE[3:])
+
+    for data in (two, gzip.compress(two)):
+        assert snapshot.parse("s.json", stream(data)).objects == WHOLE

@@ -1,4 +1,5 @@
 import json
+from io import BufferedReader, BytesIO
 from typing import Any
 
 import pytest
@@ -19,7 +20,9 @@ def exported(cluster: SimulatedCluster, *kinds: str) -> bytes:
 
 
 def restored(content: bytes) -> SimulatedCluster:
-    return snapshot_cluster.build(snapshot.parse("s.json", content).objects, SimulatedClock(NOW))
+    return snapshot_cluster.build(
+        snapshot.parse("s.json", BufferedReader(BytesIO(content))).objects, SimulatedClock(NOW)
+    )
 
 
 def pods_of(cluster: SimulatedCluster) -> dict[str, Any]:
