@@ -1,0 +1,88 @@
+"""What instances cost: on-demand by type, and spot as a share of that."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+
+from evenkeel.model import names
+from evenkeel.model.node import Node
+from evenkeel.model.pool import Pool
+
+HOURS: Final = 365 * 24 / 12
+"""Hours of a month."""
+
+A_THIRD: Final = 1 / 3
+"""What spot costs of on-demand where nobody says so: a rule of thumb."""
+
+REGION: Final = "topology.kubernetes.io/region"
+ZONE_OF_REGION: Final = re.compile(r"([a-z]+(?:-[a-z]+)+-[0-9]+)[a-z]")
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """Where prices are from: of which region they are, from when, and who says so."""
+
+    region: str
+    date: str
+    source: str
+
+
+class Price(NamedTuple):
+    """US dollars a month of one node, on-demand and spot. ``is_assumed``: spot by ``A_THIRD``."""
+
+    on_demand: float
+    spot: float
+    is_assumed: bool
+
+
+class Prices(msgspec.Struct, frozen=True, kw_only=True):
+    """US dollars an hour by instance type, and spot's shares of them by ``TYPE/ZONE``.
+
+    Either half of such a key may be ``*``. The first source is the main one.
+    """
+
+    sources: Sequence[Source]
+    on_demand: Mapping[str, float]
+    spot: Mapping[str, float] = {}
+
+    @property
+    def region(self) -> str:
+        """Of which region they are."""
+        return self.sources[0].region
+
+    def of(self, node: Node) -> Price | None:
+        """What a node costs on either capacity type; None where its type is not known."""
+        pool = _pool(node)
+        hour = self.on_demand.get(pool.type)
+        if hour is None:
+            return None
+        share = self.share(pool)
+        spot = A_THIRD if share is None else share
+        return Price(hour * HOURS, hour * HOURS * spot, share is None)
+
+    def share(self, pool: Pool) -> float | None:
+        """What spot costs of on-demand in a pool; None where nobody says.
+
+        The pool itself counts, else its type, else its zone, else what is said of all.
+        """
+        keys = (f"{pool.type}/{pool.zone}", f"{pool.type}/*", f"*/{pool.zone}", "*/*")
+        return next((self.spot[key] for key in keys if key in self.spot), None)
+
+
+def type_of(node: Node) -> str:
+    """The instance type by a node's label; empty where none tells it."""
+    return _pool(node).type
+
+
+def region_of(node: Node) -> str:
+    """The region of a node, by its label or its zone's name; empty where neither tells it."""
+    its = node.metadata.labels
+    found = ZONE_OF_REGION.fullmatch(its.get(names.ZONE, ""))
+    return its.get(REGION) or (found[1] if found else "")
+
+
+def _pool(node: Node) -> Pool:
+    """The pool that a node is in if it is spot."""
+    its = node.metadata.labels
+    return Pool(its.get(names.INSTANCE_TYPE, ""), its.get(names.ZONE, ""))
