@@ -75,7 +75,8 @@ def status(  # noqa: PLR0913 - a command has as many arguments as options
         if output.is_for_people and not shown.items:
             output.say(f"There is no pod that has a node{_where(searched)}.")
             return
-        costs.show(output, shown, searched)
+        of_nodes = listing.of_nodes(reckoned.unlabelled, labels.keys[0])
+        costs.show(output, shown, searched, of_nodes)
         return
     with reading(target, snapshot, built_in=built_in) as cluster:
 

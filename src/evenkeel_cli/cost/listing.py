@@ -1,6 +1,6 @@
 """What workloads cost a month, as ``evenkeel status --cost`` shows it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import ClassVar, Final
 
@@ -73,9 +73,9 @@ class _Line(WorkloadCost, frozen=True, kw_only=True):
 
 def _amount(of: Callable[[Amounts], float], each: WorkloadCost) -> str:
     """Dollars, with cents below a hundred; with a question mark where something is not known."""
-    if each.pods and each.unpriced == each.pods:
-        return UNKNOWN
     dollars = of(each.cost)
+    if each.unpriced and not dollars:
+        return UNKNOWN
     shown = f"{dollars:,.2f}" if abs(dollars) < 100 else f"{dollars:,.0f}"
     return f"{shown}+{UNKNOWN}" if each.unpriced else shown
 
@@ -114,18 +114,21 @@ class WorkloadCostList(Listing, frozen=True, kw_only=True):
 
     def lines(self, *, of_all: bool) -> Sequence[WorkloadCost]:
         """The workloads, and below them what is idle, if all are shown, and all together."""
-        idle = [_line(IDLE, [self.idle])] if of_all else []
+        unknown = sum(self.unknown_types.values()) if of_all else 0
+        idle = [_line(IDLE, [self.idle], unpriced=unknown)] if of_all else []
         costs = [each.cost for each in (*self.items, *idle)]
-        return [*self.items, *idle, _line(TOGETHER, costs, self.items)]
+        return [*self.items, *idle, _line(TOGETHER, costs, self.items, unpriced=unknown)]
 
     def sentences(self, *, of_all: bool) -> Iterator[str]:
         """What the figures mean, and what is not known."""
         together = self.lines(of_all=of_all)[-1]
         cost = together.cost
-        share = f" ({cost.saved / cost.on_demand:.0%})" if cost.on_demand else ""
+        if cost.on_demand:
+            known = "Of what has a known price, spot saves" if together.unpriced else "Spot saves"
+            yield f"{known} {_dollars(cost.saved)} a month ({cost.saved / cost.on_demand:.0%})."
         yield (
-            f"Spot saves {_dollars(cost.saved)} a month{share}. If every spot node died now,"
-            f" {together.survivors} of {words.counted(together.pods, 'pod')} would be left Ready."
+            f"If every spot node died now, {together.survivors} of"
+            f" {words.counted(together.pods, 'pod')} would be left Ready."
         )
         first = self.prices[0]
         sources = ", else ".join(
@@ -160,9 +163,16 @@ class WorkloadCostList(Listing, frozen=True, kw_only=True):
 
 
 def _line(
-    name: str, costs: Sequence[Amounts], workloads: Sequence[WorkloadCost] = ()
+    name: str,
+    costs: Sequence[Amounts],
+    workloads: Sequence[WorkloadCost] = (),
+    *,
+    unpriced: int,
 ) -> WorkloadCost:
-    """A line of this name, of all these costs and of the pods of these workloads."""
+    """A line of this name, of all these costs and of the pods of these workloads.
+
+    ``unpriced``: so many nodes are without a known price.
+    """
     return _Line(
         subject=Reference(kind="", name=name),
         cost=Amounts(
@@ -172,7 +182,7 @@ def _line(
         ),
         pods=sum(each.pods for each in workloads),
         survivors=sum(each.survivors for each in workloads),
-        unpriced=sum(each.unpriced for each in workloads),
+        unpriced=unpriced + sum(each.unpriced for each in workloads),
     )
 
 
@@ -204,12 +214,15 @@ def listing(bill: Bill, prices: Prices, namespace: str = "") -> WorkloadCostList
     )
 
 
-def show(output: Output, shown: WorkloadCostList, namespace: str) -> None:
-    """Print the table and what it means, or data. ``namespace``: the only one that is shown."""
+def show(output: Output, shown: WorkloadCostList, namespace: str, more: Iterable[str] = ()) -> None:
+    """Print the table and what it means, or data. ``namespace``: the only one that is shown.
+
+    ``more``: sentences to end with.
+    """
     of_all = not namespace
     output.table(shown.columns, shown.lines(of_all=of_all), namespace=namespace)
     output.say()
-    for sentence in shown.sentences(of_all=of_all):
+    for sentence in (*shown.sentences(of_all=of_all), *more):
         output.say(sentence, hang=2)
     output.dump(shown)
 

@@ -6,7 +6,7 @@ less, the rest is idle. So the costs of all workloads and of what is idle are th
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Self
 
 import msgspec
@@ -53,7 +53,8 @@ class Bill(msgspec.Struct, frozen=True, kw_only=True):
 
     ``idle`` is what no pod requests. ``unknown``: how many nodes there are of each type without a
     known price. ``assumed``: how many spot nodes have a price by the rule of thumb. ``elsewhere``:
-    regions of nodes that the prices are not of.
+    regions of nodes that the prices are not of. ``unlabelled``: nodes without a label of a capacity
+    type, which count as on-demand.
     """
 
     workloads: Mapping[Reference, Share]
@@ -62,6 +63,7 @@ class Bill(msgspec.Struct, frozen=True, kw_only=True):
     unknown: Mapping[str, int]
     assumed: int
     elsewhere: frozenset[str]
+    unlabelled: Sequence[str]
 
 
 def reckon(snapshot: Snapshot, prices: Prices) -> Bill:
@@ -99,6 +101,7 @@ def reckon(snapshot: Snapshot, prices: Prices) -> Bill:
         unknown=Counter(type_of(fleet.nodes[name]) for name in fleet.nodes.keys() - priced.keys()),
         assumed=sum(priced[name].is_assumed for name in spot & priced.keys()),
         elsewhere=frozenset(map(region_of, fleet.nodes.values())) - {prices.region, ""},
+        unlabelled=sorted(n for n, node in fleet.nodes.items() if not fleet.labels.are_on(node)),
     )
 
 

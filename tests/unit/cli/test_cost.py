@@ -122,6 +122,15 @@ def test_types_that_a_file_of_another_region_does_not_name_are_not_guessed(tmp_p
     rows = {line.split()[1]: line.split() for line in said.splitlines() if "deploy/" in line}
     assert rows["deploy/embeddings"][4:] == ["?", "?", "?", "?"]
     assert all(cell.endswith("+?") for cell in rows["deploy/web"][4:])
+    assert "Of what has a known price, spot saves $" in said
+
+
+def test_where_no_price_is_known_nothing_is_said_of_what_spot_saves(tmp_path: Path) -> None:
+    own = prices(tmp_path, region=HERE, onDemand={"x99.large": 1})
+    table, _, said = status("--built-in", "--prices", own).stdout.partition("\n\n")
+    assert all(line.split()[-4:] == ["?"] * 4 for line in table.splitlines()[1:])
+    assert "saves" not in said
+    assert said.startswith("If every spot node died now, 55 of 251 pods would be left Ready.")
 
 
 def test_more_types_than_one_reads_are_not_all_named(tmp_path: Path) -> None:
@@ -132,10 +141,12 @@ def test_more_types_than_one_reads_are_not_all_named(tmp_path: Path) -> None:
         its = each["metadata"]["labels"] | {"node.kubernetes.io/instance-type": f"x{number}.big"}
         each["metadata"] = each["metadata"] | {"labels": its}
     del nodes[7]["metadata"]["labels"]["node.kubernetes.io/instance-type"]
+    del nodes[7]["metadata"]["labels"]["karpenter.sh/capacity-type"]
     file = tmp_path / "s.json"
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     said = status("--snapshot", str(file), "--cost").stdout
     assert "8 nodes have no known price (no type, x0.big, x1.big, x2.big, x3.big, ...)" in said
+    assert "1 node has no label of a capacity type, which counts as on-demand" in said
 
 
 @pytest.mark.parametrize(
