@@ -11,6 +11,7 @@ from evenkeel_cli.cost import listing as costs
 from evenkeel_cli.cost.gather import bill
 from evenkeel_cli.cost.prices import option as prices_option
 from evenkeel_cli.cost.prices import read as read_prices
+from evenkeel_cli.cost.wording import told
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.following import Seen, follow
 from evenkeel_cli.output import Output
@@ -75,8 +76,9 @@ def status(  # noqa: PLR0913 - a command has as many arguments as options
         if output.is_for_people and not shown.items:
             output.say(f"There is no pod that has a node{_where(searched)}.")
             return
-        of_nodes = listing.of_nodes(reckoned.unlabelled, labels.keys[0])
-        costs.show(output, shown, searched, of_nodes)
+        gaps = reckoned.gaps
+        assumed = [*told(known, gaps), *listing.of_nodes(gaps.unlabelled, labels.keys[0])]
+        costs.show(output, shown, assumed, searched)
         return
     with reading(target, snapshot, built_in=built_in) as cluster:
 

@@ -8,11 +8,8 @@ from evenkeel.model.meta import Reference
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.decisions.cost import Bill, Cost
-from evenkeel_cli.decisions.prices import HOURS, Prices
+from evenkeel_cli.decisions.prices import Prices
 from evenkeel_cli.output import NAMESPACE, Item, Listing, ObjectItem, Output
-
-MOST_TYPES: Final = 5
-"""So many types without a price are named."""
 
 UNKNOWN: Final = "?"
 IDLE: Final = "idle"
@@ -120,7 +117,7 @@ class WorkloadCostList(Listing, frozen=True, kw_only=True):
         return [*self.items, *idle, _line(TOGETHER, costs, self.items, unpriced=unknown)]
 
     def sentences(self, *, of_all: bool) -> Iterator[str]:
-        """What the figures mean, and what is not known."""
+        """What it comes to."""
         together = self.lines(of_all=of_all)[-1]
         cost = together.cost
         if cost.on_demand:
@@ -130,31 +127,6 @@ class WorkloadCostList(Listing, frozen=True, kw_only=True):
             f"If every spot node died now, {together.survivors} of"
             f" {words.counted(together.pods, 'pod')} would be left Ready."
         )
-        first = self.prices[0]
-        sources = ", else ".join(
-            f"{each.source} ({each.date})" if each.date else each.source for each in self.prices
-        )
-        yield (
-            f"US dollars a month of {HOURS:.0f} hours, for instances alone. On-demand prices are"
-            f" of {first.region}: {sources}."
-        )
-        if self.elsewhere:
-            there = ", ".join(self.elsewhere)
-            yield f"The nodes are in {there}, where prices differ: name them with --prices FILE."
-        if self.assumed:
-            nodes = words.counted(self.assumed, "spot node")
-            yield (
-                f"Spot is taken as a third of on-demand for {nodes}, which is a rule of thumb: name"
-                " your pools' shares with --prices FILE."
-            )
-        if self.unknown_types:
-            named = [each or "no type" for each in sorted(self.unknown_types)]
-            more = ["..."] if len(named) > MOST_TYPES else []
-            nodes = words.counted(sum(self.unknown_types.values()), "node has", "nodes have")
-            yield (
-                f"{nodes} no known price ({', '.join([*named[:MOST_TYPES], *more])}): what runs"
-                " there is not counted. Name it with --prices FILE."
-            )
         if not of_all:
             yield (
                 f"All nodes of the cluster cost {_dollars(self.nodes.now)}, and no pod requests"
@@ -204,9 +176,9 @@ def listing(bill: Bill, prices: Prices, namespace: str = "") -> WorkloadCostList
         items=items,
         idle=_amounts(bill.idle),
         nodes=_amounts(bill.nodes),
-        unknown_types=bill.unknown,
-        assumed=bill.assumed,
-        elsewhere=sorted(bill.elsewhere),
+        unknown_types=bill.gaps.unknown,
+        assumed=bill.gaps.assumed,
+        elsewhere=bill.gaps.elsewhere,
         prices=[
             PricesUsed(region=each.region, date=each.date, source=each.source)
             for each in prices.sources
@@ -214,15 +186,14 @@ def listing(bill: Bill, prices: Prices, namespace: str = "") -> WorkloadCostList
     )
 
 
-def show(output: Output, shown: WorkloadCostList, namespace: str, more: Iterable[str] = ()) -> None:
-    """Print the table and what it means, or data. ``namespace``: the only one that is shown.
-
-    ``more``: sentences to end with.
-    """
+def show(
+    output: Output, shown: WorkloadCostList, assumptions: Iterable[str], namespace: str = ""
+) -> None:
+    """Print the table and what it means, or data. ``namespace``: the only one that is shown."""
     of_all = not namespace
     output.table(shown.columns, shown.lines(of_all=of_all), namespace=namespace)
     output.say()
-    for sentence in (*shown.sentences(of_all=of_all), *more):
+    for sentence in (*shown.sentences(of_all=of_all), *assumptions):
         output.say(sentence, hang=2)
     output.dump(shown)
 

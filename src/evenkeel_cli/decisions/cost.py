@@ -6,7 +6,7 @@ less, the rest is idle. So the costs of all workloads and of what is idle are th
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple, Self
 
 import msgspec
@@ -20,7 +20,7 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.quantity import number
-from evenkeel_cli.decisions.prices import Price, Prices, region_of, type_of
+from evenkeel_cli.decisions.prices import Gaps, Price, Prices, gaps
 
 
 class Cost(NamedTuple):
@@ -51,19 +51,13 @@ class Share(msgspec.Struct, frozen=True):
 class Bill(msgspec.Struct, frozen=True, kw_only=True):
     """What all nodes of known price cost, and who of whom.
 
-    ``idle`` is what no pod requests. ``unknown``: how many nodes there are of each type without a
-    known price. ``assumed``: how many spot nodes have a price by the rule of thumb. ``elsewhere``:
-    regions of nodes that the prices are not of. ``unlabelled``: nodes without a label of a capacity
-    type, which count as on-demand.
+    ``idle`` is what no pod requests. ``gaps`` are what is not known of the nodes.
     """
 
     workloads: Mapping[Reference, Share]
     idle: Cost
     nodes: Cost
-    unknown: Mapping[str, int]
-    assumed: int
-    elsewhere: frozenset[str]
-    unlabelled: Sequence[str]
+    gaps: Gaps
 
 
 def reckon(snapshot: Snapshot, prices: Prices) -> Bill:
@@ -98,11 +92,16 @@ def reckon(snapshot: Snapshot, prices: Prices) -> Bill:
         },
         idle=idle,
         nodes=nodes,
-        unknown=Counter(type_of(fleet.nodes[name]) for name in fleet.nodes.keys() - priced.keys()),
-        assumed=sum(priced[name].is_assumed for name in spot & priced.keys()),
-        elsewhere=frozenset(map(region_of, fleet.nodes.values())) - {prices.region, ""},
-        unlabelled=sorted(n for n, node in fleet.nodes.items() if not fleet.labels.are_on(node)),
+        gaps=gaps(list(fleet.nodes.values()), fleet.labels, prices),
     )
+
+
+def of_pod(pod: Pod, node: Node, labels: CapacityLabels, prices: Prices) -> float | None:
+    """US dollars a month of one pod on a node, alone; None where the node's price is not known."""
+    price = prices.of(node)
+    if price is None:
+        return None
+    return part_of(pod, node) * _of_node(price, is_spot=labels.call_spot(node)).now
 
 
 def part_of(pod: Pod, node: Node) -> float:

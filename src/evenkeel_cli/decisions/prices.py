@@ -1,12 +1,14 @@
 """What instances cost: on-demand by type, and spot as a share of that."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
 
 from evenkeel.model import names
+from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.node import Node
 from evenkeel.model.pool import Pool
 
@@ -70,9 +72,34 @@ class Prices(msgspec.Struct, frozen=True, kw_only=True):
         return next((self.spot[key] for key in keys if key in self.spot), None)
 
 
-def type_of(node: Node) -> str:
-    """The instance type by a node's label; empty where none tells it."""
-    return _pool(node).type
+class Gaps(msgspec.Struct, frozen=True, kw_only=True):
+    """What prices do not tell of a cluster's nodes.
+
+    ``unknown``: how many nodes there are of each type without a price; of no type under an empty
+    one. ``assumed``: how many spot nodes have a price by the rule of thumb. ``elsewhere``: regions
+    of nodes that the prices are not of. ``unlabelled``: nodes without a label of a capacity type,
+    which count as on-demand.
+    """
+
+    unknown: Mapping[str, int]
+    assumed: int
+    elsewhere: Sequence[str]
+    unlabelled: Sequence[str]
+
+
+def gaps(nodes: Sequence[Node], labels: CapacityLabels, prices: Prices) -> Gaps:
+    """What is not known of these nodes."""
+    priced = [(node, prices.of(node)) for node in nodes]
+    regions = {region_of(node) for node in nodes} - {"", prices.region}
+    return Gaps(
+        unknown=Counter(_pool(node).type for node, price in priced if price is None),
+        assumed=sum(
+            price is not None and price.is_assumed and labels.call_spot(node)
+            for node, price in priced
+        ),
+        elsewhere=sorted(regions),
+        unlabelled=sorted(node.name for node in nodes if not labels.are_on(node)),
+    )
 
 
 def region_of(node: Node) -> str:

@@ -97,7 +97,7 @@ def test_pods_without_a_node_of_known_type_cost_nothing_and_are_counted() -> Non
     web = deployment(4)
     there = case(web, "o1", "o2", "o2", "", nodes=fleet(*nodes))
     bill = billed(there, nodes=nodes, pods=[asking("a", "", cpu="1"), asking("b", "gone", cpu="1")])
-    assert bill.unknown == {"unheard-of": 1, "": 1}
+    assert bill.gaps.unknown == {"unheard-of": 1, "": 1}
     assert (share(bill, "web").pods, share(bill, "web").unpriced) == (3, 2)
     assert [reference.name for reference in bill.workloads] == ["web"]
     assert bill.nodes == pytest.approx((12, 12, 12))
@@ -170,7 +170,7 @@ def test_nodes_whose_spot_price_is_only_assumed_are_counted() -> None:
     nodes = [of_type("o1"), of_type("s1"), of_type("s2", "small"), node("s3")]
     spot = {"small/*": 0.5}
     bill = billed(nodes=nodes, prices=Prices(sources=[HERE], on_demand=PRICES.on_demand, spot=spot))
-    assert bill.assumed == 1
+    assert bill.gaps.assumed == 1
     assert bill.nodes.now == pytest.approx(12 + 12 * A_THIRD + 6 * 0.5)
 
 
@@ -183,7 +183,7 @@ def test_regions_that_the_prices_are_not_of_are_told() -> None:
         of_type("o4", labels={names.ZONE: "rack-7"}),
         of_type("s1", labels={region: "eu-central-1"}),
     ]
-    assert billed(nodes=nodes).elsewhere == {"us-west-2", "ap-south-1", "us-east-1"}
+    assert billed(nodes=nodes).gaps.elsewhere == ["ap-south-1", "us-east-1", "us-west-2"]
     assert region_of(nodes[3]) == ""
 
 
