@@ -140,6 +140,10 @@ def test_a_floor_that_is_missed_costs_more_and_one_that_is_exceeded_less() -> No
     assert floors("1", "o1", "o2", "s1") == pytest.approx((14, 18, 10))
 
 
+def test_pods_that_wait_for_a_node_cost_nothing_yet() -> None:
+    assert floors("all", "s1", "", "") == pytest.approx((2, 6, 6))
+
+
 def test_what_evenkeel_does_not_move_to_spot_stays_as_dear_as_it_is() -> None:
     assert floors("", "o1", "o1", "s1", managed=False) == pytest.approx((14, 18, 14))
     assert floors("2", "o1", "s1", "s1", managed=False) == pytest.approx((10, 18, 14))
@@ -158,12 +162,19 @@ def test_what_would_survive_is_ready_on_on_demand_nodes() -> None:
     assert share(billed(case(web, pods=pods)), "web").survivors == 1
 
 
+def test_a_pod_that_is_going_pays_for_its_place_and_survives_nothing() -> None:
+    going = builders.pod("web-1", node="o1", requests=HALF, deletion_timestamp=NOW)
+    its = share(billed(pods=[going]), "web-1")
+    assert (its.survivors, its.cost.now) == (0, pytest.approx(6))
+
+
 def test_spot_costs_what_is_known_of_the_pool_else_of_its_type_its_zone_or_all() -> None:
     shares = {"big/a": 0.1, "big/*": 0.2, "*/a": 0.3, "*/*": 0.4}
     prices = Prices(sources=[HERE], on_demand={}, spot=shares)
     pools = [Pool("big", "a"), Pool("big", "b"), Pool("small", "a"), Pool("small", "b"), Pool()]
     assert [prices.share(pool) for pool in pools] == [0.1, 0.2, 0.3, 0.4, 0.4]
-    assert Prices(sources=[HERE], on_demand={}).share(pools[0]) is None
+    rest = Prices(sources=[HERE], on_demand={}, spot={"*/a": 0.3, "big/*": 0.2})
+    assert (rest.share(pools[0]), rest.share(pools[3])) == (0.2, None)
 
 
 def test_nodes_whose_spot_price_is_only_assumed_are_counted() -> None:
