@@ -8,7 +8,7 @@ from evenkeel.model.meta import Reference
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.decisions.cost import Bill, Cost
-from evenkeel_cli.decisions.prices import Prices
+from evenkeel_cli.decisions.prices import Prices, PriceSource
 from evenkeel_cli.output import NAMESPACE, Item, Listing, ObjectItem, Output
 
 UNKNOWN: Final = "?"
@@ -49,14 +49,6 @@ class WorkloadCost(ObjectItem, frozen=True, kw_only=True):
     def name(self) -> str:
         """As people read it."""
         return words.short_name(self.subject)
-
-
-class PricesUsed(Item, frozen=True, kw_only=True):
-    """Where prices are from."""
-
-    region: str
-    date: str
-    source: str
 
 
 class _Line(WorkloadCost, frozen=True, kw_only=True):
@@ -107,7 +99,7 @@ class WorkloadCostList(Listing, frozen=True, kw_only=True):
     unknown_types: Mapping[str, int]
     assumed: int
     elsewhere: Sequence[str]
-    prices: Sequence[PricesUsed]
+    prices: Sequence[PriceSource]
 
     def lines(self, *, of_all: bool) -> Sequence[WorkloadCost]:
         """The workloads, and below them what is idle, if all are shown, and all together."""
@@ -179,10 +171,7 @@ def listing(bill: Bill, prices: Prices, namespace: str = "") -> WorkloadCostList
         unknown_types=bill.gaps.unknown,
         assumed=bill.gaps.assumed,
         elsewhere=bill.gaps.elsewhere,
-        prices=[
-            PricesUsed(region=each.region, date=each.date, source=each.source)
-            for each in prices.sources
-        ],
+        prices=prices.sources,
     )
 
 

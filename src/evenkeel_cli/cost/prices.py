@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from evenkeel_cli.completing import values
-from evenkeel_cli.decisions.prices import Prices, Source
+from evenkeel_cli.decisions.prices import Prices, PriceSource
 from evenkeel_cli.errors import BadInputError
 
 NEEDED: Final = "see docs/cost.md for what belongs into it"
@@ -72,7 +72,7 @@ def read(name: str | None) -> Prices:
     if name is None:
         return Prices(sources=[ours], on_demand=built_in.on_demand, spot=built_in.spot)
     own = _parsed(name)
-    theirs = Source(
+    theirs = PriceSource(
         region=own.region or ours.region, date=own.date, source=own.source or Path(name).name
     )
     if theirs.region != ours.region:
@@ -103,5 +103,5 @@ def _parsed(name: str) -> PriceFile:
     return found
 
 
-def _source(file: PriceFile) -> Source:
-    return Source(region=file.region, date=file.date, source=file.source)
+def _source(file: PriceFile) -> PriceSource:
+    return PriceSource(region=file.region, date=file.date, source=file.source)

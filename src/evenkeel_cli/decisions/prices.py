@@ -22,7 +22,7 @@ REGION: Final = "topology.kubernetes.io/region"
 ZONE_OF_REGION: Final = re.compile(r"([a-z]+(?:-[a-z]+)+-[0-9]+)[a-z]")
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True):
+class PriceSource(msgspec.Struct, frozen=True, kw_only=True):
     """Where prices are from: of which region they are, from when, and who says so."""
 
     region: str
@@ -44,7 +44,7 @@ class Prices(msgspec.Struct, frozen=True, kw_only=True):
     Either half of such a key may be ``*``. The first source is the main one.
     """
 
-    sources: Sequence[Source]
+    sources: Sequence[PriceSource]
     on_demand: Mapping[str, float]
     spot: Mapping[str, float] = {}
 
