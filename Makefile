@@ -46,7 +46,7 @@ SAM := SAM_CLI_TELEMETRY=0 PYTHON="$(CURDIR)/.venv-uv/bin/python" PATH="$(CURDIR
 ZIP_LAYER = PYTHONPATH=src "$$(tools/find-python)" tools/zip-layer
 
 SCRIPTS := tools/control-plane tools/record-demo tools/write-reference tools/write-version \
-	tools/zip-layer
+	tools/write-prices tools/zip-layer
 TYPED := layers/evenkeel/evenkeel functions src tests bench
 
 .PHONY: help

@@ -17,8 +17,9 @@ from bench.gate.results import Gating
 from bench.placement.planned import PlanGrowth
 from bench.placement.results import Placement
 from bench.storm.results import Result
+from evenkeel_cli.cost import prices as instances
+from evenkeel_cli.decisions.prices import HOURS
 
-HOURS: Final = 365 * 24 / 12
 MINUTES: Final = HOURS * 60
 POLLS: Final = 2 * 5 * 3
 """Receives per minute where nothing is: two queues, five pollers each, 20 s a receive."""
@@ -140,10 +141,11 @@ def month(found: Times, template: Mapping[str, Any], prices: Prices) -> Month:
 def _beside(prices: Prices) -> Sequence[Line]:
     """Two replicas that ask for a tenth of a core each, as manifests/ have them."""
     share = 2 * 0.1 / prices.instance_cpus
+    hour = instances.read(None).on_demand[prices.instance]
     return [
         Line(
             what=f"{name}: two replicas of 100m on on-demand {prices.instance}",
-            dollars=share * HOURS * prices.instance_hour,
+            dollars=share * HOURS * hour,
         )
         for name in ("`evenkeel poll`", "`evenkeel serve`")
     ]

@@ -31,7 +31,6 @@ class Prices(msgspec.Struct, frozen=True, kw_only=True):
     secret: float
     secret_call: float
     http_api_request: float
-    instance_hour: float
     instance: str
     instance_cpus: float
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from evenkeel_cli import output
 from evenkeel_cli.commands.version import ComponentList
+from evenkeel_cli.cost.listing import WorkloadCostList
 from evenkeel_cli.demo.listing import DemoResultList
 from evenkeel_cli.doctor.listing import FindingList
 from evenkeel_cli.draining.pods import StayedPodList
@@ -33,6 +34,7 @@ KINDS: Final[tuple[type[Listing], ...]] = (
     ReplayResultList,
     StayedPodList,
     StepStateList,
+    WorkloadCostList,
     WorkloadRestoreList,
     WorkloadRiskList,
     WorkloadStatusList,

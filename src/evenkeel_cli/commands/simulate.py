@@ -9,10 +9,15 @@ from typing import Final
 import click
 import msgspec
 
+from evenkeel.model.node import Node
 from evenkeel_cli import capacity, options
 from evenkeel_cli import snapshot as snapshots
 from evenkeel_cli.command import Command
 from evenkeel_cli.console import standard_error
+from evenkeel_cli.cost.prices import option as prices_option
+from evenkeel_cli.cost.prices import read as read_prices
+from evenkeel_cli.cost.wording import told
+from evenkeel_cli.decisions.prices import Prices, gaps
 from evenkeel_cli.duration import Duration
 from evenkeel_cli.errors import BadInputError, Exit
 from evenkeel_cli.output import Output
@@ -88,6 +93,7 @@ LONGEST: Final = timedelta(hours=1)
     help="Who acts on notices. May be given again, to compare.",
 )
 @click.option("--remedies", is_flag=True, help="Let the same storms come with what may help.")
+@prices_option
 @click.option(
     "--at-least",
     metavar="SHARE",
@@ -106,6 +112,7 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
     jobs: int,
     policies: Sequence[Policy],
     remedies: bool,
+    prices: str | None,
     at_least: str | None,
     output: Output,
 ) -> int:
@@ -117,7 +124,8 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
     on-demand nodes for pods that no node has room for.
 
     --remedies lets the same storms come again over the cluster with one more thing: floors for the
-    workloads that were at zero, or below --at-least, headroom, or another strategy.
+    workloads that were at zero, or below --at-least, headroom, or another strategy. A-MONTH is
+    what that costs in US dollars a month more, as status --cost reckons.
 
     Exit code 1 if a workload had a smaller share of its Ready pods left than --at-least says.
 
@@ -129,6 +137,7 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
     if snapshot is not None and size is not None:
         raise BadInputError("--snapshot and --synthetic name two clusters: keep one of them")
     bound = _share(at_least)
+    known = read_prices(prices)
     shape = storms.read(storm, spread)
     objects, labels = _objects(snapshot, size), capacity.labels(built_in=snapshot is None)
     seconds = pod_start.total_seconds()
@@ -149,10 +158,15 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
     if remedies:
         own = next(n for n, each in enumerate(settings) if each.policy is Policy.EVENKEEL)
         hurt = listing(found[own], policies_)
-        tried = _tried(objects, hurt, settings[own], bound, range(seeds), jobs)
+        tried = _tried(objects, hurt, settings[own], bound, known, range(seeds), jobs)
         shown = msgspec.structs.replace(shown, remedies=tried)
     workloads = sum(each["kind"] in ("Deployment", "StatefulSet") for each in objects)
     show(output, shown, workloads)
+    if shown.remedies:
+        output.say()
+        nodes = [msgspec.convert(each, Node) for each in objects if each["kind"] == "Node"]
+        for sentence in told(known, gaps(nodes, labels, known)):
+            output.say(sentence, hang=2)
     return Exit.FINDING if shown.policies[0].lowest < bound else Exit.DONE
 
 
@@ -161,6 +175,7 @@ def _tried(
     shown: WorkloadRiskList,
     setting: Setting,
     bound: float,
+    prices: Prices,
     seeds: Sequence[int],
     jobs: int,
 ) -> Sequence[StormResult]:
@@ -177,7 +192,10 @@ def _tried(
         return ()
     tried = list(remedies_for(objects, hurt, setting.labels))
     found = running.storms([(each.objects, setting) for each in tried], seeds, jobs)
-    return [result(r.what, each, r.nodes) for r, each in zip(tried, found, strict=True)]
+    return [
+        result(r.what, each, r.nodes, r.cost(setting.labels, prices))
+        for r, each in zip(tried, found, strict=True)
+    ]
 
 
 def _objects(snapshot: str | None, size: str | None) -> Objects:

@@ -7,6 +7,12 @@ import click
 from evenkeel.adapters.clock import SystemClock
 from evenkeel_cli import capacity, options
 from evenkeel_cli.command import Command
+from evenkeel_cli.cost import listing as costs
+from evenkeel_cli.cost.gather import bill
+from evenkeel_cli.cost.prices import option as prices_option
+from evenkeel_cli.cost.prices import read as read_prices
+from evenkeel_cli.cost.wording import told
+from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.following import Seen, follow
 from evenkeel_cli.output import Output
 from evenkeel_cli.reading import reading
@@ -20,6 +26,8 @@ from evenkeel_cli.targets import Target
 @options.snapshot
 @click.option("--built-in", is_flag=True, help="Show the built-in cluster of the demo.")
 @options.namespaces
+@click.option("--cost", is_flag=True, help="Show what each workload costs a month instead.")
+@prices_option
 @options.watch
 @options.output(names=True)
 def status(  # noqa: PLR0913 - a command has as many arguments as options
@@ -30,6 +38,8 @@ def status(  # noqa: PLR0913 - a command has as many arguments as options
     built_in: bool,
     namespace: str | None,
     all_namespaces: bool,
+    cost: bool,
+    prices: str | None,
     watch: bool,
     output: Output,
 ) -> None:
@@ -40,16 +50,36 @@ def status(  # noqa: PLR0913 - a command has as many arguments as options
     spot nodes of one type in one zone died, those whose loss is worst. Of a real cluster it looks
     at the context's namespace, or as -n and -A say. Nothing is written to any cluster.
 
+    --cost shows US dollars a month: NOW, all ON-DEMAND, what spot has SAVED, and with the pods of
+    the floor on on-demand nodes and the others on spot (AT-FLOOR). Each node's price is shared by
+    what its pods request. What is idle has a line of its own. docs/cost.md says how.
+
     Examples:
         evenkeel status -A
         evenkeel status -n shop --watch
         evenkeel status -n shop --snapshot mine.json
+        evenkeel status -A --cost --prices mine-prices.json
     """
+    shows_cost = cost or prices is not None
+    if shows_cost and watch:
+        raise BadInputError("--cost shows what a month costs: leave --watch away")
     target = Target(context, kubeconfig)
     real = None if snapshot is not None or built_in else target
     searched = options.chosen_namespace(namespace, all_namespaces=all_namespaces, target=real)
     labels = capacity.labels(built_in=built_in)
     options.check_watch(real, watch=watch)
+    if shows_cost:
+        known = read_prices(prices)
+        with reading(target, snapshot, built_in=built_in) as cluster:
+            reckoned = bill(cluster, known, labels, searched)
+        shown = costs.listing(reckoned, known, searched)
+        if output.is_for_people and not shown.items:
+            output.say(f"There is no pod that has a node{_where(searched)}.")
+            return
+        gaps = reckoned.gaps
+        assumed = [*told(known, gaps), *listing.of_nodes(gaps.unlabelled, labels.keys[0])]
+        costs.show(output, shown, assumed, searched)
+        return
     with reading(target, snapshot, built_in=built_in) as cluster:
 
         def look() -> Seen:

@@ -49,7 +49,8 @@ class WorkloadRisk(ObjectItem, frozen=True, kw_only=True):
 class StormResult(Item, frozen=True, kw_only=True):
     """What all storms came to under one policy, or with one remedy.
 
-    ``what`` is its name, and ``adds`` how many on-demand nodes it adds to the cluster.
+    ``what`` is its name, ``adds`` how many on-demand nodes it adds to the cluster, and ``cost``
+    what its pods cost more in US dollars a month; null where a price is not known.
     ``workloads_below`` and ``workloads_at_zero``: how many workloads had too few, and no, Ready
     pods in one of them at least; ``lowest`` the smallest share of any. ``pods_lost`` died with
     their nodes, ``nodes_made`` came from the autoscaler, both in all storms.
@@ -57,6 +58,7 @@ class StormResult(Item, frozen=True, kw_only=True):
 
     what: str
     adds: int = 0
+    cost: float | None = 0.0
     storms: int
     nodes: int
     workloads_below: int
@@ -108,6 +110,7 @@ POLICIES: Final[Columns[StormResult]] = (
 REMEDIES: Final[Columns[StormResult]] = (
     *SUFFERED,
     Column("ADDS", lambda each: words.counted(each.adds, "node")),
+    Column("A-MONTH", lambda each: "?" if each.cost is None else f"${each.cost:,.0f}"),
     Column("REMEDY", lambda each: each.what),
 )
 
@@ -161,12 +164,15 @@ def _risk(subject: Reference, dips: Sequence[Dip]) -> WorkloadRisk:
     )
 
 
-def result(what: str, trials: Sequence[Trial], adds: int = 0) -> StormResult:
+def result(
+    what: str, trials: Sequence[Trial], adds: int = 0, cost: float | None = 0.0
+) -> StormResult:
     """Sum the storms of one policy or remedy up."""
     dips = [dip for each in trials for dip in each.dips]
     return StormResult(
         what=what,
         adds=adds,
+        cost=cost if cost is None else round(cost, 4),
         storms=len(trials),
         nodes=max(each.nodes for each in trials),
         workloads_below=len({dip.workload for dip in dips}),

@@ -1,7 +1,7 @@
 """What may keep workloads from having too few pods, as a cluster that has it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -15,7 +15,10 @@ from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.meta import Reference
 from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
 from evenkeel_cli import words
+from evenkeel_cli.decisions.cost import of_pod
+from evenkeel_cli.decisions.prices import Prices
 from evenkeel_cli.headroom import sizing
 from evenkeel_cli.headroom.sizing import Room as Headroom
 from evenkeel_cli.program import NAME
@@ -36,12 +39,41 @@ type Hurt = Mapping[Reference, int]
 """How many replicas are to be left of each workload that had too few."""
 
 
+class Placed(NamedTuple):
+    """A pod that a remedy places on a node; ``before`` is where it was, if it is not a new one."""
+
+    pod: Obj
+    before: Obj | None
+    after: Obj
+
+
 class Remedy(NamedTuple):
-    """A cluster with one more thing in it. ``nodes``: so many on-demand nodes that it adds."""
+    """A cluster with one more thing in it.
+
+    ``nodes``: so many on-demand nodes that it adds. ``placed``: the pods that are elsewhere.
+    ``kept``: nodes that it has for itself, of which it pays all.
+    """
 
     what: str
     objects: Objects
     nodes: int
+    placed: Sequence[Placed] = ()
+    kept: Sequence[Obj] = ()
+
+    def cost(self, labels: CapacityLabels, prices: Prices) -> float | None:
+        """US dollars a month more than before; None where a price is not known."""
+        whole = [prices.of(msgspec.convert(each, Node)) for each in self.kept]
+        costs = [price and price.on_demand for price in whole]
+        for pod, before, after in self.placed:
+            old = _cost(pod, before, labels, prices) if before is not None else 0.0
+            new = _cost(pod, after, labels, prices)
+            costs.append(None if new is None or old is None else new - old)
+        known = [each for each in costs if each is not None]
+        return sum(known) if len(known) == len(costs) else None
+
+
+def _cost(pod: Obj, node: Obj, labels: CapacityLabels, prices: Prices) -> float | None:
+    return of_pod(msgspec.convert(pod, Pod), msgspec.convert(node, Node), labels, prices)
 
 
 def remedies(objects: Objects, hurt: Hurt, labels: CapacityLabels) -> Iterator[Remedy]:
@@ -62,14 +94,21 @@ class _Site:
 
     def __init__(self, objects: Objects, labels: CapacityLabels) -> None:
         self._objects = {_reference(each): dict(each) for each in objects}
-        self.added = 0
+        self.made: list[Obj] = []
+        self.placed: list[Placed] = []
         nodes = self.all("Node")
+        self._nodes = {each["metadata"]["name"]: each for each in nodes}
         self._shapes = shapes(nodes, labels)
         own = [each for each in nodes if not labels.call_spot(msgspec.convert(each, Node))]
         self.rooms: dict[str, Room] = {each["metadata"]["name"]: empty(each) for each in own}
         for pod in self.all("Pod"):
             if node_of(pod) in self.rooms and not is_finished(pod):
                 self.rooms[node_of(pod)].add(pod)
+
+    @property
+    def added(self) -> int:
+        """How many nodes were made."""
+        return len(self.made)
 
     @property
     def objects(self) -> list[Obj]:
@@ -93,18 +132,22 @@ class _Site:
         for name, room in self.rooms.items():
             its = room.node["metadata"].get("labels", {})
             if kept.items() <= its.items() and not refusal(pod, needs, room, (), ()):
-                room.add(pod)
+                self._add(pod, room)
                 return name
         for shape in self._shapes:
             room = empty(named(_kept(shape, kept), f"remedy-{self.added + 1}"))
             if not refusal(pod, needs, room, (), ()):
-                room.add(pod)
-                self.added += 1
+                self._add(pod, room)
+                self.made.append(room.node)
                 name = str(room.node["metadata"]["name"])
                 self.rooms[name] = room
                 self.put({**room.node, "status": {**room.node["status"], **_READY}})
                 return name
         return ""
+
+    def _add(self, pod: Obj, room: Room) -> None:
+        self.placed.append(Placed(pod, self._nodes.get(node_of(pod)), room.node))
+        room.add(pod)
 
 
 _READY: Final = {"conditions": [{"type": "Ready", "status": "True"}]}
@@ -137,7 +180,7 @@ def _floors(objects: Objects, hurt: Hurt, labels: CapacityLabels) -> Remedy:
     what = f"{names.ON_DEMAND} on {words.counted(len(hurt), 'workload')}: {_spelled(hurt)}"
     if managed:
         what += f"; and {names.MANAGED}=true on {words.counted(managed, 'namespace')}"
-    return Remedy(what, site.objects, site.added)
+    return Remedy(what, site.objects, site.added, site.placed)
 
 
 def _manage(site: _Site, wanted: Iterable[str]) -> int:
@@ -192,7 +235,8 @@ def _headroom(
             kept,
         )
     option = "--reserved" if reserved else "--for pool"
-    return Remedy(f"{NAME} headroom {option}: {room}", site.objects, site.added)
+    made = Remedy(f"{NAME} headroom {option}: {room}", site.objects, site.added)
+    return made._replace(kept=site.made) if reserved else made._replace(placed=site.placed)
 
 
 def _pods_by_workload(objects: Iterable[Obj]) -> defaultdict[Reference, list[Obj]]:

@@ -55,6 +55,8 @@ PLAYED = (
     "status --built-in -n data -o wide",
     "status --built-in -n data -o name",
     "status --built-in -n nothing",
+    "status --built-in --cost",
+    "status --built-in --cost -n data",
     "status --snapshot fleet.json",
     "explain deploy/web --built-in",
     "explain node/ip-10-0-64-67 --built-in",

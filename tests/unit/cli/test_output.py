@@ -122,6 +122,7 @@ PRINTED = {
     "replay warning.json --context prod": "ReplayPlanList",
     "restore --built-in -n shop": "WorkloadRestoreList",
     "simulate --synthetic 6x12 --seeds 1 --policy delete": "WorkloadRiskList",
+    "status --built-in --cost": "WorkloadCostList",
     "status --built-in": "WorkloadStatusList",
     "version": "ComponentList",
 }

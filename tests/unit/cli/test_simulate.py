@@ -97,13 +97,32 @@ def test_what_would_help_is_tried_in_the_same_storms() -> None:
     assert reserved["workloadsAtZero"] < without["workloadsAtZero"]
 
 
+def test_each_remedy_has_its_price_a_month(tmp_path: Path) -> None:
+    prices = {"m6i.4xlarge": 1.0, "m5.4xlarge": 1.0}
+    own = tmp_path / "prices.json"
+    own.write_text(json.dumps({"region": "x", "onDemand": prices, "spot": {"*/*": 0.5}}))
+    storms = (*SMALL, "--seeds", "1", "--storm", "all", "--remedies")
+    floors, pool, reserved = found(*storms, "--prices", str(own))["remedies"]
+    a_pod = 730 * 250 / 1562
+    assert "on 2 workloads" in floors["what"]
+    assert floors["cost"] == pytest.approx(2 * a_pod / 2)
+    assert "15 placeholders" in pool["what"]
+    assert pool["cost"] == pytest.approx(15 * a_pod)
+    assert (reserved["adds"], reserved["cost"]) == (1, 730)
+    prices = {"c6i.8xlarge": 1.0}
+    own.write_text(json.dumps({"region": "x", "onDemand": prices}))
+    done = run(*storms, "--prices", str(own))
+    assert all("?" in line for line in done.stdout.splitlines() if "headroom --" in line)
+    assert "no known price (m5.4xlarge, m6i.4xlarge)" in done.stdout
+
+
 def test_a_strategy_that_breaks_first_can_be_another(tmp_path: Path) -> None:
     objects = changed("Deployment", strategy={"type": "Recreate"})
     mine = snapshot(tmp_path / "mine.json", objects)
     result = found("--snapshot", mine, "--seeds", "2", "--remedies")
     assert result["policies"][0]["workloadsAtZero"] > 0
     (rolling,) = [each for each in result["remedies"] if "RollingUpdate" in each["what"]]
-    assert (rolling["workloadsAtZero"], rolling["adds"]) == (0, 0)
+    assert (rolling["workloadsAtZero"], rolling["adds"], rolling["cost"]) == (0, 0, 0)
 
 
 def test_nodes_that_are_no_ec2_instances_go_as_well(tmp_path: Path) -> None:

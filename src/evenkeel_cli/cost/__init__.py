@@ -1,0 +1,1 @@
+"""What workloads cost a month: the price file, and how costs are shown."""
