@@ -48,6 +48,17 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     write: str = ""
 
 
+class CountRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """How many pods of a workload were available at a time, of how many wanted."""
+
+    v: int
+    time: datetime
+    cluster: str
+    workload: Reference
+    available: int
+    wanted: int
+
+
 def record(decision: Decision, time: datetime, cluster: str, mode: str) -> DecisionRecord:
     """The log's entry for a decision."""
     return DecisionRecord(
