@@ -64,7 +64,10 @@ class OnceRecorder:
                 self.recorder.counted_pods(count)
 
     def forget(self, *, but: Collection[str] = ()) -> None:
-        """Forget what was decided, except about the objects with these uids; without any, counts too."""
+        """Forget what was decided, except about the objects with these uids.
+
+        Without any, what was counted is forgotten, too.
+        """
         self._words = {key: words for key, words in self._words.items() if key[1] in but}
         if not but:
             self._counts.clear()
