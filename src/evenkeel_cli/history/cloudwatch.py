@@ -39,8 +39,8 @@ def groups_of(aws: Aws, stack: str) -> Sequence[str]:
     found = stacks.gather(aws, stack)
     if found is None:
         raise BadInputError(
-            f"there is no stack {stack} in {aws.region}: name it by --stack-name, or name log"
-            " groups by --log-group"
+            f"there is no stack {stack} in {aws.region}: name log groups by --log-group, or another"
+            " region by AWS_REGION"
         )
     groups = [found.id_of(each) for each in GROUPS if found.id_of(each)]
     if not groups:

@@ -1,60 +1,15 @@
 """The account of an interruption: what the functions' records say together."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from evenkeel.adapters.telemetry.decision_log import CountRecord, DecisionRecord
 from evenkeel.model.meta import Reference
 from evenkeel_cli.history import incident
 from evenkeel_cli.history.incident import Incident, NoteRecord, PodAccount, Record
 from evenkeel_cli.moves import Move
-
-BEGIN = datetime(2026, 1, 5, 3, 0, tzinfo=UTC)
-WEB = Reference("Deployment", "web", "shop", "web-uid")
-
-
-def at(seconds: float) -> datetime:
-    return BEGIN + timedelta(seconds=seconds)
-
-
-def decided(
-    seconds: float, verb: str, reason: str, subject: Reference, **more: Any
-) -> DecisionRecord:
-    fields: dict[str, Any] = {"mode": "act", "message": f"because of {reason}", **more}
-    return DecisionRecord(
-        v=1,
-        time=at(seconds),
-        cluster="prod",
-        verb=verb,
-        reason=reason,
-        subject=subject,
-        **fields,
-    )
-
-
-def marked(seconds: float, node: str = "a", **more: Any) -> DecisionRecord:
-    until = more.pop("until", at(seconds + 120))
-    reason = more.pop("reason", "SpotInterruption")
-    return decided(seconds, "mark", reason, Reference("Node", node), node=node, until=until, **more)
-
-
-def of_pod(seconds: float, verb: str, reason: str, name: str = "web-1", **more: Any) -> Record:
-    fields = {"workload": WEB, "node": "a", **more}
-    return decided(seconds, verb, reason, Reference("Pod", name, "shop", f"{name}-uid"), **fields)
-
-
-def counted(seconds: float, available: int, wanted: int = 3, workload: Reference = WEB) -> Record:
-    return CountRecord(
-        v=1,
-        time=at(seconds),
-        cluster="prod",
-        workload=workload,
-        available=available,
-        wanted=wanted,
-    )
+from tests.unit.cli.history.records import WEB, at, counted, decided, marked, of_pod
 
 
 def account(*records: Record) -> Incident:

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from aws_lambda_powertools import Logger
 
 from evenkeel.adapters.telemetry.decision_log import CountRecord, DecisionRecord
-from evenkeel.adapters.telemetry.lambda_function import LambdaRecorder
+from evenkeel.adapters.telemetry.lambda_function import SERVICE, LambdaRecorder
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
@@ -35,8 +36,8 @@ STAMP = "2026-11-25T03:00:00"
 def lines() -> list[str]:
     """What a function really writes: a decision, a count, a note and how it ended."""
     stream = io.StringIO()
-    logger = Logger(service="evenkeel", location=None, stream=stream, logger_formatter=None)
-    logger.handlers[0].setStream(stream)
+    service = f"test-{uuid.uuid4()}"  # Powertools makes one logger per service and process
+    logger = Logger(service=service, location=None, stream=stream)
     recorder = LambdaRecorder(SimulatedClock(NOW), cluster="prod", mode="act", logger=logger)
     recorder.decided(
         Decision.about(POD, Verb.EVICT, Reason.RECREATE, 'it {goes} "now"', workload=WEB)
@@ -45,7 +46,7 @@ def lines() -> list[str]:
     recorder.noted("an eviction is refused", error="TooManyRequestsError")
     recorder.noted("done", outcome="Quiet")
     recorder.counted(Metric.PLANS_FAILED)
-    return stream.getvalue().splitlines()
+    return stream.getvalue().replace(service, SERVICE).splitlines()
 
 
 def events() -> list[dict[str, Any]]:
