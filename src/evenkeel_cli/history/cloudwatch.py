@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from evenkeel.adapters.telemetry.lambda_function import SERVICE
 from evenkeel_cli.aws import stack as stacks
 from evenkeel_cli.aws.asking import Aws, AwsError
 from evenkeel_cli.errors import BadInputError, UnmetError
@@ -14,8 +15,8 @@ from evenkeel_cli.history.reading import Found
 GROUPS: Final = ("InterruptionLogs", "HandoverLogs")
 """The log groups of a stack that tell of interruptions, by their logical ids."""
 
-OURS: Final = '{ $.service = "evenkeel" }'
-"""Lines that Evenkeel has written: Lambda's own lines and metrics are left out."""
+OURS: Final = f'"{SERVICE}"'
+"""Lines with this word, which all of Evenkeel's have: Lambda's own and metrics are left out."""
 
 MOST_PAGES: Final = 2_000
 """A page has up to 1 MB, and may be empty: CloudWatch looks through so much at a time."""

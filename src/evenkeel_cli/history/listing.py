@@ -35,8 +35,8 @@ UNTROUBLED: Final = frozenset({Move.HANDED_OVER, Move.LEFT, Move.FINISHED, Move.
 class WorkloadHistory(ObjectItem, frozen=True, kw_only=True):
     """What the drain counted of a workload, and how its pods went.
 
-    ``below`` and ``at_zero`` are seconds, up to the last count: ``ends_below`` says that it was below
-    then, so for how long is not known. ``late`` pods were lost with their nodes, or had to go
+    ``below`` and ``at_zero`` are seconds, up to the last count: ``ends_below`` says that it was
+    below then, so for how long is not known. ``late`` pods were lost with their nodes, or had to go
     before their replacement was available. ``why`` is the reason of most pods that went without
     one, ``change`` what prevents that.
     """
@@ -62,6 +62,11 @@ class WorkloadHistory(ObjectItem, frozen=True, kw_only=True):
     def was_at_zero(self) -> bool:
         """Whether none was available."""
         return bool(self.at_zero) or self.ends_at_zero
+
+    @property
+    def ways(self) -> str:
+        """How many went which way."""
+        return ", ".join(f"{pods} {way}" for way, pods in self.moves.items())
 
     @property
     def style(self) -> str:
@@ -92,11 +97,7 @@ class WorkloadHistoryList(Listing, frozen=True, kw_only=True):
         Column("AT-ZERO", lambda each: _seconds(each.at_zero, open_end=each.ends_at_zero)),
         Column("LATE", lambda each: each.late),
         Column("BESIDE", lambda each: each.most_beside, wide=True),
-        Column(
-            "MOVES",
-            lambda each: ", ".join(f"{n} {way}" for way, n in each.moves.items()),
-            wide=True,
-        ),
+        Column("MOVES", lambda each: each.ways, wide=True),
         Column("WHY", lambda each: each.why),
     )
 
@@ -161,7 +162,8 @@ def headline(incident: Incident) -> str:
     return (
         f"{incident.cluster}, {incident.begins:%Y-%m-%d} {clock(incident.begins)} to"
         f" {clock(incident.ends)} UTC: {words.counted(len(incident.nodes), 'node')},"
-        f" {words.counted(len(incident.workloads), 'workload')}, {words.counted(pods, 'pod')} to move."
+        f" {words.counted(len(incident.workloads), 'workload')},"
+        f" {words.counted(pods, 'pod')} to move."
     )
 
 

@@ -194,7 +194,7 @@ def _objects(text: str) -> Iterator[Any]:
 
 def _message(item: Mapping[str, Any]) -> object:
     """The message of a log event, as AWS wraps it; None of a line itself."""
-    if "message" in item and not {"level", "verb"} & item.keys():
+    if "message" in item and not {"service", "verb"} & item.keys():
         return item["message"]
     is_field = item.get("field") == "@message"
     return item.get("value") if is_field else None

@@ -6,10 +6,7 @@ from typing import Final
 from evenkeel.model import names
 from evenkeel_cli.program import NAME
 
-_MORE_TIME: Final = (
-    f"keep a floor of it on on-demand nodes, by the annotation {names.ON_DEMAND}: its node left no"
-    " time"
-)
+_MORE_TIME: Final = f"keep replicas on on-demand nodes (annotation {names.ON_DEMAND})"
 
 BY_REASON: Final[Mapping[str, str]] = {
     "": _MORE_TIME,

@@ -23,6 +23,8 @@ from evenkeel_cli.output import Item, Listing, ObjectItem, Output
 NAMED: Final = 5
 """So many of what there is are named where nothing of a name is."""
 
+_STYLES: Final = {str(verb): style for verb, style in STYLES.items()}
+
 
 class PodHistory(ObjectItem, frozen=True, kw_only=True):
     """How a pod went. ``released_at``: its replacement was asked for."""
@@ -46,6 +48,11 @@ class Moment(Item, frozen=True, kw_only=True):
     message: str
     warning: bool = False
 
+    @property
+    def style(self) -> str:
+        """The colour of its verb."""
+        return WARNING if self.warning else _STYLES.get(self.verb, "")
+
 
 class PodHistoryList(Listing, frozen=True, kw_only=True):
     """The pods of a node or workload in one interruption, and all moments in their order."""
@@ -65,7 +72,7 @@ class PodHistoryList(Listing, frozen=True, kw_only=True):
 
 MOMENTS: Final[Columns[Moment]] = (
     Column("TIME", lambda each: f"{each.at:%H:%M:%S}.{each.at.microsecond // 100_000}"),
-    Column("WHAT", lambda each: each.verb, style=lambda each: _style(each)),
+    Column("WHAT", lambda each: each.verb, style=lambda each: each.style),
     Column("OBJECT", lambda each: words.subject_name(each.subject)),
     Column("REASON", lambda each: each.reason),
     Column("MESSAGE", lambda each: each.message),
@@ -119,7 +126,7 @@ def _unclear(incident: Incident, name: str, found: Sequence[NodeAccount | Worklo
     if found:
         which = ", ".join(map(_called, found[:NAMED]))
         return f"{name} may be {which}: name its kind, and its namespace by -n"
-    there = [*incident.workloads, *incident.nodes]
+    there: list[NodeAccount | WorkloadAccount] = [*incident.workloads, *incident.nodes]
     which = ", ".join(map(_called, there[:NAMED]))
     more = " and others" if len(there) > NAMED else ""
     return f"the interruption touched no {name}: there are {which}{more}"
@@ -170,8 +177,3 @@ def _pod(pod: PodAccount) -> PodHistory:
         reason=pod.reason,
         why=pod.why,
     )
-
-
-def _style(moment: Moment) -> str:
-    styles = {str(verb): style for verb, style in STYLES.items()}
-    return WARNING if moment.warning else styles.get(moment.verb, "")
