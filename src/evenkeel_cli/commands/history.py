@@ -73,7 +73,7 @@ def history(
     Examples:
         evenkeel history --cluster-name prod
         evenkeel history deploy/web -n shop --cluster-name prod --since 2h
-        aws logs tail prod-handover --since 1h | evenkeel history --from -
+        aws logs tail "$HANDOVER_LOGS" --since 1h | evenkeel history --from -
     """
     read = _read(files, groups, cluster, since)
     records = read.records

@@ -16,12 +16,15 @@ from evenkeel_cli.history.incident import (
     WorkloadAccount,
 )
 from evenkeel_cli.history.listing import clock
-from evenkeel_cli.lines import STYLES, WARNING
+from evenkeel_cli.lines import ABBREVIATED, STYLES
 from evenkeel_cli.moves import Move
 from evenkeel_cli.output import Item, Listing, ObjectItem, Output
 
 NAMED: Final = 5
 """So many of what there is are named where nothing of a name is."""
+
+HANG: Final = 24
+"""The column in which the text of a moment begins."""
 
 _STYLES: Final = {str(verb): style for verb, style in STYLES.items()}
 
@@ -49,9 +52,17 @@ class Moment(Item, frozen=True, kw_only=True):
     warning: bool = False
 
     @property
+    def line(self) -> str:
+        """``03:00:56.0  evict      pod shop/web-1-abc: ReplacementAvailable: 4 available``."""
+        time = f"{self.at:%H:%M:%S}.{self.at.microsecond // 100_000}"
+        told = ": ".join(filter(None, (self.reason, self.message)))
+        word = ABBREVIATED.get(self.verb, self.verb)
+        return f"{time}  {word:<{HANG - 13}} {words.subject_name(self.subject)}: {told}"
+
+    @property
     def style(self) -> str:
-        """The colour of its verb."""
-        return WARNING if self.warning else _STYLES.get(self.verb, "")
+        """The colour of what a person should know, else of the verb."""
+        return "yellow" if self.warning else _STYLES.get(self.verb, "")
 
 
 class PodHistoryList(Listing, frozen=True, kw_only=True):
@@ -68,15 +79,6 @@ class PodHistoryList(Listing, frozen=True, kw_only=True):
 
     items: Sequence[PodHistory]
     moments: Sequence[Moment]
-
-
-MOMENTS: Final[Columns[Moment]] = (
-    Column("TIME", lambda each: f"{each.at:%H:%M:%S}.{each.at.microsecond // 100_000}"),
-    Column("WHAT", lambda each: each.verb, style=lambda each: each.style),
-    Column("OBJECT", lambda each: words.subject_name(each.subject)),
-    Column("REASON", lambda each: each.reason),
-    Column("MESSAGE", lambda each: each.message),
-)
 
 
 def of(incident: Incident, name: str, namespace: str = "") -> PodHistoryList:
@@ -105,7 +107,8 @@ def of(incident: Incident, name: str, namespace: str = "") -> PodHistoryList:
 
 def show(output: Output, found: PodHistoryList) -> None:
     """Print the moments and below them each pod's way, or data."""
-    output.table(MOMENTS, found.moments)
+    for moment in found.moments:
+        output.say(moment.line, moment.style, hang=HANG)
     output.say()
     output.table(found.columns, found.items)
     output.dump(found)

@@ -66,7 +66,7 @@ PLAYED = (
     "nodes --snapshot storm.json -o name",
     "history --from storm.jsonl",
     "history --from storm.jsonl -o wide",
-    "history deploy/ledger --from storm.jsonl",
+    "history deploy/chat --from storm.jsonl",
     "history web --from warning.json",
     "restore --built-in",
     "restore --snapshot fleet.json",

@@ -116,7 +116,7 @@ PRINTED = {
     "explain --built-in deploy/web": "ExplanationList",
     "explain --built-in ip-10-0-64-67": "ExplanationList",
     "history --from storm.jsonl": "WorkloadHistoryList",
-    "history deploy/ledger --from storm.jsonl": "PodHistoryList",
+    "history deploy/chat --from storm.jsonl": "PodHistoryList",
     "install --cluster-name prod": "StepStateList",
     "nodes --snapshot storm.json": "DoomedNodeList",
     "pause": "PauseList",
