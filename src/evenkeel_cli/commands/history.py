@@ -83,7 +83,7 @@ def history(
         begins = max(record.time for record in records) - since
         records = [record for record in records if record.time >= begins]
     found = incident.of(records)
-    if found is None or not (found.nodes or found.workloads):
+    if found is None or not (found.nodes or found.workloads or found.notices):
         told = " ".join(read.sentences())
         raise UnmetError(
             f"nothing was decided about a node or pod in this time: name a longer --since. {told}"

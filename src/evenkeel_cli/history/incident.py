@@ -26,6 +26,9 @@ QUIET: Final = timedelta(minutes=5)
 _ELSEWHERE: Final = frozenset({Verb.PLACE, Verb.REJECT, Verb.ACKNOWLEDGE})
 """Verbs of decisions about new pods, and about events that concern no node."""
 
+_NOTICES: Final = frozenset({"Instance", "Notice"})
+"""Kinds of subjects of which no node is known yet."""
+
 _GONE: Final = frozenset({Verb.EVICT, Verb.DELETE})
 
 
@@ -209,6 +212,7 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
     """All of it. ``others`` are pods without a workload; ``pools`` the pools of nodes, if known.
 
     ``observed``: the functions were in observe mode, so nothing was done of what was decided.
+    ``notices``: what was decided about notices that led to no node, and are tried again or refused.
     """
 
     cluster: str
@@ -218,6 +222,7 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
     nodes: Sequence[NodeAccount] = ()
     workloads: Sequence[WorkloadAccount] = ()
     others: Sequence[PodAccount] = ()
+    notices: Sequence[Step] = ()
     notes: Sequence[Note] = ()
     pools: Mapping[str, str] = {}
 
@@ -259,6 +264,7 @@ def of(records: Iterable[Record], pools: Mapping[str, str] | None = None) -> Inc
         nodes=_nodes(of_nodes, pods),
         workloads=_workloads(pods, counts, of_workloads),
         others=[pod for pod in pods if pod.workload is None],
+        notices=_steps(each for each in decisions if each.subject.kind in _NOTICES),
         notes=[
             Note(at=each.time, message=each.message)
             for each in ordered

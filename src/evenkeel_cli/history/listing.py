@@ -145,7 +145,7 @@ def show(output: Output, incident: Incident, sentences: Iterable[str] = ()) -> N
     if shown:
         output.table(found.columns, shown)
         output.say()
-    if whole or len(found.nodes) <= FEW_NODES:
+    if found.nodes and (whole or len(found.nodes) <= FEW_NODES):
         output.table(NODES, found.nodes)
         output.say()
     for sentence in (*_sentences(incident, found), *sentences):
@@ -219,9 +219,14 @@ def _node(account: NodeAccount) -> NodeHistory:
 def _sentences(incident: Incident, found: WorkloadHistoryList) -> Iterator[str]:
     if incident.observed:
         yield "Evenkeel was in observe mode: it did nothing of this."
-    yield _verdict(found.items)
+    for reason, number in Counter(each.reason for each in incident.notices).items():
+        told = next(each.message for each in incident.notices if each.reason == reason)
+        yield f"{reason} for {words.counted(number, 'notice')}: {told}."
+    if found.items:
+        yield _verdict(found.items)
     yield from _of_nodes(incident.nodes)
-    yield from _of_late([pod for pod in incident.pods if pod.is_late])
+    if pods := list(incident.pods):
+        yield from _of_late([pod for pod in pods if pod.is_late])
     yield from _changes(found.items)
     named = next((each for each in found.items if each.fell or each.late), None)
     if named is not None:

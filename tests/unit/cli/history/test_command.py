@@ -147,6 +147,13 @@ def test_without_counts_it_says_that_the_log_has_none(tmp_path: Path) -> None:
     assert "How many pods were available is not in the log" in run("--from", log).stdout
 
 
+def test_notices_that_led_to_no_node_are_told(tmp_path: Path) -> None:
+    instance = Reference("Instance", "i-0123")
+    log = written(tmp_path / "log", [decided(1, "retry", "NoAnswerFromApiServer", instance)])
+    told = "NoAnswerFromApiServer for 1 notice: because of NoAnswerFromApiServer."
+    assert told in run("--from", log).stdout.splitlines()
+
+
 def test_a_log_in_which_nothing_happened_is_said_to_be_one(tmp_path: Path) -> None:
     log = written(tmp_path / "log", [of_pod(1, "place", "InFloor")])
     printed = run("--from", log)

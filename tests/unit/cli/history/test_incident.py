@@ -170,6 +170,13 @@ def test_new_pods_places_belong_to_no_interruption() -> None:
     assert incident.of([of_pod(1, "place", "InFloor")]) is None
 
 
+def test_notices_that_led_to_no_node_are_kept() -> None:
+    instance = Reference("Instance", "i-0123")
+    found = account(decided(1, "retry", "NoAnswerFromApiServer", instance))
+    assert [each.reason for each in found.notices] == ["NoAnswerFromApiServer"]
+    assert not found.nodes
+
+
 def test_notes_are_kept() -> None:
     note = NoteRecord(time=at(4), message="the eviction of pod shop/web-1 is refused")
     (kept,) = account(marked(0), note).notes
