@@ -26,6 +26,7 @@ NAMED: Final = 5
 HANG: Final = 24
 """The column in which the text of a moment begins."""
 
+_WORDS: Final = {str(verb): word for verb, word in ABBREVIATED.items()}
 _STYLES: Final = {str(verb): style for verb, style in STYLES.items()}
 
 
@@ -56,7 +57,7 @@ class Moment(Item, frozen=True, kw_only=True):
         """``03:00:56.0  evict      pod shop/web-1-abc: ReplacementAvailable: 4 available``."""
         time = f"{self.at:%H:%M:%S}.{self.at.microsecond // 100_000}"
         told = ": ".join(filter(None, (self.reason, self.message)))
-        word = ABBREVIATED.get(self.verb, self.verb)
+        word = _WORDS.get(self.verb, self.verb)
         return f"{time}  {word:<{HANG - 13}} {words.subject_name(self.subject)}: {told}"
 
     @property
