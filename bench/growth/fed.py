@@ -23,6 +23,7 @@ from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import Answers, ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.queue import NODES
+from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import ReplicaSet
@@ -61,7 +62,7 @@ def feed(nodes: int) -> Fed:
     changes = list(_changes(sets, pods))
     view = View()
     forced = ForcedEvictions(PER_SECOND, CAPACITY, Answers())
-    plans = Plans(Planner(view), view, forced, InMemoryRecorder())
+    plans = Plans(Planner(view), view, forced, OnceRecorder(InMemoryRecorder()))
     clock = SimulatedClock(NOW)
     began = time.process_time()
     for node in marked:

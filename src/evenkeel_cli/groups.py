@@ -13,6 +13,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "status": "Show each workload's split over spot and on-demand nodes.",
         "nodes": "Show the nodes that have to go, and how their pods go.",
         "explain": "Explain what a notice would do to a node, pod or workload.",
+        "history": "Show what happened in the last interruption.",
         "replay": "Show what EC2's events would do, or do it.",
         "simulate": "Show what many storms would do to a cluster.",
         "lint": "Check Evenkeel's labels and annotations in manifests.",

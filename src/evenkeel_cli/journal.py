@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from evenkeel.adapters.telemetry import decision_log
-from evenkeel.adapters.telemetry.decision_log import DecisionRecord
+from evenkeel.adapters.telemetry.decision_log import CountRecord, DecisionRecord
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import COUNT, Metric
+from evenkeel.model.pod_count import PodCount
 from evenkeel.ports import Clock
 from evenkeel_cli.output import Listing
 
@@ -44,6 +45,7 @@ class Journal:
     listener: Listener | None = None
     entries: list[Entry] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    pod_counts: list[PodCount] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     outcomes: list[str] = field(default_factory=list)
     on_note: Callable[[str], None] | None = None
@@ -59,6 +61,10 @@ class Journal:
         self.entries.append(entry)
         if self.listener is not None:
             self.listener(entry)
+
+    def counted_pods(self, count: PodCount) -> None:
+        """Keep how many pods of a workload are available."""
+        self.pod_counts.append(count)
 
     def counted(self, metric: Metric, value: float = 1) -> None:
         """Sum up counts; other units are of no use to a person here."""
@@ -85,3 +91,7 @@ class Journal:
     def records(self, cluster: str, mode: str) -> Sequence[DecisionRecord]:
         """The decisions as the decision log has them."""
         return [decision_log.record(e.decision, e.at, cluster, mode) for e in self.entries]
+
+    def count_records(self, cluster: str) -> Sequence[CountRecord]:
+        """The counts of pods as the decision log has them."""
+        return [decision_log.count_record(count, cluster) for count in self.pod_counts]

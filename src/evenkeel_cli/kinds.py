@@ -10,6 +10,8 @@ from evenkeel_cli.demo.listing import DemoResultList
 from evenkeel_cli.doctor.listing import FindingList
 from evenkeel_cli.draining.pods import StayedPodList
 from evenkeel_cli.explain.listing import ExplanationList
+from evenkeel_cli.history.listing import WorkloadHistoryList
+from evenkeel_cli.history.timeline import PodHistoryList
 from evenkeel_cli.install.steps import StepStateList
 from evenkeel_cli.journal import DecisionList
 from evenkeel_cli.nodes.listing import DoomedNodeList
@@ -30,11 +32,13 @@ KINDS: Final[tuple[type[Listing], ...]] = (
     DoomedNodeList,
     PauseList,
     PlannedMoveList,
+    PodHistoryList,
     ReplayPlanList,
     ReplayResultList,
     StayedPodList,
     StepStateList,
     WorkloadCostList,
+    WorkloadHistoryList,
     WorkloadRestoreList,
     WorkloadRiskList,
     WorkloadStatusList,

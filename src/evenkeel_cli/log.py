@@ -7,6 +7,7 @@ from typing import TextIO
 
 from evenkeel.model.decision import Decision
 from evenkeel.model.metrics import Metric
+from evenkeel.model.pod_count import PodCount
 from evenkeel.ports import Clock
 from evenkeel_cli.lines import ABBREVIATED
 from evenkeel_cli.visible import visible
@@ -33,6 +34,11 @@ class LineRecorder:
         word = ABBREVIATED.get(decision.verb, decision.verb.value)
         flag = " (warning)" if decision.warning else ""
         self._write(f"{word:<10} {name}: {decision.reason}: {decision.message}{flag}")
+
+    def counted_pods(self, count: PodCount) -> None:
+        """One line."""
+        name = subject_name(count.workload)
+        self._write(f"{'count':<10} {name}: {count.available} available, {count.wanted} wanted")
 
     def counted(self, metric: Metric, value: float = 1) -> None:
         """Nothing: counts are for metrics."""

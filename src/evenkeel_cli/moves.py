@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, Protocol
 
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
@@ -77,6 +77,23 @@ BY_REASON: Final[Mapping[str, Move]] = {
 AT_THE_END: Final = frozenset({"LastMoment", "BudgetRefusedAtLastMoment"})
 """Reasons behind which there is another one: why it came to that."""
 
+LAST_ON_PURPOSE: Final = frozenset({"JobMayFinish", "BarePod"})
+"""Reasons for which a pod stays to its last moment although it could go before."""
+
+
+class Decided(Protocol):
+    """What was decided about a pod, in a journal or in a log."""
+
+    @property
+    def verb(self) -> str:
+        """What was decided."""
+        ...
+
+    @property
+    def reason(self) -> str:
+        """Why, in a word."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Fate:
@@ -111,19 +128,38 @@ def _fate(pod: Reference, story: Sequence[Entry], observer: Observer) -> Fate:
     )
 
 
-def _move(last: Decision | None, end: End, *, is_single: bool) -> Move:
+def by_log(story: Sequence[Decided], *, node_ended: bool) -> Move:
+    """How a pod went, from what was decided about it alone, the latest last.
+
+    ``node_ended``: its node's instance is off. A Job's pod that was never evicted has finished:
+    else its last moment would have come.
+    """
+    last = next((each for each in reversed(story) if each.verb in SETTLING), None)
+    if last is None and node_ended:
+        return Move.FINISHED if behind(story) == "JobMayFinish" else Move.LOST
+    if last is None:
+        return Move.WAITING
+    return Move.LOST if last.reason == "NodeGone" else _move(last, End.GONE, is_single=False)
+
+
+def behind(story: Sequence[Decided]) -> str:
+    """The reason behind the last decision: of a last moment, why it came to that."""
+    return next((each.reason for each in reversed(story) if each.reason not in AT_THE_END), "")
+
+
+def _move(last: Decided | None, end: End, *, is_single: bool) -> Move:
     """How a pod went, from the last that was decided about it and from how it ended."""
     if last is None:
         return {End.LOST: Move.LOST, End.FINISHED: Move.FINISHED}.get(end, Move.WAITING)
-    if last.verb is Verb.LEAVE:
+    if last.verb == Verb.LEAVE:
         return Move.LEFT
     if end is End.LOST:
         return Move.LOST
-    if last.verb is Verb.ROLL_BACK:
+    if last.verb == Verb.ROLL_BACK:
         return Move.PUT_BACK
     if last.reason in BY_REASON:
         return BY_REASON[last.reason]
-    if last.verb is Verb.DELETE:
+    if last.verb == Verb.DELETE:
         return Move.DELETED
     return Move.AT_ONCE if is_single or last.reason in BROKEN_AT_ONCE else Move.IN_TURNS
 

@@ -5,13 +5,15 @@ from collections.abc import Mapping, Sequence
 
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.metrics import Metric
+from evenkeel.model.pod_count import PodCount
 
 
 class InMemoryRecorder:
-    """Keeps ``decisions`` and ``notes`` in order, and each metric's ``values``."""
+    """Keeps ``decisions``, ``pod_counts`` and ``notes`` in order, and each metric's ``values``."""
 
     def __init__(self) -> None:
         self.decisions: list[Decision] = []
+        self.pod_counts: list[PodCount] = []
         self.notes: list[tuple[str, Mapping[str, object]]] = []
         self.values: defaultdict[str, list[float]] = defaultdict(list)
         self.flushes = 0
@@ -19,6 +21,10 @@ class InMemoryRecorder:
     def decided(self, decision: Decision) -> None:
         """Keep a decision."""
         self.decisions.append(decision)
+
+    def counted_pods(self, count: PodCount) -> None:
+        """Keep a count."""
+        self.pod_counts.append(count)
 
     def counted(self, metric: Metric, value: float = 1) -> None:
         """Keep a value."""

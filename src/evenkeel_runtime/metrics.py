@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from evenkeel.model.decision import Decision
 from evenkeel.model.metrics import MILLISECONDS, Metric
+from evenkeel.model.pod_count import PodCount
 
 BUCKETS: Final = (1, 2.5, 5, 10, 15, 20, 30, 45, 60, 90, 120)
 """Seconds. A notice leaves 120."""
@@ -49,6 +50,9 @@ class PrometheusRecorder:
 
     def decided(self, decision: Decision) -> None:
         """Nothing: a decision is no count."""
+
+    def counted_pods(self, count: PodCount) -> None:
+        """Nothing: it is a workload's, and a metric has no name for each."""
 
     def counted(self, metric: Metric, value: float = 1) -> None:
         """Count; times become seconds."""

@@ -28,6 +28,9 @@ class Recorder:
     def decided(self, decision: object) -> None:
         pass
 
+    def counted_pods(self, count: object) -> None:
+        pass
+
     def counted(self, metric: Metric, value: float = 1) -> None:
         pass
 

@@ -14,6 +14,7 @@ from evenkeel.model.instance import Instance
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import WakeUp
+from evenkeel.model.pod_count import PodCount
 from evenkeel.model.request import Change, Listing, Relisted, Request, Selection
 
 
@@ -238,6 +239,10 @@ class Recorder(Journal, Protocol):
 
     def decided(self, decision: Decision) -> None:
         """Record one decision."""
+        ...
+
+    def counted_pods(self, count: PodCount) -> None:
+        """Record how many pods of a workload are available."""
         ...
 
     def flush(self) -> None:

@@ -4,14 +4,15 @@ from typing import BinaryIO
 
 import msgspec
 
-from evenkeel.adapters.telemetry.decision_log import record
+from evenkeel.adapters.telemetry.decision_log import count_record, record
 from evenkeel.model.decision import Decision
 from evenkeel.model.metrics import Metric
+from evenkeel.model.pod_count import PodCount
 from evenkeel.ports import Clock
 
 
 class DecisionLog:
-    """A Recorder that writes decisions as JSON lines, and leaves all else out."""
+    """A Recorder that writes decisions and counts of pods as JSON lines, and nothing else."""
 
     def __init__(self, stream: BinaryIO, clock: Clock, *, cluster: str, mode: str) -> None:
         """``stream`` stays the caller's to close."""
@@ -23,6 +24,11 @@ class DecisionLog:
     def decided(self, decision: Decision) -> None:
         """Write one line. Raises OSError as the stream does."""
         entry = record(decision, self._clock.now(), self._cluster, self._mode)
+        self._stream.write(msgspec.json.encode(entry) + b"\n")
+
+    def counted_pods(self, count: PodCount) -> None:
+        """Write one line. Raises OSError as the stream does."""
+        entry = count_record(count, self._cluster)
         self._stream.write(msgspec.json.encode(entry) + b"\n")
 
     def counted(self, metric: Metric, value: float = 1) -> None:

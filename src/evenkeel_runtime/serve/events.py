@@ -5,6 +5,7 @@ from typing import Final, Self
 
 from evenkeel.model.decision import Decision
 from evenkeel.model.metrics import Metric
+from evenkeel.model.pod_count import PodCount
 from evenkeel.ports import Recorder
 
 EVERY: Final = 0.2
@@ -33,6 +34,9 @@ class EventsBeside:
     def decided(self, decision: Decision) -> None:
         """Remember a decision."""
         self._events.decided(decision)
+
+    def counted_pods(self, count: PodCount) -> None:
+        """Nothing: a count is no Event."""
 
     def counted(self, metric: Metric, value: float = 1) -> None:
         """Nothing: a count is no Event."""

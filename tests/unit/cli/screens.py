@@ -66,6 +66,10 @@ PLAYED = (
     "nodes --snapshot storm.json",
     "nodes --snapshot storm.json -o wide",
     "nodes --snapshot storm.json -o name",
+    "history --from storm.jsonl",
+    "history --from storm.jsonl -o wide",
+    "history deploy/chat --from storm.jsonl",
+    "history web --from warning.json",
     "restore --built-in",
     "restore --snapshot fleet.json",
     "restore --snapshot fleet.json -n search",
@@ -175,6 +179,7 @@ def write_files(server: ScriptedServer) -> None:
     snapshot.write(Path("fleet.json"), fleet())
     kubeconfig(broken(server), Path())
     storms.write(Path("storm.json"))
+    storms.write_log(Path("storm.jsonl"))
     shutil.copy(ROOT / "events" / "interruption-warning-terminate.json", "warning.json")
 
 

@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import msgspec
+
+from evenkeel.adapters.telemetry import decision_log
 from evenkeel.model import names
 from evenkeel_cli import snapshot
 from tests.fixtures.scene import NOW, Scene
-from tests.unit.drain.manifests import bare_pod, deployment, job, stateful_set
+from tests.unit.drain.manifests import RECREATE, bare_pod, deployment, job, stateful_set
 
 LONG_AGO = 2020
 
@@ -34,3 +37,33 @@ def write(file: Path) -> None:
     finally:
         scene.close()
     file.write_text(file.read_text().replace(f"{NOW.year}-", f"{LONG_AGO}-"))
+
+
+def write_log(file: Path) -> None:
+    """The log of a storm that is over: two nodes have ended."""
+    scene = Scene()
+    try:
+        for number in (7, 19):
+            scene.add_node(f"ip-10-0-1-{number}.eu-central-1.compute.internal")
+        scene.apply(
+            deployment("web", 4),
+            deployment("chat", 3, notes={names.HANDOVER: "never"}),
+            deployment("mailer", **RECREATE),
+            stateful_set("postgres", 2),
+            bare_pod("debug-shell"),
+        )
+        scene.settle(15)
+        for number in (40, 41):
+            scene.add_node(f"ip-10-0-2-{number}.eu-central-1.compute.internal", spot=False)
+        scene.begin()
+        scene.interrupt(*(f"ip-10-0-1-{end}.eu-central-1.compute.internal" for end in (7, 19)))
+        scene.run(until=140)
+        recorder = scene.recorder
+        decided = zip(recorder.decisions, recorder.times, strict=True)
+        records = [
+            *(decision_log.record(each, scene.at(at), "prod", "act") for each, at in decided),
+            *(decision_log.count_record(each, "prod") for each in recorder.pod_counts),
+        ]
+    finally:
+        scene.close()
+    file.write_bytes(b"\n".join(map(msgspec.json.encode, records)))

@@ -7,6 +7,7 @@ import pytest
 
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
+from evenkeel.model.pod_count import PodCount
 from evenkeel.model.reasons import Reason
 from evenkeel_cli.log import LineRecorder
 from evenkeel_runtime.kubeconfig.files import ContextFacts
@@ -37,6 +38,16 @@ def test_a_decision_is_one_line_with_its_time_and_reason() -> None:
         "2026-11-21T06:00:00.123Z evict      pod shop/web-1: ReplacementAvailable: it can go",
         "2026-11-21T06:00:00.123Z cordon     node ip-10-0-0-1: NodeDying: it goes (warning)",
     ]
+
+
+def test_a_count_is_one_line() -> None:
+    stream = io.StringIO()
+    clock = SimulatedClock(datetime(2026, 11, 21, 6, 0, tzinfo=UTC))
+    web = Reference(kind="Deployment", namespace="shop", name="web", uid="u")
+    count = PodCount(at=clock.now(), workload=web, available=2, wanted=3)
+    LineRecorder(clock, stream).counted_pods(count)
+    told = "2026-11-21T06:00:00.000Z count      deploy shop/web: 2 available, 3 wanted\n"
+    assert stream.getvalue() == told
 
 
 def test_a_note_that_says_the_same_again_is_left_out() -> None:

@@ -115,6 +115,8 @@ PRINTED = {
     "drain ip-10-0-64-67": "PlannedMoveList",
     "explain --built-in deploy/web": "ExplanationList",
     "explain --built-in ip-10-0-64-67": "ExplanationList",
+    "history --from storm.jsonl": "WorkloadHistoryList",
+    "history deploy/chat --from storm.jsonl": "PodHistoryList",
     "install --cluster-name prod": "StepStateList",
     "nodes --snapshot storm.json": "DoomedNodeList",
     "pause": "PauseList",

@@ -260,12 +260,16 @@ def test_events_come_at_their_own_times_when_these_are_kept() -> None:
     assert events == ["+0.0s", "+40.0s"]
 
 
-def test_the_decision_log_holds_every_decision(tmp_path: Path) -> None:
+def test_the_decision_log_holds_every_decision_and_count(tmp_path: Path) -> None:
     log = tmp_path / "decisions.jsonl"
 
     told = replayed("--decisions", log)
 
-    logged = [json.loads(line) for line in log.read_text().splitlines()]
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    logged = [line for line in lines if "verb" in line]
+    counts = [line for line in lines if line not in logged]
+    assert counts
+    assert all(line["available"] >= 0 and line["workload"]["name"] for line in counts)
     assert {(d["verb"], d["subject"]["name"]) for d in told["decisions"]} == {
         (d["verb"], d["subject"]["name"]) for d in logged
     }

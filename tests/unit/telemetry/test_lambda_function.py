@@ -14,6 +14,7 @@ from evenkeel.adapters.telemetry.lambda_function import LambdaRecorder
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
+from evenkeel.model.pod_count import PodCount
 from evenkeel.model.reasons import Reason
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 
@@ -62,6 +63,21 @@ def test_what_a_person_should_know_is_a_warning(recorder: LambdaRecorder, log: i
         )
     )
     assert json.loads(log.getvalue())["level"] == "WARNING"
+
+
+def test_a_count_is_one_structured_line(recorder: LambdaRecorder, log: io.StringIO) -> None:
+    web = Reference(kind="Deployment", namespace="shop", name="web", uid="w")
+    recorder.counted_pods(PodCount(at=NOW, workload=web, available=2, wanted=3))
+    line = json.loads(log.getvalue())
+    assert line["level"] == "INFO"
+    assert line["count"] == {
+        "v": 1,
+        "time": "2026-11-21T06:00:00Z",
+        "cluster": "prod",
+        "workload": {"kind": "Deployment", "name": "web", "namespace": "shop", "uid": "w"},
+        "available": 2,
+        "wanted": 3,
+    }
 
 
 def test_a_note_keeps_its_details_apart(recorder: LambdaRecorder, log: io.StringIO) -> None:

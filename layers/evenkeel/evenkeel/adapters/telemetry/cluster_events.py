@@ -18,6 +18,7 @@ from evenkeel.model.meta import KubernetesObject, Metadata, Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
+from evenkeel.model.pod_count import PodCount
 from evenkeel.model.request import Create
 from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Clock, Cluster, Recorder
@@ -94,6 +95,9 @@ class ClusterEvents:
                 story.count += 1
                 if about != decision.subject and len(story.names) < NAMED:
                     story.names.append(decision.subject.name)
+
+    def counted_pods(self, count: PodCount) -> None:
+        """Nothing: a count is no Event."""
 
     def counted(self, metric: Metric, value: float = 1) -> None:
         """Nothing: a count is no Event."""

@@ -16,6 +16,16 @@ that are empty are left out.
 | warning | true if a person should know |
 | forced | true if the last moment had come |
 | write | how it is carried out: patch, create, delete or evict |
+
+Between them are the counts of the workloads whose pods go, when they change, and at most one a
+second for each. In Lambda's log a count is the field ``count``. ``evenkeel history`` reads both.
+
+| field | what |
+|---|---|
+| v, time, cluster | as above |
+| workload | as above |
+| available | so many of its pods are available, also released ones and those on doomed nodes |
+| wanted | so many its owner asks for |
 """
 
 from datetime import datetime
@@ -25,6 +35,7 @@ import msgspec
 
 from evenkeel.model.decision import Decision
 from evenkeel.model.meta import Reference
+from evenkeel.model.pod_count import PodCount
 
 VERSION: Final = 1
 
@@ -48,6 +59,17 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     write: str = ""
 
 
+class CountRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One count in the decision log; the module's docstring has its fields."""
+
+    v: int
+    time: datetime
+    cluster: str
+    workload: Reference
+    available: int
+    wanted: int
+
+
 def record(decision: Decision, time: datetime, cluster: str, mode: str) -> DecisionRecord:
     """The log's entry for a decision."""
     return DecisionRecord(
@@ -65,4 +87,16 @@ def record(decision: Decision, time: datetime, cluster: str, mode: str) -> Decis
         warning=decision.warning,
         forced=decision.forced,
         write="" if decision.write is None else type(decision.write).__name__.lower(),
+    )
+
+
+def count_record(count: PodCount, cluster: str) -> CountRecord:
+    """The log's entry for a count."""
+    return CountRecord(
+        v=VERSION,
+        time=count.at,
+        cluster=cluster,
+        workload=count.workload,
+        available=count.available,
+        wanted=count.wanted,
     )

@@ -15,10 +15,11 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import EphemeralMetrics
 
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
-from evenkeel.adapters.telemetry.decision_log import record
+from evenkeel.adapters.telemetry.decision_log import count_record, record
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.model.decision import Decision
 from evenkeel.model.metrics import COUNT, Metric
+from evenkeel.model.pod_count import PodCount
 from evenkeel.ports import Clock, Cluster, Recorder
 
 NAMESPACE: Final = "Evenkeel"
@@ -61,6 +62,11 @@ class LambdaRecorder:
             self.logger.warning(decision.message, extra=details)
         else:
             self.logger.info(decision.message, extra=details)
+
+    def counted_pods(self, count: PodCount) -> None:
+        """Log how many pods of a workload are available, as the decision log has it."""
+        details = {"count": msgspec.to_builtins(count_record(count, self._cluster))}
+        self.logger.info("pods counted", extra=details)
 
     def counted(self, metric: Metric, value: float = 1) -> None:
         """Count for the metrics that ``flush`` hands on."""

@@ -2,6 +2,7 @@
 
 from evenkeel.model.decision import Decision
 from evenkeel.model.metrics import Metric
+from evenkeel.model.pod_count import PodCount
 from evenkeel.ports import Recorder
 
 
@@ -15,6 +16,11 @@ class Tee:
         """Hand on a decision."""
         for recorder in self._recorders:
             recorder.decided(decision)
+
+    def counted_pods(self, count: PodCount) -> None:
+        """Hand on how many pods of a workload are available."""
+        for recorder in self._recorders:
+            recorder.counted_pods(count)
 
     def counted(self, metric: Metric, value: float = 1) -> None:
         """Hand on a count."""

@@ -44,7 +44,7 @@ def loop_of(
     """The loop of an invocation that has gathered a view. ``kept`` and ``once`` outlive it."""
     cluster, session, clock = ports
     forced = ForcedEvictions(settings.evictions_per_second, session.capacity, kept.answers)
-    plans = Plans(Planner(view), view, forced, once.recorder)
+    plans = Plans(Planner(view), view, forced, once)
     writer = Writer(session, view, clock, once, kept.answers, leadership.left)
     evictions = Evictions(plans, writer, view, Listings(session, view))
     releases = Releases(settings, view, plans, writer, forced)
@@ -70,7 +70,7 @@ def observe(
 ) -> None:
     """Tell what would be done with a gathered view, and do nothing."""
     forced = ForcedEvictions(settings.evictions_per_second, sys.maxsize, Answers())
-    plans = Plans(Planner(view), view, forced, once.recorder)
+    plans = Plans(Planner(view), view, forced, once)
     for key in sorted(plans.controllers):
         plans.replan(key, now)
     forced.settle()
@@ -81,3 +81,4 @@ def observe(
     turns = pace.turns(plans.rankings, len(view.pods.active))
     once.record(pace.release(turn, now) for turn in turns)
     once.record(keeper.plan(plans.handovers, now))
+    once.tell_counts()

@@ -232,7 +232,10 @@ class HandoverFlow:
         loop = loop_of(self._settings, ports, view, self._kept, self._once, leadership)
         longest = STANDING_IN if self._settings.stands_in else self._settings.work
         until = started + (longest if leadership.is_held else WITHOUT_LEASE)
-        outcome = loop.act(until, self._clock.now() - started, left)
+        try:
+            outcome = loop.act(until, self._clock.now() - started, left)
+        finally:
+            self._once.tell_counts()
         if outcome.reason == "Quiet":
             self._once.forget(but=view.uids)
         return outcome

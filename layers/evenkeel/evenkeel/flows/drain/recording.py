@@ -1,15 +1,20 @@
 """Recording decisions once each, however often they are made."""
 
 from collections.abc import Collection, Iterable
+from datetime import datetime, timedelta
 
 from evenkeel.model.decision import Decision
+from evenkeel.model.pod_count import PodCount
 from evenkeel.ports import Recorder
+
+COUNTS_APART = timedelta(seconds=1)
+"""A workload's counts are recorded at most so often."""
 
 type _Word = tuple[str, str]
 
 
 class OnceRecorder:
-    """Hands decisions to the recorder when they are news.
+    """Hands decisions, and counts of workloads' pods, to the recorder when they are news.
 
     Outlives an invocation, so that a pod that waits for two minutes is one line, not eight,
     and an eviction that a budget refuses for a while is one line, not sixty. Nor is it news
@@ -19,6 +24,8 @@ class OnceRecorder:
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self._words: dict[tuple[str, str], tuple[_Word, ...]] = {}
+        self._counts: dict[str, PodCount] = {}
+        self._held_back: dict[str, PodCount] = {}
 
     def record(self, decisions: Iterable[Decision]) -> None:
         """Record those of the decisions that were not among the last two about their subject."""
@@ -31,6 +38,36 @@ class OnceRecorder:
                 self._words[key] = (*last[-1:], word)
                 self.recorder.decided(decision)
 
+    def count(self, count: PodCount, *, begins: bool) -> None:
+        """Take a count, to be told unless its numbers were told last.
+
+        Counts of a workload count from the first one with ``begins`` on.
+        """
+        uid = count.workload.uid
+        told = self._counts.get(uid)
+        if told is None and not begins:
+            return
+        if count.says_as(told):
+            self._held_back.pop(uid, None)
+        else:
+            self._held_back[uid] = count
+
+    def tell_counts(self, now: datetime | None = None) -> None:
+        """Record the counts that are held back: at most one a second and workload up to ``now``.
+
+        None: all of them, for the loop ends.
+        """
+        for uid, count in list(self._held_back.items()):
+            told = self._counts.get(uid)
+            if now is None or told is None or now - told.at >= COUNTS_APART:
+                self._counts[uid] = self._held_back.pop(uid)
+                self.recorder.counted_pods(count)
+
     def forget(self, *, but: Collection[str] = ()) -> None:
-        """Forget what was recorded, except about the objects with these uids."""
+        """Forget what was decided, except about the objects with these uids.
+
+        Without any, what was counted is forgotten, too.
+        """
         self._words = {key: words for key, words in self._words.items() if key[1] in but}
+        if not but:
+            self._counts.clear()

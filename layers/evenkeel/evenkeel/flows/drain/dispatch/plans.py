@@ -12,10 +12,10 @@ from evenkeel.flows.drain.cache.facts import Needs
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.queue import NODES
+from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.workload.planning import Has, Planner, WorkloadPlan
 from evenkeel.model.decision import Decision
 from evenkeel.model.metrics import Metric
-from evenkeel.ports import Journal
 
 AFTER_A_FAILURE = timedelta(seconds=5)
 """How long until a workload is planned for again that could not be."""
@@ -27,10 +27,10 @@ class Plans:
     """One plan per controller, by its key; a controller without active pods has none."""
 
     def __init__(
-        self, planner: Planner, view: View, forced: ForcedEvictions, journal: Journal
+        self, planner: Planner, view: View, forced: ForcedEvictions, once: OnceRecorder
     ) -> None:
-        """All but ``journal`` are the invocation's."""
-        self._journal = journal
+        """All but ``once`` are the invocation's."""
+        self._once = once
         self._planner = planner
         self._view = view
         self._forced = forced
@@ -88,6 +88,8 @@ class Plans:
         else:
             self._plans[key] = plan
             self._untold.add(key)
+            if plan.count is not None:
+                self._once.count(plan.count, begins=plan.is_touched)
         for has, plans in self._having.items():
             plans.pop(key, None)
             if has in plan.has:
@@ -115,8 +117,8 @@ class Plans:
         try:
             return self._planner.plan(key, now)
         except Exception as error:  # noqa: BLE001 - any error of a plan is its workload's alone
-            self._journal.counted(Metric.PLANS_FAILED)
-            self._journal.noted(
+            self._once.recorder.counted(Metric.PLANS_FAILED)
+            self._once.recorder.noted(
                 f"{key} could not be planned for, its pods go at their deadlines: {error!r}",
                 error=type(error).__name__,
             )

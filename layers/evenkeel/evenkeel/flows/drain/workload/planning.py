@@ -31,8 +31,9 @@ from evenkeel.model import names
 from evenkeel.model.decision import Decision
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
+from evenkeel.model.pod_count import PodCount
 from evenkeel.model.times import earliest
-from evenkeel.model.workload import Controller, ReplicaSet
+from evenkeel.model.workload import Controller, ReplicaSet, StatefulSet
 
 
 class Has(StrEnum):
@@ -53,6 +54,7 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     - ``watched_by``: watches of these labels show all that matters to it; empty where they cannot.
     - ``handovers`` names the nodes that still have pods of it which are handed over, or may be.
     - ``needs``: what has to be read for it.
+    - ``count``: how many pods of the workload are available; ``is_touched``: some of them move.
     """
 
     plan: Plan
@@ -63,6 +65,8 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     watched_by: frozenset[PodLabel] = frozenset()
     handovers: frozenset[str] = frozenset()
     needs: Needs = {}
+    count: PodCount | None = None
+    is_touched: bool = False
 
     @cached_property
     def has(self) -> frozenset[Has]:
@@ -116,6 +120,8 @@ class Planner:
             watched_by=_watched_by(controller, census),
             handovers=_handovers(census),
             needs=needs,
+            count=_count(census),
+            is_touched=bool(census.moving or census.released),
         )
 
     def _needs(self, controller_key: str, pods: Sequence[Pod]) -> Needs:
@@ -239,6 +245,23 @@ def _watched_by(controller: Controller | None, census: Census) -> frozenset[PodL
     values = {value for label in labels for value in label.values}
     borne = (item.pod.metadata.labels.get(names.TEMPLATE_HASH) for item in census.released)
     return labels if all(value in values for value in borne) else frozenset()
+
+
+def _count(census: Census) -> PodCount | None:
+    """How many pods of the workload are available.
+
+    None where its kind does not say how many it wants, and in a rollout, when they are in several
+    ReplicaSets.
+    """
+    owner = census.owner
+    workload = owner.workload
+    if workload is None or owner.deployment_in_rollout is not None:
+        return None
+    if not isinstance(owner.controller, ReplicaSet | StatefulSet):
+        return None
+    return PodCount(
+        at=census.now, workload=workload, available=census.available, wanted=census.size
+    )
 
 
 def _is_voluntary(census: Census) -> bool:

@@ -1,0 +1,286 @@
+"""An interruption on one screen: which workloads fell, why, what was late, what to change."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import ClassVar, Final
+
+from evenkeel_cli import words
+from evenkeel_cli.columns import Column, Columns
+from evenkeel_cli.history.incident import (
+    Incident,
+    NodeAccount,
+    Note,
+    PodAccount,
+    WorkloadAccount,
+)
+from evenkeel_cli.history.remedies import BY_REASON
+from evenkeel_cli.moves import Move
+from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, Listing, ObjectItem, Output
+from evenkeel_cli.program import NAME
+
+FEW_NODES: Final = 10
+"""So many nodes are shown one by one; of more a sentence says the times."""
+
+NAMED: Final = 4
+"""So many reasons and remedies are named."""
+
+SHORT: Final = timedelta(seconds=60)
+"""A notice that comes later than this before its deadline leaves little time."""
+
+UNTROUBLED: Final = frozenset({Move.HANDED_OVER, Move.LEFT, Move.FINISHED, Move.PUT_BACK})
+"""Ways on which a pod leaves no gap."""
+
+
+class WorkloadHistory(ObjectItem, frozen=True, kw_only=True):
+    """What the drain counted of a workload, and how its pods went.
+
+    ``below`` and ``at_zero`` are seconds, up to the last count: ``ends_below`` says that it was
+    below then, so for how long is not known. ``late`` pods were lost with their nodes, or had to go
+    before their replacement was available. ``why`` is the reason of most pods that went without
+    one, ``change`` what prevents that.
+    """
+
+    wanted: int | None
+    lowest: int | None
+    most_beside: int | None
+    below: float
+    at_zero: float
+    ends_below: bool
+    ends_at_zero: bool
+    late: int
+    moves: Mapping[Move, int]
+    why: str = ""
+    change: str = ""
+
+    @property
+    def fell(self) -> bool:
+        """Whether it had fewer available pods than wanted."""
+        return bool(self.below) or self.ends_below
+
+    @property
+    def was_at_zero(self) -> bool:
+        """Whether none was available."""
+        return bool(self.at_zero) or self.ends_at_zero
+
+    @property
+    def ways(self) -> str:
+        """How many went which way."""
+        return ", ".join(f"{pods} {way}" for way, pods in self.moves.items())
+
+    @property
+    def style(self) -> str:
+        """Whether it fell, and to nothing."""
+        return "red" if self.was_at_zero else "yellow" if self.fell else ""
+
+
+class NodeHistory(Item, frozen=True, kw_only=True):
+    """A node, when its notice came and what it said. ``pods`` were decided about."""
+
+    name: str
+    reason: str
+    noticed_at: datetime | None
+    deadline: datetime | None
+    pods: int
+    late: int
+
+
+class WorkloadHistoryList(Listing, frozen=True, kw_only=True):
+    """The workloads of one interruption, those first that fell lowest; its nodes, and notes."""
+
+    columns: ClassVar[Columns[WorkloadHistory]] = (
+        NAMESPACE,
+        WORKLOAD,
+        Column("WANTED", lambda each: each.wanted, yields=1),
+        Column("LOWEST", lambda each: each.lowest, style=lambda each: each.style),
+        Column("BELOW", lambda each: _seconds(each.below, open_end=each.ends_below)),
+        Column("AT-ZERO", lambda each: _seconds(each.at_zero, open_end=each.ends_at_zero)),
+        Column("LATE", lambda each: each.late),
+        Column("BESIDE", lambda each: each.most_beside, wide=True),
+        Column("MOVES", lambda each: each.ways, wide=True),
+        Column("WHY", lambda each: each.why),
+    )
+
+    items: Sequence[WorkloadHistory]
+    cluster: str
+    begins: datetime
+    ends: datetime
+    observed: bool
+    nodes: Sequence[NodeHistory]
+    notes: Sequence[Note]
+
+
+NODES: Final[Columns[NodeHistory]] = (
+    Column("NODE", lambda each: words.short_node(each.name)),
+    Column("REASON", lambda each: each.reason),
+    Column("NOTICE", lambda each: clock(each.noticed_at)),
+    Column("DEADLINE", lambda each: clock(each.deadline)),
+    Column("PODS", lambda each: each.pods),
+    Column("LATE", lambda each: each.late, style=lambda each: "yellow" if each.late else ""),
+)
+
+
+def listing(incident: Incident) -> WorkloadHistoryList:
+    """What is said of an interruption; the worst comes first."""
+    items = [_workload(each) for each in incident.workloads]
+    items.sort(key=_rank)
+    return WorkloadHistoryList(
+        items=items,
+        cluster=incident.cluster,
+        begins=incident.begins,
+        ends=incident.ends,
+        observed=incident.observed,
+        nodes=[_node(each) for each in incident.nodes],
+        notes=incident.notes,
+    )
+
+
+def show(output: Output, incident: Incident, sentences: Iterable[str] = ()) -> None:
+    """Print the first screen, or data. ``sentences``: about the log itself."""
+    found = listing(incident)
+    output.say(headline(incident))
+    output.say()
+    whole = output.form == "wide"
+    shown = [each for each in found.items if whole or each.fell or each.late]
+    if shown:
+        output.table(found.columns, shown)
+        output.say()
+    if found.nodes and (whole or len(found.nodes) <= FEW_NODES):
+        output.table(NODES, found.nodes)
+        output.say()
+    for sentence in (*_sentences(incident, found), *sentences):
+        output.say(sentence, hang=2)
+    if whole:
+        for note in found.notes:
+            output.say(f"{clock(note.at)}  {note.message}", hang=2)
+    output.dump(found)
+
+
+def headline(incident: Incident) -> str:
+    """Which cluster, when, how much."""
+    pods = sum(pod.way is not Move.LEFT for pod in incident.pods)
+    return (
+        f"{incident.cluster}, {incident.begins:%Y-%m-%d} {clock(incident.begins)} to"
+        f" {clock(incident.ends)} UTC: {words.counted(len(incident.nodes), 'node')},"
+        f" {words.counted(len(incident.workloads), 'workload')},"
+        f" {words.counted(pods, 'pod')} to move."
+    )
+
+
+def clock(at: datetime | None) -> str:
+    """``03:00:53``."""
+    return "" if at is None else f"{at:%H:%M:%S}"
+
+
+def _seconds(seconds: float, *, open_end: bool) -> str:
+    """``12s``, ``>12s`` where the log ends before it does; nothing where it never was."""
+    if not seconds and not open_end:
+        return ""
+    return f"{'>' if open_end else ''}{words.short_time(timedelta(seconds=seconds))}"
+
+
+def _workload(account: WorkloadAccount) -> WorkloadHistory:
+    counts, last = account.counts, account.counts[-1:]
+    ways = Counter(pod.way for pod in account.pods)
+    reasons = Counter(pod.reason for pod in account.pods if pod.way not in UNTROUBLED)
+    is_troubled = account.dipped or account.late
+    reason = next((each for each, _ in reasons.most_common(1)), None) if is_troubled else None
+    return WorkloadHistory(
+        subject=account.subject,
+        wanted=account.wanted,
+        lowest=account.lowest,
+        most_beside=account.most_beside,
+        below=account.below,
+        at_zero=account.at_zero,
+        ends_below=account.ends_below,
+        ends_at_zero=any(count.available == 0 < count.wanted for count in last),
+        late=account.late,
+        moves={way: ways[way] for way in Move if ways[way]},
+        why=next((pod.why for pod in account.pods if pod.reason == reason), ""),
+        change=BY_REASON.get(reason, "") if reason is not None and counts else "",
+    )
+
+
+def _rank(item: WorkloadHistory) -> tuple[object, ...]:
+    return not item.was_at_zero, not item.fell, -item.late, -item.below, str(item.subject)
+
+
+def _node(account: NodeAccount) -> NodeHistory:
+    return NodeHistory(
+        name=account.name,
+        reason=account.kind,
+        noticed_at=account.noticed_at,
+        deadline=account.deadline,
+        pods=account.pods,
+        late=account.late,
+    )
+
+
+def _sentences(incident: Incident, found: WorkloadHistoryList) -> Iterator[str]:
+    if incident.observed:
+        yield "Evenkeel was in observe mode: it did nothing of this."
+    for reason, number in Counter(each.reason for each in incident.notices).items():
+        told = next(each.message for each in incident.notices if each.reason == reason)
+        yield f"{reason} for {words.counted(number, 'notice')}: {told}."
+    if found.items:
+        yield _verdict(found.items)
+    yield from _of_nodes(incident.nodes)
+    if pods := list(incident.pods):
+        yield from _of_late([pod for pod in pods if pod.is_late])
+    yield from _changes(found.items)
+    named = next((each for each in found.items if each.fell or each.late), None)
+    if named is not None:
+        which = f"{words.short_name(named.subject)} -n {named.subject.namespace}"
+        yield f"{NAME} history {which} shows each of its pods; a node's name those of a node."
+
+
+def _verdict(items: Sequence[WorkloadHistory]) -> str:
+    counted = [each for each in items if each.wanted is not None]
+    if not counted:
+        return "How many pods were available is not in the log: versions before 0.2 do not count."
+    below, zero = sum(each.fell for each in counted), sum(each.was_at_zero for each in counted)
+    of = words.counted(len(counted), "workload")
+    if not below:
+        return f"Of {of} none had fewer available pods than wanted."
+    return f"Of {of} {below} had fewer available pods than wanted, {zero} none."
+
+
+def _of_nodes(nodes: Sequence[NodeAccount]) -> Iterator[str]:
+    for kind, number in Counter(node.kind for node in nodes if node.kind).items():
+        those = [node for node in nodes if node.kind == kind]
+        first = min(node.noticed_at for node in those if node.noticed_at is not None)
+        last = max(node.deadline for node in those if node.deadline is not None)
+        yield (
+            f"{kind}: {words.counted(number, 'node')}, the first at {clock(first)}, the last"
+            f" deadline at {clock(last)}."
+        )
+    hasty = [
+        node
+        for node in nodes
+        if node.deadline is not None
+        and node.noticed_at is not None
+        and node.deadline - node.noticed_at < SHORT
+    ]
+    if hasty:
+        named = ", ".join(words.short_node(node.name) for node in hasty[:NAMED])
+        more = f" and {len(hasty) - NAMED} more" if len(hasty) > NAMED else ""
+        yield f"Notice came less than {words.short_time(SHORT)} before the deadline: {named}{more}."
+
+
+def _of_late(late: Sequence[PodAccount]) -> Iterator[str]:
+    if not late:
+        yield "No pod was late."
+    for why, number in Counter(pod.why for pod in late).most_common(NAMED):
+        yield f"Late: {words.counted(number, 'pod')}: {why}."
+
+
+def _changes(items: Sequence[WorkloadHistory]) -> Iterator[str]:
+    """Which changes would have prevented it, each with the workloads that need it."""
+    needing: dict[str, list[str]] = {}
+    for each in items:
+        if each.change:
+            needing.setdefault(each.change, []).append(words.workload_name(each.subject))
+    for change, which in list(needing.items())[:NAMED]:
+        named = ", ".join(which[:NAMED])
+        more = f" and {len(which) - NAMED} more" if len(which) > NAMED else ""
+        yield f"Change {named}{more}: {change}."

@@ -1,0 +1,215 @@
+"""The account of an interruption: what the functions' records say together."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from evenkeel.model.meta import Reference
+from evenkeel_cli.history import incident
+from evenkeel_cli.history.incident import Incident, NoteRecord, PodAccount, Record
+from evenkeel_cli.moves import Move
+from tests.unit.cli.history.records import WEB, at, counted, decided, marked, of_pod
+
+
+def account(*records: Record) -> Incident:
+    found = incident.of(records)
+    assert found is not None
+    return found
+
+
+def one_pod(*records: Record) -> PodAccount:
+    (pod,) = account(*records).pods
+    return pod
+
+
+def test_without_a_record_nothing_happened() -> None:
+    assert incident.of([]) is None
+    assert incident.last([]) == []
+
+
+def test_records_may_come_in_any_order() -> None:
+    records = [marked(0), of_pod(1, "release", "NodeDoomed"), counted(2, 3), of_pod(9, "evict", "")]
+    assert incident.of(reversed(records)) == incident.of(records)
+
+
+def test_a_node_has_its_notice_its_deadline_and_its_late_pods() -> None:
+    found = account(
+        marked(0, until=at(900), reason="RebalanceRecommendation"),
+        marked(5, until=at(125)),
+        of_pod(10, "evict", "ReplacementAvailable"),
+        of_pod(100, "evict", "LastMoment", "web-2", warning=True, forced=True),
+    )
+    (node,) = found.nodes
+    assert (node.kind, node.noticed_at, node.deadline) == ("SpotInterruption", at(0), at(125))
+    assert (node.pods, node.late) == (2, 1)
+
+
+def test_a_node_whose_mark_is_not_in_the_log_is_there_all_the_same() -> None:
+    (node,) = account(of_pod(10, "release", "NodeDoomed")).nodes
+    assert (node.name, node.kind, node.deadline) == ("a", "", None)
+
+
+EVICT_LATE = {"warning": True, "forced": True}
+
+
+@pytest.mark.parametrize(
+    ("story", "way", "reason", "late"),
+    [
+        (
+            [("release", "NodeDoomed", {}), ("evict", "ReplacementAvailable", {})],
+            Move.HANDED_OVER,
+            "ReplacementAvailable",
+            False,
+        ),
+        (
+            [("wait", "ReplacementPending", {}), ("evict", "LastMoment", EVICT_LATE)],
+            Move.LAST_MOMENT,
+            "ReplacementPending",
+            True,
+        ),
+        ([("evict", "LastMoment", EVICT_LATE)], Move.LAST_MOMENT, "", True),
+        (
+            [("wait", "ReplacementPending", {}), ("evict", "LastMoment", {"forced": True})],
+            Move.LAST_MOMENT,
+            "ReplacementPending",
+            False,
+        ),
+        (
+            [("wait", "JobMayFinish", {}), ("evict", "LastMoment", EVICT_LATE)],
+            Move.LAST_MOMENT,
+            "JobMayFinish",
+            False,
+        ),
+        ([("evict", "Recreate", {})], Move.AT_ONCE, "Recreate", False),
+        ([("evict", "HandoverNever", {})], Move.IN_TURNS, "HandoverNever", False),
+        ([("leave", "DaemonSet", {})], Move.LEFT, "DaemonSet", False),
+        ([("delete", "NodeGone", {})], Move.LOST, "NodeGone", True),
+        (
+            [("release", "NodeDoomed", {}), ("roll-back", "CannotBeReplaced", {})],
+            Move.PUT_BACK,
+            "CannotBeReplaced",
+            False,
+        ),
+        ([("wait", "ReplacementPending", {})], Move.WAITING, "ReplacementPending", False),
+    ],
+)
+def test_a_pod_went_the_way_that_its_last_decision_says(
+    story: Sequence[tuple[str, str, dict[str, Any]]], way: Move, reason: str, *, late: bool
+) -> None:
+    steps = [of_pod(i, verb, why, **more) for i, (verb, why, more) in enumerate(story)]
+    pod = one_pod(marked(0), *steps)
+    assert (pod.way, pod.reason, pod.is_late) == (way, reason, late)
+    assert pod.why
+
+
+@pytest.mark.parametrize(
+    ("reason", "way"),
+    [("ReplacementPending", Move.LOST), ("JobMayFinish", Move.FINISHED)],
+)
+def test_a_pod_that_was_never_told_to_go_ended_with_its_node(reason: str, way: Move) -> None:
+    end = decided(130, "complete", "InstanceOff", Reference("Node", "a"), node="a")
+    pod = one_pod(marked(0), of_pod(1, "wait", reason), end)
+    assert (pod.way, pod.is_late) == (way, way is Move.LOST)
+
+
+def test_a_pod_that_is_back_with_its_owner_is_not_released_any_more() -> None:
+    released = of_pod(1, "release", "NodeDoomed")
+    assert one_pod(released).released_at == at(1)
+    assert one_pod(released, of_pod(2, "roll-back", "QuotaRefuses")).released_at is None
+
+
+def test_a_pod_went_when_it_was_evicted() -> None:
+    assert one_pod(of_pod(1, "release", "NodeDoomed")).went_at is None
+    assert one_pod(of_pod(7, "evict", "ReplacementAvailable")).went_at == at(7)
+
+
+def test_a_workloads_dip_is_reckoned_from_its_counts() -> None:
+    (web,) = account(
+        counted(0, 3),
+        counted(10, 5),
+        counted(20, 1),
+        counted(25, 0),
+        counted(31, 2),
+        counted(40, 3),
+    ).workloads
+    assert (web.wanted, web.lowest, web.most_beside) == (3, 0, 2)
+    assert (web.below, web.at_zero) == (20, 6)
+    assert web.dipped
+    assert not web.ends_below
+
+
+def test_how_long_the_last_count_lasted_is_not_known() -> None:
+    (web,) = account(counted(0, 3), counted(10, 2), marked(60)).workloads
+    assert (web.below, web.dipped, web.ends_below) == (0, True, True)
+
+
+def test_a_workload_that_is_scaled_to_zero_is_not_at_zero() -> None:
+    (web,) = account(counted(0, 0, wanted=0), counted(10, 0, wanted=0)).workloads
+    assert (web.at_zero, web.dipped) == (0, False)
+
+
+def test_a_workload_without_counts_says_nothing_of_them() -> None:
+    (web,) = account(of_pod(1, "evict", "Recreate")).workloads
+    assert (web.wanted, web.lowest, web.most_beside, web.dipped) == (None, None, None, False)
+
+
+def test_pods_without_a_workload_are_others() -> None:
+    found = account(of_pod(1, "leave", "DaemonSet", workload=None))
+    assert not found.workloads
+    assert [pod.subject.name for pod in found.others] == ["web-1"]
+
+
+def test_a_stateful_sets_next_pod_of_the_same_name_is_another_pod() -> None:
+    first = decided(1, "evict", "StatefulSet", Reference("Pod", "db-0", "data", "one"))
+    second = decided(9, "evict", "StatefulSet", Reference("Pod", "db-0", "data", "two"))
+    assert len(account(first, second).others) == 2
+
+
+def test_new_pods_places_belong_to_no_interruption() -> None:
+    assert incident.of([of_pod(1, "place", "InFloor")]) is None
+
+
+def test_notices_that_led_to_no_node_are_kept() -> None:
+    instance = Reference("Instance", "i-0123")
+    found = account(decided(1, "retry", "NoAnswerFromApiServer", instance))
+    assert [each.reason for each in found.notices] == ["NoAnswerFromApiServer"]
+    assert not found.nodes
+
+
+def test_notes_are_kept() -> None:
+    note = NoteRecord(time=at(4), message="the eviction of pod shop/web-1 is refused")
+    (kept,) = account(marked(0), note).notes
+    assert (kept.at, kept.message) == (at(4), note.message)
+
+
+def test_it_is_said_when_nothing_was_done() -> None:
+    assert account(marked(0, mode="observe")).observed
+    assert not account(marked(0)).observed
+
+
+def test_the_last_interruption_begins_after_a_quiet_time() -> None:
+    earlier = [marked(0), of_pod(100, "evict", "ReplacementAvailable")]
+    later = [marked(1_000, "b"), of_pod(1_100, "evict", "ReplacementAvailable")]
+    restored = [of_pod(3_000, "evict", "ReplacementAvailable")]
+    notes = [NoteRecord(time=at(6_000), message="lost")]
+    assert incident.last([*earlier, *later, *restored, *notes]) == later
+
+
+def test_notes_in_the_quiet_time_do_not_join_two_interruptions() -> None:
+    between = [NoteRecord(time=at(100 + 60 * minute), message="asked") for minute in range(15)]
+    during = NoteRecord(time=at(1_050), message="refused")
+    later = [marked(1_000, "b"), of_pod(1_100, "evict", "ReplacementAvailable")]
+    found = incident.last([marked(0), *between, *later, during])
+    assert found == [later[0], during, later[1]]
+
+
+def test_what_is_decided_about_a_workload_itself_is_in_its_account() -> None:
+    replica_set = Reference("ReplicaSet", "web-1234", "shop")
+    (web,) = account(decided(3, "try-again", "QuotaRefuses", replica_set, workload=WEB)).workloads
+    assert (web.subject, [step.reason for step in web.steps]) == (WEB, ["QuotaRefuses"])
+
+
+def test_without_a_mark_the_last_interruption_is_the_last_that_happened() -> None:
+    records = [of_pod(0, "release", "NodeDoomed"), of_pod(1_000, "release", "NodeDoomed", "web-2")]
+    assert incident.last(records) == records[1:]
