@@ -111,6 +111,11 @@ def requests_of(log: Path) -> Path:
     return log.with_suffix(".requests.log")
 
 
+def decisions_of(log: Path) -> Path:
+    """Where a worker with this log writes its decisions, for `evenkeel history` and `report`."""
+    return log.with_suffix(".decisions.log")
+
+
 def has_quota() -> bool:
     """Whether cgroups can be made here that hold a process to a quota."""
     return QUOTA.exists() and os.access(QUOTA.parent, os.W_OK)
@@ -164,6 +169,7 @@ def start(aws: Aws, kubeconfig: Path, log: Path, checkout: Path | None = None) -
         *("--endpoint-url", aws.endpoint),
         *("--cluster-name", CLUSTER),
         *("--kubeconfig", str(kubeconfig)),
+        *(("--decisions", str(decisions_of(log))) if checkout is None else ()),
     ]
     requests = requests_of(log)
     requests.touch()

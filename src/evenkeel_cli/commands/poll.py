@@ -1,6 +1,7 @@
 """``evenkeel poll``: the functions without Lambda, fed from the same queues."""
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -13,8 +14,9 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.ports import Queue
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode, RestoreSettings
-from evenkeel_cli import metering, options
+from evenkeel_cli import decision_file, metering, options
 from evenkeel_cli.command import Command
+from evenkeel_cli.decision_file import DecisionLog
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.log import LineRecorder
 from evenkeel_cli.targets import Target
@@ -44,6 +46,12 @@ from evenkeel_runtime.poll.sources import Source
     "--endpoint-url", metavar="URL", help="Where AWS answers; else $AWS_ENDPOINT_URL, else AWS."
 )
 @options.metrics_port
+@click.option(
+    "--decisions",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Add each decision to this file as a line of JSON, for evenkeel history.",
+)
 @click.option("--dry-run", is_flag=True, help="Only log and record Events; change nothing.")
 def poll(  # noqa: PLR0913 - a command has as many arguments as options
     *,
@@ -55,6 +63,7 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
     region: str | None,
     endpoint_url: str | None,
     metrics_port: int | None,
+    decisions: Path | None,
     dry_run: bool,
 ) -> int:
     """Poll the notice queue and act on the cluster, as the Lambda functions do.
@@ -97,8 +106,11 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
         settings.shared.WAKE_UP_QUEUE_URL: wake_up_queue_url or queue_url,
     }
     metrics = PrometheusRecorder(name)
-    recorder = Tee(log, metrics)
-    with target.connect(journal=recorder) as cluster:
+    with ExitStack() as stack:
+        file = stack.enter_context(decision_file.opened(decisions, adds=True))
+        written = [] if file is None else [DecisionLog(file, clock, cluster=name, mode=mode)]
+        recorder = Tee(log, metrics, *written)
+        cluster = stack.enter_context(target.connect(journal=recorder))
         application = Application(
             Outside(
                 cluster=cluster,

@@ -1,14 +1,12 @@
 """``evenkeel replay``: what would happen, or does, when these events arrive."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
 
 import click
 
 from evenkeel.adapters.clock import SystemClock
-from evenkeel_cli import binding, capacity, event_files, events, options
+from evenkeel_cli import binding, capacity, decision_file, event_files, events, options
 from evenkeel_cli.binding import Wish
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
@@ -100,7 +98,7 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
     good, flaws = events.understand(given)
     run = Run(output, SystemClock())
     code = 0
-    with _opened(decisions) as log:
+    with decision_file.opened(decisions) as log:
         task = Task(good, wish, keep_time, shown, log)
         if good and not target.is_named:
             code = run.simulate(task, snapshot)
@@ -129,19 +127,3 @@ def _check(
         raise BadInputError(
             "--decisions -: standard output has the result already: name a file, or use -o json"
         )
-
-
-@contextmanager
-def _opened(path: Path | None) -> Iterator[BinaryIO | None]:
-    """The file of the decision log, if one is wanted."""
-    if path is None:
-        yield None
-        return
-    try:
-        stream = path.open("wb")
-    except OSError as error:
-        raise BadInputError(
-            f"--decisions {path}: cannot be written ({error.strerror}): name another file"
-        ) from None
-    with stream:
-        yield stream

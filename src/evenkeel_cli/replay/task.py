@@ -8,7 +8,7 @@ from evenkeel.model.notice import Concern, Notice
 from evenkeel.ports import Clock, Recorder
 from evenkeel.settings import Mode
 from evenkeel_cli.binding import Wish
-from evenkeel_cli.replay.log import DecisionLog
+from evenkeel_cli.decision_file import DecisionLog
 from evenkeel_sandbox.application import CLUSTER_NAME
 from evenkeel_sandbox.events import Arriving
 

@@ -12,7 +12,7 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Evict
-from evenkeel_cli.replay.log import DecisionLog
+from evenkeel_cli.decision_file import DecisionLog
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)

@@ -1,5 +1,8 @@
-"""The decision log of a replay, in a file."""
+"""The decision log in a file, as JSON lines: what ``evenkeel history --from`` reads."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
@@ -9,10 +12,33 @@ from evenkeel.model.decision import Decision
 from evenkeel.model.metrics import Metric
 from evenkeel.model.pod_count import PodCount
 from evenkeel.ports import Clock
+from evenkeel_cli.errors import BadInputError
+
+
+@contextmanager
+def opened(path: Path | None, *, adds: bool = False) -> Iterator[BinaryIO | None]:
+    """The file of ``--decisions``, if one is wanted; ``adds`` to what is in it, line by line.
+
+    Raises BadInputError.
+    """
+    if path is None:
+        yield None
+        return
+    try:
+        stream = path.open("ab", buffering=0) if adds else path.open("wb")
+    except OSError as error:
+        raise BadInputError(
+            f"--decisions {path}: cannot be written ({error.strerror}): name another file"
+        ) from None
+    with stream:
+        yield stream
 
 
 class DecisionLog:
-    """A Recorder that writes decisions and counts of pods as JSON lines, and nothing else."""
+    """A Recorder that writes decisions and counts of pods as JSON lines, and nothing else.
+
+    Each line is one write, so several threads may use it.
+    """
 
     def __init__(self, stream: BinaryIO, clock: Clock, *, cluster: str, mode: str) -> None:
         """``stream`` stays the caller's to close."""
