@@ -143,7 +143,8 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
         for each in dict.fromkeys([*policies, *([Policy.EVENKEEL.value] if remedies else [])])
     ]
     trial.check(objects, settings[0])
-    found = running.storms([(objects, each) for each in settings], range(seeds), jobs)
+    cases = [(trial.cluster_under(each.policy, objects, labels), each) for each in settings]
+    found = running.storms(cases, range(seeds), jobs)
     policies_ = [result(s.policy, each) for s, each in zip(settings, found, strict=True)]
     shown = listing(found[0], policies_)
     if remedies:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import cache, partial
-from typing import Any, Final, override
+from typing import Any, Final, NamedTuple, Self, override
 
 import msgspec
 
@@ -34,9 +34,11 @@ from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.storms import drainer
 from evenkeel_sandbox.storms.autoscaler import Autoscaler
 from evenkeel_sandbox.storms.drainer import Drainer
+from evenkeel_sandbox.storms.new_nodes import on_demand
 from evenkeel_sandbox.storms.shapes import Shape, Strike, pools_among
 from evenkeel_sandbox.storms.starts import Range, start_seconds_of
 
+NOTHING: Final = timedelta()
 STEP: Final = timedelta(seconds=1)
 LATER: Final = timedelta(minutes=1)
 """A storm begins so long after the last that a cluster's objects tell of."""
@@ -61,6 +63,8 @@ class Policy(StrEnum):
     EVENKEEL = "evenkeel"
     EVICT = "evict"
     DELETE = "delete"
+    ALL_ON_DEMAND = "all-on-demand"
+    """Nobody: every spot node is an on-demand one, of which no notice is given."""
 
 
 type Objects = Sequence[Mapping[str, Any]]
@@ -106,17 +110,41 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     dips: Sequence[Dip]
 
 
-def run(objects: Objects, setting: Setting, seed: int) -> Trial:
+class Ground(NamedTuple):
+    """A cluster that storms may come over: what is found out of its objects once for all of them.
+
+    ``latest`` is when the last of them was made or changed, ``starts`` how long its pods take.
+    """
+
+    objects: Objects
+    latest: datetime
+    starts: Mapping[str, Range]
+
+    @classmethod
+    def of(cls, objects: Objects) -> Self:
+        """The ground that a cluster is. All its nodes are EC2 instances there."""
+        pods = (dict(each) for each in objects if each["kind"] == "Pod")
+        return cls(list(map(_with_instance, objects)), _latest(objects), start_seconds_of(pods))
+
+
+def run(ground: Ground, setting: Setting, seed: int) -> Trial:
     """Let one storm come over a copy of the cluster. The same seed gives the same result."""
-    clock = SimulatedClock(_latest(objects) + LATER)
+    clock = SimulatedClock(ground.latest + LATER)
     options = SimulatorOptions(
         seed=seed,
         start_seconds=setting.pod_start,
-        start_seconds_of=start_seconds_of(dict(each) for each in objects if each["kind"] == "Pod"),
+        start_seconds_of=ground.starts,
         stop_seconds=OPTIONS.stop_seconds,
     )
-    cluster = snapshot_cluster.build(list(map(_with_instance, objects)), clock, options)
+    cluster = snapshot_cluster.build(ground.objects, clock, options)
     return _Storm(clock, cluster, setting, seed).watch()
+
+
+def cluster_under(policy: Policy, objects: Objects, labels: CapacityLabels) -> Objects:
+    """A cluster's objects where this policy is followed."""
+    if policy is not Policy.ALL_ON_DEMAND:
+        return objects
+    return [on_demand(each, labels) if each["kind"] == "Node" else each for each in objects]
 
 
 def _with_instance(each: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -176,23 +204,22 @@ class _Storm(ReportedSimulation):
 
     @override
     def _deploy(self, ports: Ports) -> Responder:
-        policy = self._setting.policy
-        if policy is Policy.EVENKEEL:
+        if self._setting.policy is Policy.EVENKEEL:
             responder = super()._deploy(ports)
             self.application.begin_restore()
             return responder
-        tell = drainer.evict if policy is Policy.EVICT else drainer.delete
+        tell = drainer.delete if self._setting.policy is Policy.DELETE else drainer.evict
         return Drainer(self.clock, self.cluster, tell)
 
     def watch(self) -> Trial:
         """Let the notices come, and time pass until all is well or nothing changes any more."""
-        strikes = self._setting.shape.strikes(self._pools, self._seed)
+        strikes = self._setting.shape.strikes(self._pools, self._seed) if self._pools else ()
         begins = self.clock.now()
         instances = {node.name: node.instance_id for node in nodes_of(self.cluster)}
         for number, strike in enumerate(strikes):
             arriving = for_instance(_sample(strike), instances[strike.node], f"storm-{number}")
             self.clock.call_at(begins + strike.after, partial(self._send, arriving))
-        last = begins + max(strike.after for strike in strikes)
+        last = begins + max((strike.after for strike in strikes), default=NOTHING)
         while self.clock.now() <= last or not self._is_well():
             if self.clock.now() > last + AFTERWARDS:
                 break

@@ -51,6 +51,14 @@ def test_who_breaks_first_is_worse_where_there_is_room() -> None:
     assert told["delete"]["lowest"] < told["evenkeel"]["lowest"] == 1
 
 
+def test_what_all_on_demand_nodes_would_keep_is_a_column() -> None:
+    policies = ("--policy", "delete", "--policy", "all-on-demand")
+    deleted, kept = found(*SMALL, *TWO, "--storm", "all", *policies)["policies"]
+    assert (deleted["nodes"], deleted["lowest"]) == (9, 0)
+    assert (kept["what"], kept["storms"], kept["nodes"]) == ("all-on-demand", 2, 0)
+    assert (kept["lowest"], kept["workloadsBelow"], kept["podsLost"]) == (1, 0, 0)
+
+
 def changed(kind: str, **fields: Any) -> list[dict[str, Any]]:
     """A small cluster whose objects of a kind have other fields in their specs."""
     return [
