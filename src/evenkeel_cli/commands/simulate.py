@@ -125,6 +125,7 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
         evenkeel simulate --snapshot my.json --policy evenkeel --policy evict
         evenkeel simulate --snapshot my.json --storm all --at-least 60%
         evenkeel simulate --synthetic 200x6000 --storm share=30% --seeds 10
+        evenkeel simulate --storm trace=one-pool --seeds 10
     """
     if snapshot is not None and size is not None:
         raise BadInputError("--snapshot and --synthetic name two clusters: keep one of them")

@@ -177,6 +177,7 @@ def test_floors_are_as_high_as_the_bound_wants() -> None:
         (("--storm", "share=1.5%"), "is none of"),
         (("--storm", "node=0"), "is none of"),
         (("--storm", "trace=none.csv"), "none.csv: cannot be read"),
+        (("--storm", "trace=one-poll"), "samples are in-parts, one-pool, recommended"),
         (("--synthetic", "6"), "is no size such as 200x6000"),
         (("--synthetic", "6x1200"), "a node takes 80 pods at most"),
         (("--synthetic", "9999x200000"), "150,000 are enough"),
@@ -189,6 +190,11 @@ def test_what_makes_no_sense_is_bad_input(arguments: Sequence[str], said: str) -
     done = run(*arguments)
     assert (done.exit_code, done.stdout) == (2, "")
     assert said in done.stderr
+
+
+def test_a_sample_of_a_trace_needs_no_file() -> None:
+    told = found(*SMALL, *TWO, "--storm", "trace=one-pool", "--policy", "evict")
+    assert told["policies"][0]["nodes"] == 2
 
 
 def test_a_storm_that_takes_no_node_is_bad_input(tmp_path: Path) -> None:
