@@ -59,7 +59,7 @@ LONGEST: Final = timedelta(hours=1)
     type=Duration(timedelta(seconds=1), LONGEST),
     default="60s",
     show_default=True,
-    help="Time after which an autoscaler's node is there.",
+    help="Time after which an autoscaler's node is there, where the snapshot does not tell.",
 )
 @click.option(
     "--seeds",

@@ -15,6 +15,7 @@ from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.meta import Reference
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NoticeKind
+from evenkeel.model.pool import Pool
 from evenkeel.settings.shared import CAPACITY_LABELS
 from evenkeel_cli import event_files, events
 from evenkeel_cli.errors import BadInputError
@@ -36,7 +37,7 @@ from evenkeel_sandbox.storms.autoscaler import Autoscaler
 from evenkeel_sandbox.storms.drainer import Drainer
 from evenkeel_sandbox.storms.new_nodes import on_demand
 from evenkeel_sandbox.storms.shapes import Shape, Strike, pools_among
-from evenkeel_sandbox.storms.starts import Range, start_seconds_of
+from evenkeel_sandbox.storms.starts import Range, node_start_of, start_seconds_of
 
 NOTHING: Final = timedelta()
 STEP: Final = timedelta(seconds=1)
@@ -73,7 +74,8 @@ type Objects = Sequence[Mapping[str, Any]]
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """The storms that come, who acts, and how fast the cluster is.
 
-    ``pod_start``: seconds in which pods start of which the cluster's own do not tell it.
+    ``pod_start`` (seconds) and ``node_start`` are for pods and nodes of which the cluster does not
+    tell it.
     """
 
     shape: Shape
@@ -113,18 +115,22 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 class Ground(NamedTuple):
     """A cluster that storms may come over: what is found out of its objects once for all of them.
 
-    ``latest`` is when the last of them was made or changed, ``starts`` how long its pods take.
+    ``latest`` is when the last of them was made or changed. ``pod_starts`` and ``node_starts`` are
+    how long its pods and nodes take, where it tells.
     """
 
     objects: Objects
     latest: datetime
-    starts: Mapping[str, Range]
+    pod_starts: Mapping[str, Range]
+    node_starts: Mapping[Pool, timedelta]
 
     @classmethod
     def of(cls, objects: Objects) -> Self:
         """The ground that a cluster is. All its nodes are EC2 instances there."""
-        pods = (dict(each) for each in objects if each["kind"] == "Pod")
-        return cls(list(map(_with_instance, objects)), _latest(objects), start_seconds_of(pods))
+        own = [dict(each) for each in objects]
+        pods = (each for each in own if each["kind"] == "Pod")
+        starts = start_seconds_of(pods), node_start_of(own)
+        return cls(list(map(_with_instance, own)), _latest(own), *starts)
 
 
 def run(ground: Ground, setting: Setting, seed: int) -> Trial:
@@ -133,11 +139,11 @@ def run(ground: Ground, setting: Setting, seed: int) -> Trial:
     options = SimulatorOptions(
         seed=seed,
         start_seconds=setting.pod_start,
-        start_seconds_of=ground.starts,
+        start_seconds_of=ground.pod_starts,
         stop_seconds=OPTIONS.stop_seconds,
     )
     cluster = snapshot_cluster.build(ground.objects, clock, options)
-    return _Storm(clock, cluster, setting, seed).watch()
+    return _Storm(clock, cluster, setting, ground, seed).watch()
 
 
 def cluster_under(policy: Policy, objects: Objects, labels: CapacityLabels) -> Objects:
@@ -187,7 +193,12 @@ class _Storm(ReportedSimulation):
     """A simulation with an autoscaler, in which another may act than Evenkeel."""
 
     def __init__(
-        self, clock: SimulatedClock, cluster: SimulatedCluster, setting: Setting, seed: int
+        self,
+        clock: SimulatedClock,
+        cluster: SimulatedCluster,
+        setting: Setting,
+        ground: Ground,
+        seed: int,
     ) -> None:
         self._setting = setting
         self._seed = seed
@@ -196,7 +207,14 @@ class _Storm(ReportedSimulation):
         super().__init__(clock, cluster, labels=setting.labels)
         labels = setting.labels
         self._pools = pools_among(nodes_of(cluster), labels)
-        self._autoscaler = Autoscaler(clock, cluster, labels, self.join, after=setting.node_start)
+        self._autoscaler = Autoscaler(
+            clock,
+            cluster,
+            labels,
+            self.join,
+            after=setting.node_start,
+            after_of=ground.node_starts,
+        )
         self._lost = 0
         self.on_loss = self._count_lost
         self._below: Counter[Reference] = Counter()
