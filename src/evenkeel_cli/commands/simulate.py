@@ -17,7 +17,15 @@ from evenkeel_cli.duration import Duration
 from evenkeel_cli.errors import BadInputError, Exit
 from evenkeel_cli.output import Output
 from evenkeel_cli.simulate import running, storms, trial
-from evenkeel_cli.simulate.listing import StormResult, WorkloadRiskList, listing, result, show
+from evenkeel_cli.simulate.listing import (
+    RemedyResult,
+    WorkloadRiskList,
+    keeps,
+    listing,
+    remedied,
+    result,
+    show,
+)
 from evenkeel_cli.simulate.remedies import remedies as remedies_for
 from evenkeel_cli.simulate.trial import Objects, Policy, Setting
 from evenkeel_sandbox import synthetic
@@ -117,7 +125,8 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
     on-demand nodes for pods that no node has room for.
 
     --remedies lets the same storms come again over the cluster with one more thing: floors for the
-    workloads that were at zero, or below --at-least, headroom, or another strategy.
+    workloads that were at zero, or below --at-least, headroom, another strategy, a bound for a
+    pool, or a budget.
 
     Exit code 1 if a workload had a smaller share of its Ready pods left than --at-least says.
 
@@ -165,7 +174,7 @@ def _tried(
     bound: float,
     seeds: Sequence[int],
     jobs: int,
-) -> Sequence[StormResult]:
+) -> Sequence[RemedyResult]:
     """What Evenkeel does in the same storms with each remedy for the workloads below the bound.
 
     Without a bound they are those of which nothing was left.
@@ -173,13 +182,14 @@ def _tried(
     hurt = {
         each.subject: max(1, ceil(round(bound * each.before, 6)))
         for each in shown.items
-        if not each.lowest or each.share < bound
+        if not keeps(each, bound)
     }
     if not hurt:
         return ()
-    tried = list(remedies_for(objects, hurt, setting.labels))
+    spares = trial.spares(objects, setting)
+    tried = list(remedies_for(objects, hurt, setting.labels, spares=spares))
     found = running.storms([(each.objects, setting) for each in tried], seeds, jobs)
-    return [result(r.what, each, r.nodes) for r, each in zip(tried, found, strict=True)]
+    return [remedied(r, each, hurt, bound) for r, each in zip(tried, found, strict=True)]
 
 
 def _objects(snapshot: str | None, size: str | None) -> Objects:

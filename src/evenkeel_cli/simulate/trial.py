@@ -175,6 +175,14 @@ def _latest(objects: Objects) -> datetime:
     return max((datetime.fromisoformat(text) for text in times if text), default=EARLIEST)
 
 
+def spares(objects: Objects, setting: Setting) -> bool:
+    """Whether a storm, the first, leaves some spot nodes."""
+    nodes = [msgspec.convert(each, Node) for each in objects if each["kind"] == "Node"]
+    pools = pools_among(nodes, setting.labels)
+    struck = {each.node for each in setting.shape.strikes(pools, 0)}
+    return len(struck) < sum(map(len, pools.values()))
+
+
 def check(objects: Objects, setting: Setting) -> None:
     """Raise BadInputError where the storms would take no node."""
     nodes = [msgspec.convert(each, Node) for each in objects if each["kind"] == "Node"]

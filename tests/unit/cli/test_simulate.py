@@ -59,11 +59,11 @@ def test_what_all_on_demand_nodes_would_keep_is_a_column() -> None:
     assert (kept["lowest"], kept["workloadsBelow"], kept["podsLost"]) == (1, 0, 0)
 
 
-def changed(kind: str, **fields: Any) -> list[dict[str, Any]]:
+def changed(kind: str, *, size: tuple[int, int] = (6, 12), **fields: Any) -> list[dict[str, Any]]:
     """A small cluster whose objects of a kind have other fields in their specs."""
     return [
         {**each, "spec": {**each["spec"], **fields}} if each["kind"] == kind else each
-        for each in synthetic.objects(6, 12)
+        for each in synthetic.objects(*size)
     ]
 
 
@@ -97,7 +97,10 @@ def test_what_would_help_is_tried_in_the_same_storms() -> None:
     (without,) = result["policies"]
     floors, pool, reserved = result["remedies"]
     assert without["workloadsAtZero"] > 0
-    assert floors["what"].startswith("evenkeel.dev/on-demand on ")
+    assert floors["what"] == "evenkeel.dev/on-demand"
+    assert floors["how"].startswith("on ")
+    assert floors["enough"]
+    assert set(floors["values"].values()) == {"1"}
     assert (floors["workloadsAtZero"], floors["storms"]) == (0, without["storms"])
     assert "headroom --for pool" in pool["what"]
     assert pool["adds"] > 0
@@ -114,6 +117,66 @@ def test_a_strategy_that_breaks_first_can_be_another(tmp_path: Path) -> None:
     assert (rolling["workloadsAtZero"], rolling["adds"]) == (0, 0)
 
 
+def recreated(tmp_path: Path) -> str:
+    """Twelve nodes, whose Deployments have Kubernetes tell all pods to go at once."""
+    objects = changed("Deployment", size=(12, 60), strategy={"type": "Recreate"})
+    return snapshot(tmp_path / "mine.json", objects)
+
+
+def told(result: dict[str, Any], what: str) -> dict[str, Any]:
+    (remedy,) = [each for each in result["remedies"] if each["what"] == what]
+    found: dict[str, Any] = remedy
+    return found
+
+
+def test_several_pods_that_break_first_do_so_within_a_budget(tmp_path: Path) -> None:
+    storm = ("--snapshot", recreated(tmp_path), "--storm", "node=3", "--spread", "0s")
+    done = run(*storm, *TWO, "--remedies", "--at-least", "60%", "-o", "json")
+    result = json.loads(done.stdout)
+    budget = told(result, "PodDisruptionBudget")
+    assert not any("one-pool-at-most" in each["what"] for each in result["remedies"])
+    assert budget["values"] == {"team-8/deploy/app-8": "9"}
+    assert (budget["kept"], budget["hurt"], budget["enough"]) == (1, 3, False)
+
+
+def test_a_pool_has_no_more_pods_than_can_be_done_without(tmp_path: Path) -> None:
+    storm = ("--snapshot", recreated(tmp_path), "--storm", "pool", "--spread", "0s")
+    done = run(*storm, "--seeds", "4", "--remedies", "--at-least", "60%", "-o", "json")
+    result = json.loads(done.stdout)
+    bound = told(result, "evenkeel.dev/one-pool-at-most")
+    assert bound["values"] == {"team-4/deploy/app-4": "1"}
+    assert (bound["kept"], bound["hurt"], bound["enough"]) == (1, 4, False)
+
+
+def test_people_see_what_helped_beside_how_it_was() -> None:
+    shown = run(*SMALL, *TWO, "--storm", "all", "--remedies").stdout.splitlines()
+    (head,) = [number for number, line in enumerate(shown) if line.startswith("ENOUGH  KEPT")]
+    assert shown[head + 1].startswith("no      0/3")
+    assert shown[head + 1].endswith("none, as it is")
+    assert shown[head + 2].startswith("yes     3/3")
+    assert shown[head + 2].endswith("evenkeel.dev/on-demand")
+    assert "evenkeel.dev/on-demand: on 3 workloads: team-0/deploy/app-0: 1, " in "\n".join(shown)
+
+
+def test_who_has_a_budget_is_offered_none(tmp_path: Path) -> None:
+    objects = changed("Deployment", size=(12, 60), strategy={"type": "Recreate"})
+    made = [each for each in objects if each["kind"] == "Deployment"]
+    objects += [
+        {
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {**each["metadata"], "uid": f"budget-{each['metadata']['name']}"},
+            "spec": {"maxUnavailable": "50%", "selector": each["spec"]["selector"]},
+        }
+        for each in made
+    ]
+    mine = snapshot(tmp_path / "mine.json", objects)
+    storm = ("--snapshot", mine, "--storm", "node=3", "--spread", "0s", "--seeds", "1")
+    done = run(*storm, "--remedies", "--at-least", "90%", "-o", "json")
+    result = json.loads(done.stdout)
+    assert not any("Budget" in each["what"] for each in result["remedies"])
+
+
 def test_nodes_that_are_no_ec2_instances_go_as_well(tmp_path: Path) -> None:
     mine = snapshot(tmp_path / "mine.json", changed("Node", providerID="kwok://node"))
     result = found("--snapshot", mine, "--storm", "all", "--seeds", "1", "--policy", "delete")
@@ -126,7 +189,7 @@ def test_a_floor_is_tried_in_a_namespace_that_takes_part(tmp_path: Path) -> None
     mine = snapshot(tmp_path / "mine.json", objects)
     slow = ("--storm", "all", "--seeds", "1", "--node-start", "90s")
     floors, *others = found("--snapshot", mine, *slow, "--remedies")["remedies"]
-    assert "; and evenkeel.dev/managed=true on " in floors["what"]
+    assert "; and evenkeel.dev/managed=true on " in floors["how"]
     assert floors["workloadsAtZero"] == 0
     assert not any("--reserved" in each["what"] for each in others)
 
