@@ -229,7 +229,8 @@ def _bounds(objects: Objects, hurt: Hurt, labels: CapacityLabels) -> Remedy | No
     them.
     """
     site = _Site(objects, labels)
-    pools = pools_of((msgspec.convert(each, Node) for each in site.all("Node")), labels)
+    every = pools_of((msgspec.convert(each, Node) for each in site.all("Node")), labels)
+    pools = {name: pool for name, pool in every.items() if pool is not None}
     of_pods = _pods_by_workload(site.objects)
     values: dict[str, str] = {}
     for each in site.objects:
@@ -237,17 +238,17 @@ def _bounds(objects: Objects, hurt: Hurt, labels: CapacityLabels) -> Remedy | No
         most = each.get("spec", {}).get("replicas", 1) - hurt.get(reference, 0)
         if each["kind"] != "Deployment" or reference not in hurt or most < 1:
             continue
-        held = Counter(pool for pod in of_pods[reference] if (pool := pools.get(node_of(pod))))
+        on_spot = [pod for pod in of_pods[reference] if node_of(pod) in pools]
+        held = Counter(pools[node_of(pod)] for pod in on_spot)
         moved = 0
-        for pod in of_pods[reference]:
-            pool = pools.get(node_of(pod))
-            if pool is None or held[pool] <= most:
+        for pod in on_spot:
+            if held[pools[node_of(pod)]] <= most:
                 continue
-            free = [name for name, its in pools.items() if its is not None and held[its] < most]
+            free = [name for name, pool in pools.items() if held[pool] < most]
             if node := site.place_on_spot(pod, free):
                 moved += 1
-                held.subtract([pool])
-                held.update([pools[node]])
+                held[pools[node_of(pod)]] -= 1
+                held[pools[node]] += 1
                 site.put({**pod, "spec": {**pod["spec"], "nodeName": node}})
         if moved:
             notes = {**each["metadata"].get("annotations", {}), names.ONE_POOL_AT_MOST: str(most)}

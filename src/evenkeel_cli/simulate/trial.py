@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import cache, partial
@@ -36,7 +36,7 @@ from evenkeel_sandbox.storms import drainer
 from evenkeel_sandbox.storms.autoscaler import Autoscaler
 from evenkeel_sandbox.storms.drainer import Drainer
 from evenkeel_sandbox.storms.new_nodes import on_demand
-from evenkeel_sandbox.storms.shapes import Shape, Strike, pools_among
+from evenkeel_sandbox.storms.shapes import Pools, Shape, Strike, pools_among
 from evenkeel_sandbox.storms.starts import Range, node_start_of, start_seconds_of
 
 NOTHING: Final = timedelta()
@@ -175,18 +175,25 @@ def _latest(objects: Objects) -> datetime:
     return max((datetime.fromisoformat(text) for text in times if text), default=EARLIEST)
 
 
+def struck(objects: Objects, setting: Setting, seed: int) -> Collection[str]:
+    """The names of the nodes that get a notice in a storm."""
+    pools = _pools(objects, setting)
+    return {each.node for each in setting.shape.strikes(pools, seed)}
+
+
 def spares(objects: Objects, setting: Setting) -> bool:
     """Whether a storm, the first, leaves some spot nodes."""
-    nodes = [msgspec.convert(each, Node) for each in objects if each["kind"] == "Node"]
-    pools = pools_among(nodes, setting.labels)
-    struck = {each.node for each in setting.shape.strikes(pools, 0)}
-    return len(struck) < sum(map(len, pools.values()))
+    return len(struck(objects, setting, 0)) < sum(map(len, _pools(objects, setting).values()))
+
+
+def _pools(objects: Objects, setting: Setting) -> Pools:
+    nodes = (msgspec.convert(each, Node) for each in objects if each["kind"] == "Node")
+    return pools_among(nodes, setting.labels)
 
 
 def check(objects: Objects, setting: Setting) -> None:
     """Raise BadInputError where the storms would take no node."""
-    nodes = [msgspec.convert(each, Node) for each in objects if each["kind"] == "Node"]
-    pools = pools_among(nodes, setting.labels)
+    pools = _pools(objects, setting)
     if not pools:
         raise BadInputError(
             f"no node is spot by the labels {', '.join(setting.labels.keys)}: name the one that"

@@ -71,7 +71,7 @@ def taken(site: Site, path: Path) -> list[dict[str, Any]]:
 def _is_of(site: Site, each: Mapping[str, Any]) -> bool:
     name, namespace = each["metadata"]["name"], each["metadata"].get("namespace")
     if each["kind"] == "Node":
-        return name.startswith(f"{site.namespace}-")
+        return str(name).startswith(f"{site.namespace}-")
     return site.namespace in {name, namespace}
 
 
@@ -89,8 +89,8 @@ def storm(site: Site, strikes: list[Strike]) -> Mapping[str, int]:
     functions = site.deploy()
     begins = site.clock.now()
     for strike in strikes:
-        at = begins + strike.after
-        site.wait_for("the next notice", lambda at=at: site.clock.now() >= at, SPREAD + 5)
+        left = begins + strike.after - site.clock.now()
+        site.let_pass(max(0.0, left.total_seconds()))
         functions.notify(site.warning(strike.node.removeprefix(f"{site.namespace}-")))
     for name in sorted(REPLICAS.keys() - {"large"}):
         settled = partial(site.is_settled, name, REPLICAS[name], *OTHERS)
