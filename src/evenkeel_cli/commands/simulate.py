@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from math import ceil
 from typing import Final
 
@@ -22,12 +23,11 @@ from evenkeel_cli.simulate.listing import (
     WorkloadRiskList,
     keeps,
     listing,
-    remedied,
     result,
     show,
 )
-from evenkeel_cli.simulate.remedies import remedies as remedies_for
 from evenkeel_cli.simulate.trial import Objects, Policy, Setting
+from evenkeel_cli.simulate.trying import tried
 from evenkeel_sandbox import synthetic
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
@@ -160,8 +160,8 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
     if remedies:
         own = next(n for n, each in enumerate(settings) if each.policy is Policy.EVENKEEL)
         hurt = listing(found[own], policies_)
-        tried = _tried(objects, hurt, settings[own], bound, range(seeds), jobs)
-        shown = msgspec.structs.replace(shown, remedies=tried)
+        found_ = _tried(objects, hurt, settings[own], bound, range(seeds), jobs)
+        shown = msgspec.structs.replace(shown, remedies=found_)
     workloads = sum(each["kind"] in ("Deployment", "StatefulSet") for each in objects)
     show(output, shown, workloads)
     return Exit.FINDING if shown.policies[0].lowest < bound else Exit.DONE
@@ -172,7 +172,7 @@ def _tried(
     shown: WorkloadRiskList,
     setting: Setting,
     bound: float,
-    seeds: Sequence[int],
+    seeds: range,
     jobs: int,
 ) -> Sequence[RemedyResult]:
     """What Evenkeel does in the same storms with each remedy for the workloads below the bound.
@@ -186,10 +186,8 @@ def _tried(
     }
     if not hurt:
         return ()
-    spares = trial.spares(objects, setting)
-    tried = list(remedies_for(objects, hurt, setting.labels, spares=spares))
-    found = running.storms([(each.objects, setting) for each in tried], seeds, jobs)
-    return [remedied(r, each, hurt, bound) for r, each in zip(tried, found, strict=True)]
+    storms_ = partial(running.storms, jobs=jobs)
+    return tried(objects, hurt, setting, bound, seeds, storms_)
 
 
 def _objects(snapshot: str | None, size: str | None) -> Objects:

@@ -72,7 +72,8 @@ class StormResult(Item, frozen=True, kw_only=True):
 class RemedyResult(StormResult, frozen=True, kw_only=True):
     """What the same storms came to with a remedy.
 
-    ``enough``: no workload was at zero, or below the share that was asked for. ``hurt`` is how many
+    ``enough``: no workload was at zero, or below the share that was asked for, nor in as many new
+    storms. ``hurt`` is how many
     were without it, and ``kept`` how many of those were not with it. ``how`` tells what is done,
     and ``values`` what is written on each workload, or about it.
     """
@@ -109,7 +110,7 @@ class WorkloadRiskList(Listing, frozen=True, kw_only=True):
 
 
 SUFFERED: Final[Columns[StormResult]] = (
-    Column("WORKLOADS-BELOW", lambda each: each.workloads_below),
+    Column("WORKLOADS-BELOW", lambda each: each.workloads_below, yields=2),
     Column("AT-ZERO", lambda each: each.workloads_at_zero),
     Column("LOWEST", lambda each: f"{each.lowest:.0%}"),
 )
@@ -194,20 +195,24 @@ def _risk(subject: Reference, dips: Sequence[Dip]) -> WorkloadRisk:
 
 
 def remedied(
-    remedy: Remedy, trials: Sequence[Trial], hurt: Collection[Reference], bound: float
+    remedy: Remedy, trials: Sequence[Trial], *, enough: bool, hurt: int, kept: int
 ) -> RemedyResult:
-    """Sum the storms with a remedy up. ``bound``: the share that each workload has to keep."""
-    low = {dip.workload for each in trials for dip in each.dips if not keeps(dip, bound)}
+    """Sum the storms with a remedy up, which kept so many of the workloads that it is for."""
     return RemedyResult(
         **_sums(trials),
         what=remedy.what,
         how=remedy.how,
         adds=remedy.nodes,
-        enough=not low,
-        hurt=len(hurt),
-        kept=len(set(hurt) - low),
+        enough=enough,
+        hurt=hurt,
+        kept=kept,
         values=dict(remedy.values),
     )
+
+
+def below(trials: Sequence[Trial], bound: float) -> Collection[Reference]:
+    """The workloads that did not keep this share in one of the storms."""
+    return {dip.workload for each in trials for dip in each.dips if not keeps(dip, bound)}
 
 
 def keeps(dip: Dip | WorkloadRisk, bound: float) -> bool:

@@ -26,6 +26,8 @@ _CASES: Final[list[Case]] = []
 def storms(cases: Sequence[Case], seeds: Sequence[int], jobs: int) -> Sequence[Sequence[Trial]]:
     """For each case the storms of all seeds, in their order; ``jobs`` of them at a time."""
     tasks = [(number, seed) for number in range(len(cases)) for seed in seeds]
+    if not tasks:
+        return [[] for _ in cases]
     found: dict[tuple[int, int], Trial] = {}
     with (
         ProcessPoolExecutor(

@@ -10,10 +10,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from evenkeel.model.capacity import WELL_KNOWN
+from evenkeel.model.meta import Reference
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.main import main
 from evenkeel_cli.simulate import running
-from evenkeel_cli.simulate.trial import Policy, Setting
+from evenkeel_cli.simulate.trial import Dip, Policy, Setting, Trial
+from evenkeel_cli.simulate.trying import Storms, tried
 from evenkeel_sandbox import synthetic
 from evenkeel_sandbox.storms.shapes import Share
 
@@ -175,6 +177,42 @@ def test_who_has_a_budget_is_offered_none(tmp_path: Path) -> None:
     done = run(*storm, "--remedies", "--at-least", "90%", "-o", "json")
     result = json.loads(done.stdout)
     assert not any("Budget" in each["what"] for each in result["remedies"])
+
+
+def test_what_is_enough_is_so_in_as_many_new_storms() -> None:
+    objects = synthetic.objects(12, 60)
+    app = Reference(kind="Deployment", namespace="team-0", name="app-0")
+    dip = Dip(
+        workload=app,
+        before=1,
+        lowest=0,
+        below=9,
+        at_zero=9,
+        recovered=True,
+        because="",
+        pool="",
+    )
+    setting = Setting(
+        shape=Share(1.0, timedelta()),
+        policy=Policy.EVENKEEL,
+        pod_start=(1.0, 1.0),
+        node_start=timedelta(seconds=60),
+        labels=WELL_KNOWN,
+    )
+
+    def storms(hit: range) -> Storms:
+        return lambda cases, seeds: [
+            [Trial(nodes=1, made=0, lost=0, dips=[dip] if seed in hit else []) for seed in seeds]
+            for _ in cases
+        ]
+
+    def floors(hit: range) -> tuple[bool, int, int]:
+        first, *_ = tried(objects, {app: 1}, setting, 0.0, range(2), storms(hit))
+        return first.enough, first.kept, first.storms
+
+    assert floors(range(4, 5)) == (True, 1, 2)
+    assert floors(range(3, 4)) == (False, 1, 2)
+    assert floors(range(1, 2)) == (False, 0, 2)
 
 
 def test_nodes_that_are_no_ec2_instances_go_as_well(tmp_path: Path) -> None:
