@@ -19,7 +19,6 @@ from evenkeel.model.pool import pools_of
 from evenkeel_cli import words
 from evenkeel_cli.headroom import sizing
 from evenkeel_cli.headroom.sizing import Room as Headroom
-from evenkeel_cli.program import NAME
 from evenkeel_cli.simulate.trial import Objects
 from evenkeel_sandbox import snapshot_cluster
 from evenkeel_sandbox.simulator.api.objects import Obj, controller_of, is_finished, node_of, uid_of
@@ -311,8 +310,8 @@ def _headroom(
             },
             kept,
         )
-    option = "--reserved" if reserved else "--for pool"
-    return Remedy(f"{NAME} headroom {option}", str(room), site.objects, site.added)
+    what = f"headroom {'--reserved' if reserved else '--for pool'}"
+    return Remedy(what, str(room), site.objects, site.added)
 
 
 def _pods_by_workload(objects: Iterable[Obj]) -> defaultdict[Reference, list[Obj]]:
