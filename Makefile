@@ -184,6 +184,7 @@ bench-cold: venv layer ## Measure the functions' cold starts from the built laye
 # and whether pods are deleted bare beside them: BASE=HEAD~1 SCENARIO=D PAIRS=3 NODES=100 BARE=1.
 # bench-growth takes all, or half of it: ONLY=simulated needs no cluster, ONLY=cluster is the rest.
 # bench-faults takes some of the faults, or all: FAULT="killed down".
+# bench-simulate takes how many storms, where 50 are too many: STORMS=8.
 # bench-drainers takes some of the ways to drain, or all: DRAINER="kubectl drift".
 SCENARIO ?= A
 ROUNDS ?= 1
@@ -222,6 +223,10 @@ bench-growth: venv ## Measure what a storm's time depends on
 .PHONY: bench-evenness
 bench-evenness: venv ## Compute how evenly storm D hits workloads, on simulated time
 	$(call measured,bench.evenness)
+
+.PHONY: bench-simulate
+bench-simulate: venv ## Measure simulated storms over a large cluster
+	$(call measured,bench.simulating $(if $(STORMS),--storms $(STORMS)))
 
 .PHONY: bench-faults
 bench-faults: venv ## Measure storms in which something else goes wrong too

@@ -31,11 +31,13 @@ from bench.report import (
     plan,
     readme,
     restoring,
+    simulating,
     storm,
 )
 from bench.report.picture import picture
 from bench.report.sections import sections
 from bench.restoring.results import Restored
+from bench.simulating.results import Simulating
 from bench.store import ROOT
 
 PAGES: Final = (
@@ -61,6 +63,7 @@ REPORTS: Final[Mapping[str, tuple[type[Any], Callable[[Any], str]]]] = {
     "placement": (Placement, placement.table),
     "plan": (PlanGrowth, plan.table),
     "restoring": (Restored, restoring.table),
+    "simulating": (Simulating, simulating.table),
     "floors": (Floors, floors.table),
     "cost": (Bill, cost.table),
     "drainers": (Drains, drainers.table),

@@ -64,6 +64,13 @@ that could be full.
 tried.
 """,
     ),
+    "simulating": Section(
+        "What simulated storms take",
+        """\
+`make bench-simulate` lets storms of one pool each come over a made-up cluster, as `evenkeel
+simulate` does.
+""",
+    ),
     "floors": Section(
         "Floors without room for a replacement",
         """\

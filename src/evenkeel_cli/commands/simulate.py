@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from math import ceil
 from typing import Final
 
@@ -22,9 +23,16 @@ from evenkeel_cli.duration import Duration
 from evenkeel_cli.errors import BadInputError, Exit
 from evenkeel_cli.output import Output
 from evenkeel_cli.simulate import running, storms, trial
-from evenkeel_cli.simulate.listing import StormResult, WorkloadRiskList, listing, result, show
-from evenkeel_cli.simulate.remedies import remedies as remedies_for
+from evenkeel_cli.simulate.listing import (
+    RemedyResult,
+    WorkloadRiskList,
+    keeps,
+    listing,
+    result,
+    show,
+)
 from evenkeel_cli.simulate.trial import Objects, Policy, Setting
+from evenkeel_cli.simulate.trying import tried
 from evenkeel_sandbox import synthetic
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
@@ -64,7 +72,7 @@ LONGEST: Final = timedelta(hours=1)
     type=Duration(timedelta(seconds=1), LONGEST),
     default="60s",
     show_default=True,
-    help="Time after which an autoscaler's node is there.",
+    help="Time after which an autoscaler's node is there, where the snapshot does not tell.",
 )
 @click.option(
     "--seeds",
@@ -124,8 +132,9 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
     on-demand nodes for pods that no node has room for.
 
     --remedies lets the same storms come again over the cluster with one more thing: floors for the
-    workloads that were at zero, or below --at-least, headroom, or another strategy. A-MONTH is
-    what that costs in US dollars a month more, as status --cost reckons.
+    workloads that were at zero, or below --at-least, headroom, another strategy, a bound for a
+    pool, or a budget. A-MONTH is what that costs in US dollars a month more, as status --cost
+    reckons.
 
     Exit code 1 if a workload had a smaller share of its Ready pods left than --at-least says.
 
@@ -133,6 +142,7 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
         evenkeel simulate --snapshot my.json --policy evenkeel --policy evict
         evenkeel simulate --snapshot my.json --storm all --at-least 60%
         evenkeel simulate --synthetic 200x6000 --storm share=30% --seeds 10
+        evenkeel simulate --storm trace=one-pool --seeds 10
     """
     if snapshot is not None and size is not None:
         raise BadInputError("--snapshot and --synthetic name two clusters: keep one of them")
@@ -152,14 +162,15 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
         for each in dict.fromkeys([*policies, *([Policy.EVENKEEL.value] if remedies else [])])
     ]
     trial.check(objects, settings[0])
-    found = running.storms([(objects, each) for each in settings], range(seeds), jobs)
+    cases = [(trial.cluster_under(each.policy, objects, labels), each) for each in settings]
+    found = running.storms(cases, range(seeds), jobs)
     policies_ = [result(s.policy, each) for s, each in zip(settings, found, strict=True)]
     shown = listing(found[0], policies_)
     if remedies:
         own = next(n for n, each in enumerate(settings) if each.policy is Policy.EVENKEEL)
         hurt = listing(found[own], policies_)
-        tried = _tried(objects, hurt, settings[own], bound, known, range(seeds), jobs)
-        shown = msgspec.structs.replace(shown, remedies=tried)
+        found_ = _tried(objects, hurt, settings[own], bound, known, range(seeds), jobs)
+        shown = msgspec.structs.replace(shown, remedies=found_)
     workloads = sum(each["kind"] in ("Deployment", "StatefulSet") for each in objects)
     show(output, shown, workloads)
     if shown.remedies:
@@ -176,9 +187,9 @@ def _tried(
     setting: Setting,
     bound: float,
     prices: Prices,
-    seeds: Sequence[int],
+    seeds: range,
     jobs: int,
-) -> Sequence[StormResult]:
+) -> Sequence[RemedyResult]:
     """What Evenkeel does in the same storms with each remedy for the workloads below the bound.
 
     Without a bound they are those of which nothing was left.
@@ -186,16 +197,12 @@ def _tried(
     hurt = {
         each.subject: max(1, ceil(round(bound * each.before, 6)))
         for each in shown.items
-        if not each.lowest or each.share < bound
+        if not keeps(each, bound)
     }
     if not hurt:
         return ()
-    tried = list(remedies_for(objects, hurt, setting.labels))
-    found = running.storms([(each.objects, setting) for each in tried], seeds, jobs)
-    return [
-        result(r.what, each, r.nodes, r.cost(setting.labels, prices))
-        for r, each in zip(tried, found, strict=True)
-    ]
+    storms_ = partial(running.storms, jobs=jobs)
+    return tried(objects, hurt, setting, bound, prices, seeds, storms_)
 
 
 def _objects(snapshot: str | None, size: str | None) -> Objects:

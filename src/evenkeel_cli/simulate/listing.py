@@ -1,14 +1,17 @@
 """What the storms came to: for each workload, and for each policy."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from typing import ClassVar, Final
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+import msgspec
 
 from evenkeel.model.meta import Reference
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, Listing, ObjectItem, Output
-from evenkeel_cli.simulate.trial import Dip, Trial
+from evenkeel_cli.simulate.remedies import Remedy
+from evenkeel_cli.simulate.trial import Dip, Policy, Trial
 
 
 class WorkloadRisk(ObjectItem, frozen=True, kw_only=True):
@@ -49,16 +52,13 @@ class WorkloadRisk(ObjectItem, frozen=True, kw_only=True):
 class StormResult(Item, frozen=True, kw_only=True):
     """What all storms came to under one policy, or with one remedy.
 
-    ``what`` is its name, ``adds`` how many on-demand nodes it adds to the cluster, and ``cost``
-    what its pods cost more in US dollars a month; null where a price is not known.
+    ``what`` is its name.
     ``workloads_below`` and ``workloads_at_zero``: how many workloads had too few, and no, Ready
     pods in one of them at least; ``lowest`` the smallest share of any. ``pods_lost`` died with
     their nodes, ``nodes_made`` came from the autoscaler, both in all storms.
     """
 
     what: str
-    adds: int = 0
-    cost: float | None = 0.0
     storms: int
     nodes: int
     workloads_below: int
@@ -66,6 +66,25 @@ class StormResult(Item, frozen=True, kw_only=True):
     lowest: float
     pods_lost: int
     nodes_made: int
+
+
+class RemedyResult(StormResult, frozen=True, kw_only=True):
+    """What the same storms came to with a remedy.
+
+    ``enough``: no workload was at zero, or below the share that was asked for, nor in as many new
+    storms. ``hurt`` is how many were without it, and ``kept`` how many of those were not with it.
+    ``how`` tells what is done, and ``values`` what is written on each workload, or about it.
+    ``adds`` is how many on-demand nodes it adds to the cluster, and ``cost`` what it costs more
+    in US dollars a month; null where a price is not known.
+    """
+
+    enough: bool
+    hurt: int
+    kept: int = 0
+    how: str = ""
+    adds: int = 0
+    cost: float | None = 0.0
+    values: Mapping[str, str] = {}
 
 
 class WorkloadRiskList(Listing, frozen=True, kw_only=True):
@@ -89,11 +108,11 @@ class WorkloadRiskList(Listing, frozen=True, kw_only=True):
 
     items: Sequence[WorkloadRisk]
     policies: Sequence[StormResult]
-    remedies: Sequence[StormResult] = ()
+    remedies: Sequence[RemedyResult] = ()
 
 
 SUFFERED: Final[Columns[StormResult]] = (
-    Column("WORKLOADS-BELOW", lambda each: each.workloads_below),
+    Column("WORKLOADS-BELOW", lambda each: each.workloads_below, yields=2),
     Column("AT-ZERO", lambda each: each.workloads_at_zero),
     Column("LOWEST", lambda each: f"{each.lowest:.0%}"),
 )
@@ -107,12 +126,16 @@ POLICIES: Final[Columns[StormResult]] = (
     Column("NODES-MADE", lambda each: each.nodes_made, wide=True),
 )
 
-REMEDIES: Final[Columns[StormResult]] = (
+REMEDIES: Final[Columns[RemedyResult]] = (
+    Column("ENOUGH", lambda each: each.enough),
+    Column("KEPT", lambda each: f"{each.kept}/{each.hurt}"),
     *SUFFERED,
     Column("ADDS", lambda each: words.counted(each.adds, "node")),
     Column("A-MONTH", lambda each: "?" if each.cost is None else f"${each.cost:,.0f}"),
     Column("REMEDY", lambda each: each.what),
 )
+AS_IT_IS: Final = "none, as it is"
+"""What the first row of the remedies is about."""
 
 
 def listing(first: Sequence[Trial], policies: Sequence[StormResult]) -> WorkloadRiskList:
@@ -137,8 +160,18 @@ def show(output: Output, shown: WorkloadRiskList, workloads: int) -> None:
     output.table(POLICIES, shown.policies)
     if shown.remedies:
         output.say()
-        output.table(REMEDIES, shown.remedies)
+        output.table(REMEDIES, [_as_it_is(shown), *shown.remedies])
+        output.say()
+        for each in shown.remedies:
+            output.say(f"{each.what}: {each.how}.")
     output.dump(shown)
+
+
+def _as_it_is(shown: WorkloadRiskList) -> RemedyResult:
+    """What Evenkeel came to without a remedy: not enough, as some are tried."""
+    own = next(each for each in shown.policies if each.what == Policy.EVENKEEL)
+    sums = {**msgspec.structs.asdict(own), "what": AS_IT_IS}
+    return RemedyResult(**sums, enough=False, hurt=shown.remedies[0].hurt)
 
 
 def _by_workload(trials: Iterable[Trial]) -> dict[Reference, list[Dip]]:
@@ -164,23 +197,55 @@ def _risk(subject: Reference, dips: Sequence[Dip]) -> WorkloadRisk:
     )
 
 
-def result(
-    what: str, trials: Sequence[Trial], adds: int = 0, cost: float | None = 0.0
-) -> StormResult:
-    """Sum the storms of one policy or remedy up."""
-    dips = [dip for each in trials for dip in each.dips]
-    return StormResult(
-        what=what,
-        adds=adds,
+def remedied(
+    remedy: Remedy,
+    trials: Sequence[Trial],
+    cost: float | None,
+    *,
+    enough: bool,
+    hurt: int,
+    kept: int,
+) -> RemedyResult:
+    """Sum the storms with a remedy up, which kept so many of the workloads that it is for."""
+    return RemedyResult(
+        **_sums(trials),
+        what=remedy.what,
+        how=remedy.how,
+        adds=remedy.nodes,
         cost=cost if cost is None else round(cost, 4),
-        storms=len(trials),
-        nodes=max(each.nodes for each in trials),
-        workloads_below=len({dip.workload for dip in dips}),
-        workloads_at_zero=len({dip.workload for dip in dips if not dip.lowest}),
-        lowest=min((dip.lowest / dip.before for dip in dips), default=1.0),
-        pods_lost=sum(each.lost for each in trials),
-        nodes_made=sum(each.made for each in trials),
+        enough=enough,
+        hurt=hurt,
+        kept=kept,
+        values=dict(remedy.values),
     )
+
+
+def below(trials: Sequence[Trial], bound: float) -> Collection[Reference]:
+    """The workloads that did not keep this share in one of the storms."""
+    return {dip.workload for each in trials for dip in each.dips if not keeps(dip, bound)}
+
+
+def keeps(dip: Dip | WorkloadRisk, bound: float) -> bool:
+    """Whether something was left, and no smaller share than this."""
+    return dip.lowest > 0 and dip.lowest / dip.before >= bound
+
+
+def result(what: str, trials: Sequence[Trial]) -> StormResult:
+    """Sum the storms of one policy up."""
+    return StormResult(what=what, **_sums(trials))
+
+
+def _sums(trials: Sequence[Trial]) -> dict[str, Any]:
+    dips = [dip for each in trials for dip in each.dips]
+    return {
+        "storms": len(trials),
+        "nodes": max(each.nodes for each in trials),
+        "workloads_below": len({dip.workload for dip in dips}),
+        "workloads_at_zero": len({dip.workload for dip in dips if not dip.lowest}),
+        "lowest": min((dip.lowest / dip.before for dip in dips), default=1.0),
+        "pods_lost": sum(each.lost for each in trials),
+        "nodes_made": sum(each.made for each in trials),
+    }
 
 
 def _most(texts: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import cache
 from multiprocessing import get_context
 from typing import Final
 
@@ -13,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from evenkeel_cli import console
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.simulate import trial
-from evenkeel_cli.simulate.trial import Objects, Setting, Trial
+from evenkeel_cli.simulate.trial import Ground, Objects, Setting, Trial
 
 type Case = tuple[Objects, Setting]
 """The objects of a cluster, and what happens there."""
@@ -25,6 +26,8 @@ _CASES: Final[list[Case]] = []
 def storms(cases: Sequence[Case], seeds: Sequence[int], jobs: int) -> Sequence[Sequence[Trial]]:
     """For each case the storms of all seeds, in their order; ``jobs`` of them at a time."""
     tasks = [(number, seed) for number in range(len(cases)) for seed in seeds]
+    if not tasks:
+        return [[] for _ in cases]
     found: dict[tuple[int, int], Trial] = {}
     with (
         ProcessPoolExecutor(
@@ -57,11 +60,15 @@ def _begin(cases: Sequence[Case]) -> None:
 
 def _run(number: int, seed: int) -> Trial | str:
     """A storm; what went wrong in words, for not every error can go from process to process."""
-    objects, setting = _CASES[number]
     try:
-        return trial.run(objects, setting, seed)
+        return trial.run(_ground(number), _CASES[number][1], seed)
     except Exception as error:  # noqa: BLE001 - told where the command runs
         return f"{type(error).__name__}: {error}"
+
+
+@cache
+def _ground(number: int) -> Ground:
+    return Ground.of(_CASES[number][0])
 
 
 def _outcome(found: Trial | str) -> Trial:

@@ -6,7 +6,7 @@ from typing import Final
 
 from evenkeel_cli.errors import BadInputError
 from evenkeel_sandbox.storms.shapes import Nodes, OnePool, Shape, Share
-from evenkeel_sandbox.storms.trace import Trace, TraceError
+from evenkeel_sandbox.storms.trace import SAMPLES, Trace, TraceError
 
 FORMS: Final = "all, pool, share=30%, node=2 or trace=FILE"
 
@@ -25,9 +25,12 @@ def read(text: str, spread: timedelta) -> Shape:
             return Nodes(int(value), spread)
         case "trace", value if value:
             try:
-                return Trace.read(Path(value))
+                return Trace.read(SAMPLES.get(value, Path(value)))
             except TraceError as error:
-                raise BadInputError(str(error)) from None
+                there = (
+                    "" if Path(value).exists() else f"; samples are {', '.join(sorted(SAMPLES))}"
+                )
+                raise BadInputError(f"{error}{there}") from None
     raise BadInputError(f"--storm {text}: is none of {FORMS}")
 
 

@@ -2,11 +2,11 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import cache, partial
-from typing import Any, Final, override
+from typing import Any, Final, NamedTuple, Self, override
 
 import msgspec
 
@@ -15,6 +15,7 @@ from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.meta import Reference
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NoticeKind
+from evenkeel.model.pool import Pool
 from evenkeel.settings.shared import CAPACITY_LABELS
 from evenkeel_cli import event_files, events
 from evenkeel_cli.errors import BadInputError
@@ -34,9 +35,11 @@ from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.storms import drainer
 from evenkeel_sandbox.storms.autoscaler import Autoscaler
 from evenkeel_sandbox.storms.drainer import Drainer
-from evenkeel_sandbox.storms.shapes import Shape, Strike, pools_among
-from evenkeel_sandbox.storms.starts import Range, start_seconds_of
+from evenkeel_sandbox.storms.new_nodes import on_demand
+from evenkeel_sandbox.storms.shapes import Pools, Shape, Strike, pools_among
+from evenkeel_sandbox.storms.starts import Range, node_start_of, start_seconds_of
 
+NOTHING: Final = timedelta()
 STEP: Final = timedelta(seconds=1)
 LATER: Final = timedelta(minutes=1)
 """A storm begins so long after the last that a cluster's objects tell of."""
@@ -61,6 +64,8 @@ class Policy(StrEnum):
     EVENKEEL = "evenkeel"
     EVICT = "evict"
     DELETE = "delete"
+    ALL_ON_DEMAND = "all-on-demand"
+    """Nobody: every spot node is an on-demand one, of which no notice is given."""
 
 
 type Objects = Sequence[Mapping[str, Any]]
@@ -69,7 +74,8 @@ type Objects = Sequence[Mapping[str, Any]]
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """The storms that come, who acts, and how fast the cluster is.
 
-    ``pod_start``: seconds in which pods start of which the cluster's own do not tell it.
+    ``pod_start`` (seconds) and ``node_start`` are for pods and nodes of which the cluster does not
+    tell it.
     """
 
     shape: Shape
@@ -106,17 +112,45 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     dips: Sequence[Dip]
 
 
-def run(objects: Objects, setting: Setting, seed: int) -> Trial:
+class Ground(NamedTuple):
+    """A cluster that storms may come over: what is found out of its objects once for all of them.
+
+    ``latest`` is when the last of them was made or changed. ``pod_starts`` and ``node_starts`` are
+    how long its pods and nodes take, where it tells.
+    """
+
+    objects: Objects
+    latest: datetime
+    pod_starts: Mapping[str, Range]
+    node_starts: Mapping[Pool, timedelta]
+
+    @classmethod
+    def of(cls, objects: Objects) -> Self:
+        """The ground that a cluster is. All its nodes are EC2 instances there."""
+        own = [dict(each) for each in objects]
+        pods = (each for each in own if each["kind"] == "Pod")
+        starts = start_seconds_of(pods), node_start_of(own)
+        return cls(list(map(_with_instance, own)), _latest(own), *starts)
+
+
+def run(ground: Ground, setting: Setting, seed: int) -> Trial:
     """Let one storm come over a copy of the cluster. The same seed gives the same result."""
-    clock = SimulatedClock(_latest(objects) + LATER)
+    clock = SimulatedClock(ground.latest + LATER)
     options = SimulatorOptions(
         seed=seed,
         start_seconds=setting.pod_start,
-        start_seconds_of=start_seconds_of(dict(each) for each in objects if each["kind"] == "Pod"),
+        start_seconds_of=ground.pod_starts,
         stop_seconds=OPTIONS.stop_seconds,
     )
-    cluster = snapshot_cluster.build(list(map(_with_instance, objects)), clock, options)
-    return _Storm(clock, cluster, setting, seed).watch()
+    cluster = snapshot_cluster.build(ground.objects, clock, options)
+    return _Storm(clock, cluster, setting, ground, seed).watch()
+
+
+def cluster_under(policy: Policy, objects: Objects, labels: CapacityLabels) -> Objects:
+    """A cluster's objects where this policy is followed."""
+    if policy is not Policy.ALL_ON_DEMAND:
+        return objects
+    return [on_demand(each, labels) if each["kind"] == "Node" else each for each in objects]
 
 
 def _with_instance(each: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -141,10 +175,25 @@ def _latest(objects: Objects) -> datetime:
     return max((datetime.fromisoformat(text) for text in times if text), default=EARLIEST)
 
 
+def struck(objects: Objects, setting: Setting, seed: int) -> Collection[str]:
+    """The names of the nodes that get a notice in a storm."""
+    pools = _pools(objects, setting)
+    return {each.node for each in setting.shape.strikes(pools, seed)}
+
+
+def spares(objects: Objects, setting: Setting) -> bool:
+    """Whether a storm, the first, leaves some spot nodes."""
+    return len(struck(objects, setting, 0)) < sum(map(len, _pools(objects, setting).values()))
+
+
+def _pools(objects: Objects, setting: Setting) -> Pools:
+    nodes = (msgspec.convert(each, Node) for each in objects if each["kind"] == "Node")
+    return pools_among(nodes, setting.labels)
+
+
 def check(objects: Objects, setting: Setting) -> None:
     """Raise BadInputError where the storms would take no node."""
-    nodes = [msgspec.convert(each, Node) for each in objects if each["kind"] == "Node"]
-    pools = pools_among(nodes, setting.labels)
+    pools = _pools(objects, setting)
     if not pools:
         raise BadInputError(
             f"no node is spot by the labels {', '.join(setting.labels.keys)}: name the one that"
@@ -159,7 +208,12 @@ class _Storm(ReportedSimulation):
     """A simulation with an autoscaler, in which another may act than Evenkeel."""
 
     def __init__(
-        self, clock: SimulatedClock, cluster: SimulatedCluster, setting: Setting, seed: int
+        self,
+        clock: SimulatedClock,
+        cluster: SimulatedCluster,
+        setting: Setting,
+        ground: Ground,
+        seed: int,
     ) -> None:
         self._setting = setting
         self._seed = seed
@@ -168,7 +222,14 @@ class _Storm(ReportedSimulation):
         super().__init__(clock, cluster, labels=setting.labels)
         labels = setting.labels
         self._pools = pools_among(nodes_of(cluster), labels)
-        self._autoscaler = Autoscaler(clock, cluster, labels, self.join, after=setting.node_start)
+        self._autoscaler = Autoscaler(
+            clock,
+            cluster,
+            labels,
+            self.join,
+            after=setting.node_start,
+            after_of=ground.node_starts,
+        )
         self._lost = 0
         self.on_loss = self._count_lost
         self._below: Counter[Reference] = Counter()
@@ -176,23 +237,22 @@ class _Storm(ReportedSimulation):
 
     @override
     def _deploy(self, ports: Ports) -> Responder:
-        policy = self._setting.policy
-        if policy is Policy.EVENKEEL:
+        if self._setting.policy is Policy.EVENKEEL:
             responder = super()._deploy(ports)
             self.application.begin_restore()
             return responder
-        tell = drainer.evict if policy is Policy.EVICT else drainer.delete
+        tell = drainer.delete if self._setting.policy is Policy.DELETE else drainer.evict
         return Drainer(self.clock, self.cluster, tell)
 
     def watch(self) -> Trial:
         """Let the notices come, and time pass until all is well or nothing changes any more."""
-        strikes = self._setting.shape.strikes(self._pools, self._seed)
+        strikes = self._setting.shape.strikes(self._pools, self._seed) if self._pools else ()
         begins = self.clock.now()
         instances = {node.name: node.instance_id for node in nodes_of(self.cluster)}
         for number, strike in enumerate(strikes):
             arriving = for_instance(_sample(strike), instances[strike.node], f"storm-{number}")
             self.clock.call_at(begins + strike.after, partial(self._send, arriving))
-        last = begins + max(strike.after for strike in strikes)
+        last = begins + max((strike.after for strike in strikes), default=NOTHING)
         while self.clock.now() <= last or not self._is_well():
             if self.clock.now() > last + AFTERWARDS:
                 break

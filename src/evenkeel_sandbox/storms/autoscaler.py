@@ -4,14 +4,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from itertools import count
+from types import MappingProxyType
 from typing import Any, Final
 
 from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.pool import Pool
 from evenkeel_sandbox.simulator.api.objects import Obj, condition_of, is_leaving, node_of, uid_of
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.placement import Needs, Room, refusal
 from evenkeel_sandbox.storms.new_nodes import empty, named, shapes
+from evenkeel_sandbox.storms.starts import kind_of
 
 LOOK: Final = timedelta(seconds=1)
 SETTLING: Final = timedelta(seconds=15)
@@ -23,7 +26,8 @@ type Join = Callable[[Sequence[Mapping[str, Any]]], None]
 class Autoscaler:
     """Makes on-demand nodes like those that there were at first, one for as many pods as fit.
 
-    A node is there so long after its first pod was found no place. Where there were only spot nodes
+    A node is there so long after its first pod was found no place: as long as nodes of its type and
+    zone take by ``after_of``, else ``after``. Where there were only spot nodes
     it makes on-demand nodes of their sizes. It removes none.
     """
 
@@ -35,6 +39,7 @@ class Autoscaler:
         join: Join,
         *,
         after: timedelta,
+        after_of: Mapping[Pool, timedelta] = MappingProxyType({}),
     ) -> None:
         """Look around every second from now on. ``join`` lets nodes come. ``made`` counts them."""
         self.made = 0
@@ -42,6 +47,7 @@ class Autoscaler:
         self._cluster = cluster
         self._join = join
         self._after = after
+        self._after_of = after_of
         self._numbers = count(1)
         self._shapes = shapes(cluster.objects("Node"), labels)
         self._coming: list[Room] = []
@@ -57,7 +63,8 @@ class Autoscaler:
                 continue
             if room not in self._coming:
                 self._coming.append(room)
-                self._clock.call_in(self._after, partial(self._add, room))
+                after = self._after_of.get(kind_of(room.node), self._after)
+                self._clock.call_in(after, partial(self._add, room))
             room.add(pod)
             self._planned.add(uid_of(pod))
         self._clock.call_in(LOOK, self._look)

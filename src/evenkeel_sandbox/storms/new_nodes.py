@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from evenkeel.model import names
-from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.node import Node
 from evenkeel_sandbox.simulator.api.objects import Obj
 from evenkeel_sandbox.simulator.placement import Room
@@ -21,6 +21,14 @@ def shapes(nodes: Sequence[Obj], labels: CapacityLabels) -> Sequence[Obj]:
     own = [node for node in open_ if not labels.call_spot(msgspec.convert(node, Node))]
     found = [_shape(node, labels) for node in own or open_]
     return list({repr(each): each for each in found}.values())
+
+
+def on_demand(node: Mapping[str, Any], labels: CapacityLabels) -> Obj:
+    """The node as an on-demand one."""
+    its = dict(node["metadata"].get("labels", {}))
+    its |= {key: Capacity.ON_DEMAND.value for key in labels.keys if key in its}
+    its.pop(names.INTERRUPTIBLE, None)
+    return {**node, "metadata": {**node["metadata"], "labels": its}}
 
 
 def named(shape: Obj, name: str) -> dict[str, Any]:
@@ -42,8 +50,7 @@ def empty(node: Obj) -> Room:
 
 
 def _shape(node: Obj, labels: CapacityLabels) -> Obj:
-    its = {**node["metadata"].get("labels", {}), "kubernetes.io/hostname": ""}
-    its |= {key: "on-demand" for key in labels.keys if key in its}
+    its = {**on_demand(node, labels)["metadata"]["labels"], "kubernetes.io/hostname": ""}
     taints = [each for each in node["spec"].get("taints", ()) if not _is_passing(each)]
     status = {key: node["status"].get(key, {}) for key in ("capacity", "allocatable")}
     return {

@@ -2,6 +2,7 @@
 
 import csv
 import random
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 from math import ceil
@@ -18,6 +19,11 @@ KINDS: Final = {
     "recommendation": NoticeKind.REBALANCE,
 }
 ANY: Final = "*"
+SOME: Final = re.compile(r"pool-([1-9][0-9]{0,2})")
+"""A pool that is left to chance: the same number is the same pool in all of a storm's rows."""
+
+SAMPLES: Final = {path.stem: path for path in (Path(__file__).parent / "samples").glob("*.csv")}
+"""The traces that are there without a file of one's own, by name."""
 
 
 class TraceError(ValueError):
@@ -27,7 +33,8 @@ class TraceError(ValueError):
 class Row(NamedTuple):
     """A share of a pool's nodes gets a notice, so long after the storm begins.
 
-    ``type`` and ``zone`` of the pool; ``*`` is any.
+    ``type`` and ``zone`` of the pool; ``*`` is any. Or ``some`` is the number of one that is left
+    to chance, from 1 on.
     """
 
     after: timedelta
@@ -35,6 +42,13 @@ class Row(NamedTuple):
     zone: str
     kind: NoticeKind
     share: float
+    some: int = 0
+
+    def pools(self, order: Sequence[Pool]) -> Sequence[Pool]:
+        """The pools whose nodes get a notice, of all in an order that is left to chance."""
+        if self.some:
+            return order[self.some - 1 : self.some]
+        return sorted(filter(self.is_about, order))
 
     def is_about(self, pool: Pool) -> bool:
         """Whether nodes of this pool get a notice."""
@@ -72,10 +86,11 @@ class Trace(NamedTuple):
         """The notices of one storm; none where the cluster has none of these pools."""
         chance = random.Random(seed)
         order = {pool: chance.sample(sorted(nodes), len(nodes)) for pool, nodes in pools.items()}
+        turns = chance.sample(sorted(pools), len(pools))
         told: dict[str, NoticeKind] = {}
         made = []
         for row in sorted(self.rows, key=lambda row: row.after):
-            for pool in sorted(filter(row.is_about, order)):
+            for pool in row.pools(turns):
                 nodes = sorted(order[pool], key=lambda node: node not in told)
                 free = [node for node in nodes if told.get(node) not in _ENDED[row.kind]]
                 for node in free[: ceil(round(row.share * len(nodes), 6))]:
@@ -96,6 +111,7 @@ def _row(where: str, line: Sequence[str]) -> Row:
         raise TraceError(f"{where}: has {len(line)} columns, and not {len(COLUMNS)}")
     time, pool, kind, share = (each.strip() for each in line)
     type_, _, zone = pool.partition("/")
+    some = SOME.fullmatch(pool)
     if kind not in KINDS:
         raise TraceError(f"{where}: the kind {kind!r} is none of {', '.join(KINDS)}")
     if not type_:
@@ -106,6 +122,7 @@ def _row(where: str, line: Sequence[str]) -> Row:
         zone or ANY,
         KINDS[kind],
         _number(where, share, "%", "the share, in percent", 100) / 100,
+        int(some[1]) if some else 0,
     )
 
 

@@ -15,6 +15,8 @@ import urllib3
 from bench.storm import aws
 from bench.storm.aws import CLUSTER, CREDENTIALS, Aws
 from evenkeel.adapters.clock import SystemClock
+from evenkeel_cli.history import incident as history
+from evenkeel_cli.history.reading import read_files
 from tests.e2e.accounts import applied, kubeconfig_of
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment
@@ -102,7 +104,8 @@ def test_a_notice_from_sqs_is_acted_on_and_sigterm_ends_it(
     site: Site, queues: Aws, tmp_path: Path, wake_ups: str
 ) -> None:
     instance_id, name = doomed_node(site, queues)
-    options = ("--wake-up-queue-url", queues.wake_up_queue) if wake_ups == "in SQS" else ()
+    options = ["--decisions", str(tmp_path / "decisions")]
+    options += ["--wake-up-queue-url", queues.wake_up_queue] if wake_ups == "in SQS" else []
     with polling(site, queues, tmp_path / "log", *options) as poll:
         queues.send(["{", aws.warning(instance_id, datetime.now(UTC), 1)])  # noqa: TID251 - EC2's
         site.wait_for("all to run on b", lambda: site.is_settled("web", 1, "b"), seconds=60)
@@ -114,6 +117,11 @@ def test_a_notice_from_sqs_is_acted_on_and_sigterm_ends_it(
     assert any(" evict      pod " in line and "ReplacementAvailable" in line for line in lines)
     assert lines[-1].endswith(" ended")
     assert queues.left()["notices"] == 1  # the one that is no notice goes its way to the dead ones
+    incident = history.of(read_files([str(tmp_path / "decisions")]).records)
+    assert incident is not None
+    assert [node.name for node in incident.nodes] == [name]
+    (web,) = incident.workloads
+    assert (web.subject.name, web.wanted, web.lowest, web.most_beside) == ("web", 1, 1, 1)
 
 
 def test_a_dry_run_says_what_it_would_do_and_does_nothing(

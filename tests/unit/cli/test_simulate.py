@@ -10,10 +10,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from evenkeel.model.capacity import WELL_KNOWN
+from evenkeel.model.meta import Reference
+from evenkeel_cli.cost.prices import read as read_prices
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.main import main
 from evenkeel_cli.simulate import running
-from evenkeel_cli.simulate.trial import Policy, Setting
+from evenkeel_cli.simulate.trial import Dip, Policy, Setting, Trial
+from evenkeel_cli.simulate.trying import Storms, tried
 from evenkeel_sandbox import synthetic
 from evenkeel_sandbox.storms.shapes import Share
 
@@ -51,11 +54,19 @@ def test_who_breaks_first_is_worse_where_there_is_room() -> None:
     assert told["delete"]["lowest"] < told["evenkeel"]["lowest"] == 1
 
 
-def changed(kind: str, **fields: Any) -> list[dict[str, Any]]:
+def test_what_all_on_demand_nodes_would_keep_is_a_column() -> None:
+    policies = ("--policy", "delete", "--policy", "all-on-demand")
+    deleted, kept = found(*SMALL, *TWO, "--storm", "all", *policies)["policies"]
+    assert (deleted["nodes"], deleted["lowest"]) == (9, 0)
+    assert (kept["what"], kept["storms"], kept["nodes"]) == ("all-on-demand", 2, 0)
+    assert (kept["lowest"], kept["workloadsBelow"], kept["podsLost"]) == (1, 0, 0)
+
+
+def changed(kind: str, *, size: tuple[int, int] = (6, 12), **fields: Any) -> list[dict[str, Any]]:
     """A small cluster whose objects of a kind have other fields in their specs."""
     return [
         {**each, "spec": {**each["spec"], **fields}} if each["kind"] == kind else each
-        for each in synthetic.objects(6, 12)
+        for each in synthetic.objects(*size)
     ]
 
 
@@ -89,7 +100,10 @@ def test_what_would_help_is_tried_in_the_same_storms() -> None:
     (without,) = result["policies"]
     floors, pool, reserved = result["remedies"]
     assert without["workloadsAtZero"] > 0
-    assert floors["what"].startswith("evenkeel.dev/on-demand on ")
+    assert floors["what"] == "evenkeel.dev/on-demand"
+    assert floors["how"].startswith("on ")
+    assert floors["enough"]
+    assert set(floors["values"].values()) == {"1"}
     assert (floors["workloadsAtZero"], floors["storms"]) == (0, without["storms"])
     assert "headroom --for pool" in pool["what"]
     assert pool["adds"] > 0
@@ -104,15 +118,17 @@ def test_each_remedy_has_its_price_a_month(tmp_path: Path) -> None:
     storms = (*SMALL, "--seeds", "1", "--storm", "all", "--remedies")
     floors, pool, reserved = found(*storms, "--prices", str(own))["remedies"]
     a_pod = 730 * 250 / 1562
-    assert "on 2 workloads" in floors["what"]
+    assert len(floors["values"]) == 2
     assert floors["cost"] == pytest.approx(2 * a_pod / 2)
-    assert "15 placeholders" in pool["what"]
+    assert "15 placeholders" in pool["how"]
     assert pool["cost"] == pytest.approx(15 * a_pod)
     assert (reserved["adds"], reserved["cost"]) == (1, 730)
     prices = {"c6i.8xlarge": 1.0}
     own.write_text(json.dumps({"region": "x", "onDemand": prices}))
     done = run(*storms, "--prices", str(own))
-    assert all("?" in line for line in done.stdout.splitlines() if "headroom --" in line)
+    rows = [line for line in done.stdout.splitlines() if " headroom --" in line]
+    assert len(rows) == 2
+    assert all("?" in row for row in rows)
     assert "no known price (m5.4xlarge, m6i.4xlarge)" in done.stdout
 
 
@@ -123,6 +139,102 @@ def test_a_strategy_that_breaks_first_can_be_another(tmp_path: Path) -> None:
     assert result["policies"][0]["workloadsAtZero"] > 0
     (rolling,) = [each for each in result["remedies"] if "RollingUpdate" in each["what"]]
     assert (rolling["workloadsAtZero"], rolling["adds"], rolling["cost"]) == (0, 0, 0)
+
+
+def recreated(tmp_path: Path) -> str:
+    """Twelve nodes, whose Deployments have Kubernetes tell all pods to go at once."""
+    objects = changed("Deployment", size=(12, 60), strategy={"type": "Recreate"})
+    return snapshot(tmp_path / "mine.json", objects)
+
+
+def told(result: dict[str, Any], what: str) -> dict[str, Any]:
+    (remedy,) = [each for each in result["remedies"] if each["what"] == what]
+    found: dict[str, Any] = remedy
+    return found
+
+
+def test_several_pods_that_break_first_do_so_within_a_budget(tmp_path: Path) -> None:
+    storm = ("--snapshot", recreated(tmp_path), "--storm", "node=3", "--spread", "0s")
+    done = run(*storm, *TWO, "--remedies", "--at-least", "60%", "-o", "json")
+    result = json.loads(done.stdout)
+    budget = told(result, "PodDisruptionBudget")
+    assert not any("one-pool-at-most" in each["what"] for each in result["remedies"])
+    assert budget["values"] == {"team-8/deploy/app-8": "9"}
+    assert (budget["kept"], budget["hurt"], budget["enough"]) == (1, 3, False)
+
+
+def test_a_pool_has_no_more_pods_than_can_be_done_without(tmp_path: Path) -> None:
+    storm = ("--snapshot", recreated(tmp_path), "--storm", "pool", "--spread", "0s")
+    done = run(*storm, "--seeds", "4", "--remedies", "--at-least", "60%", "-o", "json")
+    result = json.loads(done.stdout)
+    bound = told(result, "evenkeel.dev/one-pool-at-most")
+    assert bound["values"] == {"team-4/deploy/app-4": "1"}
+    assert (bound["kept"], bound["hurt"], bound["enough"]) == (1, 4, False)
+
+
+def test_people_see_what_helped_beside_how_it_was() -> None:
+    shown = run(*SMALL, *TWO, "--storm", "all", "--remedies").stdout.splitlines()
+    (head,) = [number for number, line in enumerate(shown) if line.startswith("ENOUGH  KEPT")]
+    assert shown[head + 1].startswith("no      0/3")
+    assert shown[head + 1].endswith("none, as it is")
+    assert shown[head + 2].startswith("yes     3/3")
+    assert shown[head + 2].endswith("evenkeel.dev/on-demand")
+    assert "evenkeel.dev/on-demand: on 3 workloads: team-0/deploy/app-0: 1, " in "\n".join(shown)
+
+
+def test_who_has_a_budget_is_offered_none(tmp_path: Path) -> None:
+    objects = changed("Deployment", size=(12, 60), strategy={"type": "Recreate"})
+    made = [each for each in objects if each["kind"] == "Deployment"]
+    objects += [
+        {
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {**each["metadata"], "uid": f"budget-{each['metadata']['name']}"},
+            "spec": {"maxUnavailable": "50%", "selector": each["spec"]["selector"]},
+        }
+        for each in made
+    ]
+    mine = snapshot(tmp_path / "mine.json", objects)
+    storm = ("--snapshot", mine, "--storm", "node=3", "--spread", "0s", "--seeds", "1")
+    done = run(*storm, "--remedies", "--at-least", "90%", "-o", "json")
+    result = json.loads(done.stdout)
+    assert not any("Budget" in each["what"] for each in result["remedies"])
+
+
+def test_what_is_enough_is_so_in_as_many_new_storms() -> None:
+    objects = synthetic.objects(12, 60)
+    app = Reference(kind="Deployment", namespace="team-0", name="app-0")
+    dip = Dip(
+        workload=app,
+        before=1,
+        lowest=0,
+        below=9,
+        at_zero=9,
+        recovered=True,
+        because="",
+        pool="",
+    )
+    setting = Setting(
+        shape=Share(1.0, timedelta()),
+        policy=Policy.EVENKEEL,
+        pod_start=(1.0, 1.0),
+        node_start=timedelta(seconds=60),
+        labels=WELL_KNOWN,
+    )
+
+    def storms(hit: range) -> Storms:
+        return lambda cases, seeds: [
+            [Trial(nodes=1, made=0, lost=0, dips=[dip] if seed in hit else []) for seed in seeds]
+            for _ in cases
+        ]
+
+    def floors(hit: range) -> tuple[bool, int, int]:
+        first, *_ = tried(objects, {app: 1}, setting, 0.0, read_prices(None), range(2), storms(hit))
+        return first.enough, first.kept, first.storms
+
+    assert floors(range(4, 5)) == (True, 1, 2)
+    assert floors(range(3, 4)) == (False, 1, 2)
+    assert floors(range(1, 2)) == (False, 0, 2)
 
 
 def test_nodes_that_are_no_ec2_instances_go_as_well(tmp_path: Path) -> None:
@@ -137,7 +249,7 @@ def test_a_floor_is_tried_in_a_namespace_that_takes_part(tmp_path: Path) -> None
     mine = snapshot(tmp_path / "mine.json", objects)
     slow = ("--storm", "all", "--seeds", "1", "--node-start", "90s")
     floors, *others = found("--snapshot", mine, *slow, "--remedies")["remedies"]
-    assert "; and evenkeel.dev/managed=true on " in floors["what"]
+    assert "; and evenkeel.dev/managed=true on " in floors["how"]
     assert floors["workloadsAtZero"] == 0
     assert not any("--reserved" in each["what"] for each in others)
 
@@ -188,6 +300,7 @@ def test_floors_are_as_high_as_the_bound_wants() -> None:
         (("--storm", "share=1.5%"), "is none of"),
         (("--storm", "node=0"), "is none of"),
         (("--storm", "trace=none.csv"), "none.csv: cannot be read"),
+        (("--storm", "trace=one-poll"), "samples are in-parts, one-pool, recommended"),
         (("--synthetic", "6"), "is no size such as 200x6000"),
         (("--synthetic", "6x1200"), "a node takes 80 pods at most"),
         (("--synthetic", "9999x200000"), "150,000 are enough"),
@@ -200,6 +313,11 @@ def test_what_makes_no_sense_is_bad_input(arguments: Sequence[str], said: str) -
     done = run(*arguments)
     assert (done.exit_code, done.stdout) == (2, "")
     assert said in done.stderr
+
+
+def test_a_sample_of_a_trace_needs_no_file() -> None:
+    told = found(*SMALL, *TWO, "--storm", "trace=one-pool", "--policy", "evict")
+    assert told["policies"][0]["nodes"] == 2
 
 
 def test_a_storm_that_takes_no_node_is_bad_input(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.storms import drainer
 from evenkeel_sandbox.storms.autoscaler import Autoscaler
 from evenkeel_sandbox.storms.drainer import Drainer, Tell
-from evenkeel_sandbox.storms.starts import start_seconds_of
+from evenkeel_sandbox.storms.starts import kind_of, node_start_of, start_seconds_of
 from tests.builders import NOW
 
 AFTER = timedelta(seconds=60)
@@ -72,6 +72,49 @@ def test_nodes_come_for_pods_that_no_node_has_room_for(
     assert not any(WELL_KNOWN.call_spot(node) for node in made)
     clock.advance(timedelta(minutes=5))
     assert scaler.made == len(made)
+
+
+def late(nodes: int, pods: int, seconds: int) -> list[dict[str, Any]]:
+    """A cluster whose nodes were made after its pods, and were Ready so long after those."""
+    ready = at_second(seconds)
+    made = [dict(each) for each in synthetic.objects(nodes, pods)]
+    for each in made:
+        if each["kind"] == "Node":
+            each["metadata"] |= {"creationTimestamp": at_second(seconds - 10)}
+            each["status"]["conditions"][0]["lastTransitionTime"] = ready
+    return made
+
+
+def at_second(seconds: int) -> str:
+    return f"2026-01-01T00:{seconds // 60:02d}:{seconds % 60:02d}Z"
+
+
+def test_pods_that_are_older_than_their_nodes_tell_how_long_nodes_take() -> None:
+    found = node_start_of(late(40, 160, 95))
+    assert set(found.values()) == {timedelta(seconds=95)}
+    nodes = [each for each in late(40, 160, 95) if each["kind"] == "Node"]
+    assert set(found) == {kind_of(each) for each in nodes}
+    assert node_start_of(synthetic.objects(40, 160)) == {}
+    assert node_start_of(late(40, 160, 605)) == {}
+
+
+def test_a_node_takes_as_long_as_those_of_its_kind(
+    clock: SimulatedClock, cluster: SimulatedCluster
+) -> None:
+    starts = node_start_of(late(10, 40, 95))
+    scaler = Autoscaler(
+        clock,
+        cluster,
+        WELL_KNOWN,
+        lambda new: cluster.apply(*new),
+        after=timedelta(seconds=5),
+        after_of=starts,
+    )
+    cluster.scale("Deployment", "app-6", "team-6", 30)
+    clock.advance(timedelta(seconds=90))
+    assert scaler.made == 0
+    clock.advance(timedelta(seconds=20))
+    assert scaler.made > 0
 
 
 def test_no_node_comes_for_a_pod_that_fits_on_none(

@@ -8,7 +8,7 @@ import pytest
 from evenkeel.model.notice import NoticeKind
 from evenkeel.model.pool import Pool
 from evenkeel_sandbox.storms.shapes import Strike
-from evenkeel_sandbox.storms.trace import Trace, TraceError
+from evenkeel_sandbox.storms.trace import SAMPLES, Trace, TraceError
 
 POOLS = {Pool("m5", "a"): ["m0", "m1", "m2", "m3"], Pool("c5", "b"): ["c0", "c1"]}
 HEAD = "time,pool,kind,share\n"
@@ -42,6 +42,36 @@ def test_a_warning_is_for_nodes_with_a_recommendation_first(tmp_path: Path) -> N
 def test_no_node_is_warned_twice(tmp_path: Path) -> None:
     found = strikes(tmp_path, "0,*,warning,50%\n10,*,warning,100%\n20,*,recommendation,100%\n")
     assert sorted(each.node for each in found) == ["c0", "c1", "m0", "m1", "m2", "m3"]
+
+
+def test_a_pool_that_is_left_to_chance_is_the_same_in_all_rows(tmp_path: Path) -> None:
+    rows = (
+        "0,pool-1,warning,1%\n60,pool-1,warning,100%\n90,pool-2,warning,100%\n9,pool-3,warning,1%\n"
+    )
+    firsts = set()
+    for seed in range(8):
+        found = strikes(tmp_path, rows, seed)
+        (last, *others) = [{s.node[0] for s in found if s.after.seconds == t} for t in (90, 0, 60)]
+        assert others == [others[0], others[0]] != [last, last]
+        assert len(found) == 6
+        firsts |= others[0]
+    assert firsts == {"m", "c"}
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_a_sample_can_be_read_and_says_where_its_shape_is_from(name: str) -> None:
+    assert Trace.read(SAMPLES[name]).strikes(POOLS, 0)
+    said = SAMPLES[name].read_text()
+    assert "# Where the shape is from: " in said
+    assert "# Made up: " in said
+
+
+def test_nine_of_ten_nodes_of_the_sample_pool_go_within_three_minutes() -> None:
+    pool = {Pool("m5", "a"): [f"m{number}" for number in range(100)]}
+    found = Trace.read(SAMPLES["one-pool"]).strikes(pool, 0)
+    soon = [each for each in found if each.after <= timedelta(minutes=3)]
+    assert (len(soon), len(found)) == (92, 100)
+    assert {each.kind for each in found} == {NoticeKind.INTERRUPTION}
 
 
 @pytest.mark.parametrize(

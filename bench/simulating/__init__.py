@@ -1,0 +1,1 @@
+"""How long ``evenkeel simulate`` takes over a large cluster."""
