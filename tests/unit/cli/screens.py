@@ -69,7 +69,6 @@ PLAYED = (
     "history --from storm.jsonl",
     "history --from storm.jsonl -o wide",
     "history deploy/chat --from storm.jsonl",
-    "history web --from warning.json",
     "restore --built-in",
     "restore --snapshot fleet.json",
     "restore --snapshot fleet.json -n search",
