@@ -9,7 +9,6 @@ import click
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.settings import Mode
-from evenkeel_cli import options
 from evenkeel_cli.aws import asking
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
@@ -18,7 +17,6 @@ from evenkeel_cli.duration import Duration
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.history import cloudwatch, incident, reading
 from evenkeel_cli.history.incident import Incident, Record
-from evenkeel_cli.output import Output
 from evenkeel_cli.page import data, html
 
 DEMO: Final = "demo"
@@ -52,14 +50,12 @@ SINCE: Final = timedelta(hours=1)
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
     help="Write the page there.",
 )
-@options.output()
 def report(
     *,
     source: str | None,
     groups: tuple[str, ...],
     since: timedelta,
     file: Path,
-    output: Output,
 ) -> int:
     """Write one HTML page about the last interruption, which needs no network.
 
@@ -80,7 +76,7 @@ def report(
         file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise BadInputError(f"--html {file}: {error.strerror}: name another file") from error
-    output.say(f"{file}: {len(text) / 1e6:.1f} MB, open it in a browser.")
+    click.echo(f"{file}: {len(text) / 1e6:.1f} MB, open it in a browser.")
     return int(any(each.dipped for each in found.workloads))
 
 
