@@ -414,5 +414,5 @@
     for (const each of charts) each.drawn.setSize({ width: Math.max(200, each.box.clientWidth), height: 200 });
     repaint();
   });
-  root.dataset.ready = "";
+  root.dataset.ready = Math.round(performance.now());
 })();
