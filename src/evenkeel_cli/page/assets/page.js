@@ -383,7 +383,7 @@
     if (event.key === "Enter") { event.preventDefault(); document.getElementById("workloads").scrollIntoView(); }
   });
   document.addEventListener("keydown", (event) => {
-    const isTyping = event.target.closest("input");
+    const isTyping = event.target.closest?.("input");
     if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       search.focus();
