@@ -264,6 +264,10 @@ bench-plan: venv ## Measure restore's plan of a large cluster: its time and memo
 bench-cost: venv ## Reckon from what was measured last what it costs on AWS
 	$(call measured,bench.cost)
 
+.PHONY: bench-page
+bench-page: venv ## Measure how long the report of 3,000 pods takes to open
+	@$(PYTHON) -m bench.report_page
+
 .PHONY: requirements
 requirements: .venv-uv/.ready ## Pin requirements/*.txt again, for all platforms
 	@for lock in layer command dev sam ministack localstack runtime uv; do \

@@ -15,6 +15,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "explain": "Explain what a notice would do to a node, pod or workload.",
         "history": "Show what happened in the last interruption.",
         "replay": "Show what EC2's events would do, or do it.",
+        "report": "Write an HTML page about the last interruption.",
         "simulate": "Show what many storms would do to a cluster.",
         "lint": "Check Evenkeel's labels and annotations in manifests.",
         "doctor": "Say what is broken between EC2's notice and the pod.",

@@ -1,0 +1,1 @@
+"""The report of an interruption as one HTML page that needs no network."""

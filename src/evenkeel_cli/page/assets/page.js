@@ -1,0 +1,418 @@
+"use strict";
+// Shows the data of the page. Text of the cluster goes in as text, never as markup.
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const SVG = "http://www.w3.org/2000/svg";
+  const PAGE = 50;
+  const root = document.documentElement;
+
+  function make(tag, attributes = {}, ...children) {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (value !== null && value !== false) made.setAttribute(name, value === true ? "" : value);
+    }
+    made.append(...children.filter((each) => each !== null));
+    return made;
+  }
+
+  function clock(seconds) {
+    return new Date((data.begins + seconds) * 1000).toISOString().slice(11, 19);
+  }
+
+  function lasted(seconds) {
+    if (seconds < 120) return `${Math.round(seconds)} s`;
+    return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  }
+
+  function counted(number, one, many = `${one}s`) {
+    return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+  }
+
+  const at = (seconds) => (seconds === null ? "–" : clock(seconds));
+  const alarm = (text) => make("span", { class: "bad" }, text);
+  const ifAny = (number) => (number ? alarm(String(number)) : "0");
+
+  // A table of which rows are made when they are shown. A column: [title, what it shows, class].
+  const sheets = [];
+
+  function sheet(caption, columns, rows, { detail = null, cards = false, isSearched = true } = {}) {
+    const body = make("tbody");
+    const more = make("button", { type: "button", class: "more" });
+    const head = make("thead", {}, make("tr", {}, ...columns.map(([title, , kind]) =>
+      make("th", { scope: "col", class: kind || null }, title))));
+    const table = make("table", {}, make("caption", {}, caption), head, body);
+    const box = make("div", {
+      class: cards ? "sheet cards" : "sheet", tabindex: "0", role: "region", "aria-label": caption,
+    }, table);
+    let chosen = rows, shown = 0;
+
+    function add(until) {
+      for (const row of chosen.slice(shown, until)) body.append(line(row));
+      shown = Math.min(until, chosen.length);
+      more.hidden = shown >= chosen.length;
+      more.textContent = `Show more: ${shown} of ${chosen.length.toLocaleString("en")} are shown`;
+    }
+
+    function line(row) {
+      const made = make("tr");
+      columns.forEach(([title, shows, kind], place) => {
+        const content = shows(row);
+        if (place > 0) {
+          made.append(make("td", { class: kind || null, "data-label": title }, content));
+        } else if (detail === null) {
+          made.append(make("th", { scope: "row", class: kind || null }, content));
+        } else {
+          const opener = make("button", { type: "button", class: "opener", "aria-expanded": "false" }, content);
+          opener.addEventListener("click", () => toggle(made, opener, row));
+          made.append(make("th", { scope: "row" }, opener));
+        }
+      });
+      made.row = row;
+      return made;
+    }
+
+    function toggle(made, opener, row) {
+      const isOpen = opener.getAttribute("aria-expanded") === "true";
+      opener.setAttribute("aria-expanded", String(!isOpen));
+      if (isOpen) {
+        made.nextElementSibling.remove();
+        return;
+      }
+      const cell = make("td", { colspan: String(columns.length) });
+      made.after(make("tr", { class: "detail" }, cell));
+      cell.append(...detail(row));
+      drawIn(cell);
+    }
+
+    function choose(word) {
+      chosen = word ? rows.filter((row) => row.search.includes(word)) : rows;
+      body.replaceChildren();
+      shown = 0;
+      add(PAGE);
+      return chosen.length;
+    }
+
+    function open(row) {
+      choose("");
+      const place = rows.indexOf(row);
+      if (place >= shown) add(place + 1);
+      const opener = body.querySelectorAll(":scope > tr:not(.detail) .opener")[place];
+      if (opener.getAttribute("aria-expanded") === "false") opener.click();
+      opener.focus();
+      opener.scrollIntoView({ block: "start" });
+    }
+
+    more.addEventListener("click", () => add(shown + PAGE));
+    add(PAGE);
+    const made = { parts: [box, more], choose, open, caption };
+    if (isSearched) sheets.push(made);
+    return made;
+  }
+
+  // Charts
+
+  const charts = new Set();
+  const color = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+
+  function svg(tag, attributes) {
+    const made = document.createElementNS(SVG, tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    return made;
+  }
+
+  // The counts as stairs: [times, available, wanted], up to the end.
+  function stairs(counts) {
+    const ended = counts.concat([[Math.max(data.lasts, counts.at(-1)[0] + 1), counts.at(-1)[1], counts.at(-1)[2]]]);
+    return [0, 1, 2].map((place) => ended.map((each) => each[place]));
+  }
+
+  function spark(counts) {
+    if (!counts.length) return "–";
+    const [times, available, wanted] = stairs(counts);
+    const most = Math.max(1, ...available, ...wanted);
+    const x = (time) => (144 * time) / times.at(-1);
+    const y = (value) => 23 - (22 * value) / most;
+    const path = (values) => values.map((value, i) =>
+      i ? `H${x(times[i]).toFixed(1)}V${y(value).toFixed(1)}` : `M${x(times[i]).toFixed(1)} ${y(value).toFixed(1)}`).join("");
+    const made = svg("svg", { class: "spark", viewBox: "0 0 144 24", preserveAspectRatio: "none", "aria-hidden": "true" });
+    available.forEach((value, i) => {
+      if (value < wanted[i] && i + 1 < times.length) {
+        const width = Math.max(1, x(times[i + 1]) - x(times[i]));
+        made.append(svg("rect", {
+          class: "missing", x: x(times[i]), y: y(wanted[i]), width, height: y(value) - y(wanted[i]),
+        }));
+      }
+    });
+    made.append(svg("path", { class: "wanted", d: path(wanted) }), svg("path", { class: "available", d: path(available) }));
+    return made;
+  }
+
+  function keys() {
+    const entries = [["available", "--ink", ""], ["wanted", "--wanted", "3 3"], ["missing", "--alarm", ""], ["a node's deadline", "--soft", "1 3"]];
+    return make("ul", { class: "key" }, ...entries.map(([name, tint, dash]) => {
+      const sample = svg("svg", { viewBox: "0 0 26 11", "aria-hidden": "true" });
+      sample.append(svg("path", {
+        d: "M0 5.5H26", stroke: `var(${tint})`, "stroke-width": name === "missing" ? "9" : "2",
+        "stroke-dasharray": dash, "stroke-opacity": name === "missing" ? "0.45" : "1",
+      }));
+      return make("li", {}, sample, name);
+    }));
+  }
+
+  function chart(counts, label, deadlines) {
+    const box = make("div", { role: "img", "aria-label": label });
+    const readout = make("p", { class: "readout", "aria-hidden": "true" });
+    const [times, available, wanted] = stairs(counts);
+    const values = [times, wanted, available.map((value, i) => Math.min(value, wanted[i])), available];
+    box.draw = () => {
+      const stepped = uPlot.paths.stepped({ align: 1 });
+      const axis = { stroke: () => color("--soft"), grid: { stroke: () => color("--line"), width: 1 }, ticks: { show: false }, font: "12px system-ui, sans-serif" };
+      const drawn = new uPlot({
+        width: Math.max(200, box.clientWidth), height: 200, legend: { show: false },
+        cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+        scales: { x: { time: false }, y: { range: (_, low, high) => [0, Math.max(1, high) * 1.05] } },
+        axes: [
+          { ...axis, values: (_, splits) => splits.map(clock), grid: { show: false }, space: 80 },
+          { ...axis, size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000] },
+        ],
+        series: [
+          {},
+          { paths: stepped, points: { show: false }, stroke: () => color("--wanted"), dash: [4, 4], width: 1.5 },
+          { paths: stepped, points: { show: false }, width: 0 },
+          { paths: stepped, points: { show: false }, stroke: () => color("--ink"), width: 1.75 },
+        ],
+        bands: [{ series: [1, 2], fill: () => color("--alarm-fill") }],
+        hooks: {
+          draw: [(u) => {
+            u.ctx.save();
+            u.ctx.strokeStyle = color("--soft");
+            u.ctx.setLineDash([2 * devicePixelRatio, 5 * devicePixelRatio]);
+            u.ctx.beginPath();
+            for (const time of deadlines) {
+              const x = u.valToPos(time, "x", true);
+              u.ctx.moveTo(x, u.bbox.top);
+              u.ctx.lineTo(x, u.bbox.top + u.bbox.height);
+            }
+            u.ctx.stroke();
+            u.ctx.restore();
+          }],
+          setCursor: [(u) => {
+            const i = u.cursor.idx;
+            readout.textContent = i === null || i === undefined ? "" : `${clock(times[i])}  ${available[i]} available of ${wanted[i]} wanted`;
+          }],
+        },
+      }, values, box);
+      const entry = { box, drawn };
+      charts.add(entry);
+      new ResizeObserver(() => drawn.setSize({ width: Math.max(200, box.clientWidth), height: 200 })).observe(box.parentElement);
+      box.draw = null;
+    };
+    return make("div", { class: "chart" }, keys(), box, readout);
+  }
+
+  function drawIn(where) {
+    for (const box of where.querySelectorAll("[role=img]")) if (box.draw) box.draw();
+  }
+
+  function repaint() {
+    for (const each of charts) {
+      if (each.box.isConnected) each.drawn.redraw(false, true);
+      else charts.delete(each);
+    }
+  }
+
+  // Parts
+
+  function name(each) {
+    const place = each.namespace ? make("span", { class: "space" }, `${each.namespace}/`) : null;
+    return make("bdi", {}, ...[place, each.name].filter((part) => part !== null));
+  }
+
+  for (const each of data.workloads) each.search = `${each.namespace}/${each.name}`.toLowerCase();
+  for (const each of data.nodes) each.search = `${each.name} ${each.pool}`.toLowerCase();
+  for (const each of data.pods) {
+    const workload = data.workloads[each.workload];
+    each.search = `${each.namespace}/${each.name} ${workload ? workload.name : ""} ${each.node}`.toLowerCase();
+  }
+
+  const steps = (each) => sheet(`What was decided about ${each.name}`, [
+    ["Time", (step) => clock(step[0]), "time"],
+    ["Decision", (step) => step[1]],
+    ["Reason", (step) => step[2]],
+    ["In words", (step) => make("bdi", {}, step[3]), "words"],
+  ], each.steps, { isSearched: false }).parts;
+
+  const podColumns = [
+    ["Pod", name],
+    ["Node", (pod) => pod.node || "–"],
+    ["How it went", (pod) => pod.way],
+    ["Asked for", (pod) => at(pod.released), "time"],
+    ["Went", (pod) => at(pod.went), "time"],
+    ["Late", (pod) => (pod.late ? alarm("late") : "no")],
+    ["Why", (pod) => make("bdi", {}, pod.why), "words"],
+  ];
+  const podsOf = (caption, pods) => sheet(caption, podColumns, pods, { detail: steps, isSearched: false }).parts;
+
+  function aboutWorkload(each) {
+    const pods = data.pods.filter((pod) => data.workloads[pod.workload] === each);
+    const nodes = new Set(pods.map((pod) => pod.node));
+    const deadlines = data.nodes.filter((node) => nodes.has(node.name) && node.deadline !== null).map((node) => node.deadline);
+    const drawn = each.counts.length
+      ? [chart(each.counts, `Pods of ${each.name}: ${each.lowest} of ${each.wanted} available at the lowest`, deadlines),
+        make("details", {}, make("summary", {}, "These counts as a table"), ...sheet(`Counts of ${each.name}`, [
+          ["Time", (count) => clock(count[0]), "time"],
+          ["Available", (count) => String(count[1]), "number"],
+          ["Wanted", (count) => String(count[2]), "number"],
+        ], each.counts, { isSearched: false }).parts)]
+      : [make("p", { class: "hint" }, "How many of its pods were available is not in the log.")];
+    return [...drawn, ...podsOf(`Pods of ${each.name}`, pods)];
+  }
+
+  const sections = [];
+
+  function section(id, title, hint, ...parts) {
+    const made = make("section", { id, "aria-labelledby": `${id}-title` },
+      make("h2", { id: `${id}-title` }, title), hint ? make("p", { class: "hint" }, hint) : null, ...parts);
+    sections.push([id, title]);
+    return made;
+  }
+
+  const workloads = sheet("Workloads of which pods had to move", [
+    ["Workload", name],
+    ["Over time", (each) => spark(each.counts)],
+    ["Wanted", (each) => String(each.wanted ?? "–"), "number"],
+    ["Lowest", (each) => (each.dipped ? alarm(String(each.lowest)) : String(each.lowest ?? "–")), "number"],
+    ["Too few for", (each) => (each.below ? lasted(each.below) : "–"), "number"],
+    ["None for", (each) => (each.zero ? alarm(lasted(each.zero)) : "–"), "number"],
+    ["Most beside", (each) => String(each.beside ?? "–"), "number"],
+    ["Floor", (each) => String(each.floor ?? "–"), "number"],
+    ["Pods", (each) => String(each.pods), "number"],
+    ["Late", (each) => ifAny(each.late), "number"],
+  ], data.workloads, { detail: aboutWorkload });
+
+  const jump = (each) => {
+    const made = make("button", { type: "button", class: "jump" }, name(each));
+    made.addEventListener("click", () => { search.value = ""; choose(); workloads.open(each); });
+    return made;
+  };
+
+  function answers() {
+    const dips = data.dips.map((each) => ({ ...each, of: data.workloads[each.workload] }));
+    const dipped = dips.length ? sheet("Workloads with too few pods", [
+      ["Workload", (each) => jump(each.of)],
+      ["Over time", (each) => spark(each.of.counts)],
+      ["Lowest", (each) => alarm(each.of.lowest ? `${each.of.lowest} of ${each.of.wanted}` : `none of ${each.of.wanted}`), "number"],
+      ["Too few for", (each) => lasted(each.of.below) + (each.of.endsBelow ? " or more" : ""), "number"],
+      ["Why", (each) => make("bdi", {}, each.why), "words"],
+      ["What to change", (each) => make("bdi", {}, each.change), "words"],
+    ], dips, { cards: true, isSearched: false }).parts : [make("p", {}, data.counted ? "No workload had fewer pods than wanted." : "How many pods were available is not in these records.")];
+    const late = data.late.length ? sheet("Late pods by reason", [
+      ["Pods", (each) => alarm(String(each.pods))],
+      ["Why", (each) => make("bdi", {}, each.why), "words"],
+      ["Of", (each) => make("bdi", {}, each.workloads), "words"],
+      ["What to change", (each) => make("bdi", {}, each.change), "words"],
+    ], data.late, { cards: true, isSearched: false }).parts : [make("p", {}, "No pod was late.")];
+    const figures = make("dl", { class: "figures" }, ...data.figures.map(([title, value, isBad]) =>
+      make("div", {}, make("dt", {}, title), make("dd", { class: isBad ? "bad" : null }, value))));
+    return make("section", { id: "answers", "aria-label": "Answers" }, figures,
+      make("h2", {}, "Which workloads dipped, and why"), ...dipped,
+      make("h2", {}, "What was late"), ...late);
+  }
+
+  const content = document.getElementById("content");
+  content.append(answers());
+  const minutes = sheet("Minute by minute", [
+    ["From", (each) => clock(each.at), "time"],
+    ["Nodes noticed", (each) => String(each.noticed), "number"],
+    ["Deadlines", (each) => String(each.deadlines), "number"],
+    ["Replacements asked for", (each) => String(each.released), "number"],
+    ["Pods gone", (each) => String(each.went), "number"],
+    ["Late", (each) => ifAny(each.late), "number"],
+    ["Workloads with too few", (each) => ifAny(each.below), "number"],
+  ], data.minutes, { isSearched: false });
+  const whole = data.total.length
+    ? [chart(data.total, "Pods available and wanted, of all these workloads", data.nodes.filter((n) => n.deadline !== null).map((n) => n.deadline))]
+    : [];
+  content.append(
+    section("minutes", "Minute by minute", "", ...whole, ...minutes.parts),
+    section("workloads", "Workloads", "Most beside: pods that were available beyond those wanted, old ones and their replacements.", ...workloads.parts),
+    section("nodes", "Nodes", "", ...sheet("Nodes", [
+      ["Node", (each) => make("bdi", {}, each.name)],
+      ["Pool", (each) => each.pool || "–"],
+      ["Notice", (each) => each.kind || "–"],
+      ["Noticed", (each) => at(each.noticed), "time"],
+      ["Deadline", (each) => at(each.deadline), "time"],
+      ["Pods", (each) => String(each.pods), "number"],
+      ["Late", (each) => ifAny(each.late), "number"],
+    ], data.nodes, { detail: (each) => [...steps(each), ...podsOf(`Pods on ${each.name}`, data.pods.filter((pod) => pod.node === each.name))] }).parts),
+  );
+  if (data.pools.length) content.append(section("pools", "Pools", "", ...sheet("Pools", [
+    ["Pool", (each) => each.name],
+    ["Nodes", (each) => String(each.nodes), "number"],
+    ["Pods", (each) => String(each.pods), "number"],
+    ["Late", (each) => ifAny(each.late), "number"],
+  ], data.pools, { isSearched: false }).parts));
+  content.append(section("pods", "Pods", "", ...sheet("Pods", podColumns, data.pods, { detail: steps }).parts));
+  if (data.money) content.append(section("money", "Money", data.money.note, ...sheet("Money",
+    data.money.columns.map((title, i) => [title, (row) => row[i], i ? "number" : ""]), data.money.rows, { isSearched: false }).parts));
+  if (data.notes.length) content.append(section("notes", "Notes in the log", "", ...sheet("Notes", [
+    ["Time", (each) => clock(each[0]), "time"],
+    ["Note", (each) => make("bdi", {}, each[1]), "words"],
+  ], data.notes, { isSearched: false }).parts));
+
+  document.getElementById("headline").textContent = data.headline;
+  document.getElementById("when").textContent =
+    `${data.cluster ? `Cluster ${data.cluster}, ` : ""}${new Date(data.begins * 1000).toISOString().slice(0, 10)}, ${clock(0)} to ${clock(data.lasts)} UTC, from ${data.source}`;
+  document.getElementById("colophon").textContent = `Made by ${data.maker} from what it logged. Times are UTC. This page loads nothing and sends nothing.`;
+  document.getElementById("sections").append(...sections.map(([id, title]) => make("li", {}, make("a", { href: `#${id}` }, title))));
+  drawIn(content);
+
+  // Search, theme, print
+
+  const search = document.getElementById("search");
+  function choose() {
+    const word = search.value.trim().toLowerCase();
+    const found = sheets.map((each) => [each.choose(word), each.caption]);
+    const [ofWorkloads, ofNodes, ofPods] = found.map(([number]) => number);
+    document.getElementById("found").textContent = word
+      ? `${counted(ofWorkloads, "workload")}, ${counted(ofNodes, "node")}, ${counted(ofPods, "pod")}` : "";
+  }
+  search.addEventListener("input", choose);
+  search.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") { search.value = ""; choose(); }
+    if (event.key === "Enter") { event.preventDefault(); document.getElementById("workloads").scrollIntoView(); }
+  });
+  document.addEventListener("keydown", (event) => {
+    const isTyping = event.target.closest?.("input");
+    if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      search.focus();
+    }
+  });
+
+  const themes = ["system", "light", "dark"];
+  const button = document.getElementById("theme");
+  button.addEventListener("click", () => {
+    const next = themes[(themes.indexOf(root.dataset.theme || "system") + 1) % themes.length];
+    if (next === "system") delete root.dataset.theme;
+    else root.dataset.theme = next;
+    button.textContent = `Theme: ${next}`;
+    repaint();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
+
+  let before;
+  addEventListener("beforeprint", () => {
+    before = root.dataset.theme;
+    root.dataset.theme = "light";
+    for (const each of charts) each.drawn.setSize({ width: 660, height: 200 });
+    repaint();
+  });
+  addEventListener("afterprint", () => {
+    if (before) root.dataset.theme = before;
+    else delete root.dataset.theme;
+    for (const each of charts) each.drawn.setSize({ width: Math.max(200, each.box.clientWidth), height: 200 });
+    repaint();
+  });
+  root.dataset.ready = Math.round(performance.now());
+})();

@@ -1,0 +1,257 @@
+"""What the page shows, as the JSON in it: times are seconds since the interruption began."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from itertools import chain, pairwise
+from typing import Any, Final
+
+import msgspec
+
+import evenkeel
+from evenkeel.model.meta import Reference
+from evenkeel_cli import words
+from evenkeel_cli.history import listing, remedies
+from evenkeel_cli.history.incident import Incident, NodeAccount, PodAccount, Step
+from evenkeel_cli.history.listing import WorkloadHistory
+
+MINUTE: Final = 60
+NAMED: Final = 3
+"""So many workloads of late pods are named."""
+
+NOTHING: Final = "nothing is known that would"
+
+
+class Money(msgspec.Struct, frozen=True, kw_only=True):
+    """A table of costs, its first column a name, and a sentence about it."""
+
+    note: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def of(incident: Incident, source: str, money: Money | None = None) -> dict[str, Any]:
+    """The data of the page. ``source`` says where the records are from."""
+    return _Reader(incident).read(source, money)
+
+
+class _Reader:
+    def __init__(self, incident: Incident) -> None:
+        self._incident = incident
+        self._accounts = {_key(each.subject): each for each in incident.workloads}
+        self._histories = listing.listing(incident).items
+        self._places = {_key(each.subject): n for n, each in enumerate(self._histories)}
+        self._pods = list(incident.pods)
+
+    def read(self, source: str, money: Money | None) -> dict[str, Any]:
+        incident = self._incident
+        return {
+            "maker": f"Evenkeel {evenkeel.__version__}",
+            "cluster": incident.cluster,
+            "source": source,
+            "begins": incident.begins.timestamp(),
+            "lasts": self._after(incident.ends),
+            "headline": self._headline(),
+            "figures": self._figures(),
+            "counted": any(each.counts for each in incident.workloads),
+            "dips": [
+                {"workload": n, "why": each.why or "its pods went", "change": _change(each.change)}
+                for n, each in enumerate(self._histories)
+                if each.fell
+            ],
+            "late": self._late(),
+            "minutes": self._minutes(),
+            "total": self._total(),
+            "workloads": [self._workload(each) for each in self._histories],
+            "nodes": [self._node(each) for each in incident.nodes],
+            "pods": [self._pod(each) for each in self._pods],
+            "pools": self._pools(),
+            "notes": [[self._after(each.at), each.message] for each in incident.notes],
+            "money": money,
+        }
+
+    def _after(self, at: datetime) -> float:
+        return round((at - self._incident.begins).total_seconds(), 1)
+
+    def _after_or_none(self, at: datetime | None) -> float | None:
+        return None if at is None else self._after(at)
+
+    def _headline(self) -> str:
+        """Which workloads suffered, in one sentence."""
+        fell = [each for each in self._histories if each.fell]
+        zero = sum(each.was_at_zero for each in fell)
+        late = sum(each.is_late for each in self._pods)
+        if not any(each.counts for each in self._incident.workloads):
+            told = "How many pods were available was not counted"
+        elif not fell:
+            told = "No workload had too few pods"
+        else:
+            kept = f"{zero} of them had none" if zero else "and none had no pod"
+            told = f"{len(fell)} of {len(self._histories)} workloads had too few pods, {kept}"
+        lost = f"{words.counted(late, 'pod')} {'was' if late == 1 else 'were'} late"
+        observed = " Nothing was written: observe mode." if self._incident.observed else ""
+        return f"{told}; {lost if late else 'no pod was late'}.{observed}"
+
+    def _figures(self) -> Sequence[tuple[str, str, bool]]:
+        fell = sum(each.fell for each in self._histories)
+        late = sum(each.is_late for each in self._pods)
+        return [
+            ("workloads with too few pods", f"{fell} of {len(self._histories)}", fell > 0),
+            ("pods late", f"{late} of {len(self._pods)}", late > 0),
+            ("nodes", str(len(self._incident.nodes)), False),
+        ]
+
+    def _late(self) -> Sequence[dict[str, Any]]:
+        """The late pods by reason, most first."""
+        by_reason = defaultdict[tuple[str, str], list[PodAccount]](list)
+        for pod in self._pods:
+            if pod.is_late:
+                by_reason[pod.why, pod.reason].append(pod)
+        return [
+            {
+                "pods": len(pods),
+                "why": why,
+                "change": _change(remedies.BY_REASON.get(reason, "")),
+                "workloads": _named(pods),
+            }
+            for (why, reason), pods in sorted(by_reason.items(), key=lambda each: -len(each[1]))
+        ]
+
+    def _minutes(self) -> Sequence[dict[str, Any]]:
+        counts = defaultdict[int, Counter[str]](Counter)
+
+        def note(what: str, times: Iterable[datetime | None]) -> None:
+            for at in times:
+                if at is not None:
+                    counts[int(self._after(at)) // MINUTE][what] += 1
+
+        note("noticed", (node.noticed_at for node in self._incident.nodes))
+        note("deadlines", (node.deadline for node in self._incident.nodes))
+        note("released", (pod.released_at for pod in self._pods))
+        note("went", (pod.went_at for pod in self._pods))
+        note("late", (pod.went_at for pod in self._pods if pod.is_late))
+        below = self._below_by_minute()
+        names = ("noticed", "deadlines", "released", "went", "late")
+        return [
+            {
+                "at": minute * MINUTE,
+                **{name: counts[minute][name] for name in names},
+                "below": len(below.get(minute, ())),
+            }
+            for minute in range(int(self._after(self._incident.ends)) // MINUTE + 1)
+        ]
+
+    def _below_by_minute(self) -> dict[int, set[object]]:
+        """Which workloads had too few pods at some time of each minute."""
+        below = defaultdict[int, set[object]](set)
+        for each in self._incident.workloads:
+            ends = [*(count.at for count in each.counts[1:]), self._incident.ends]
+            for count, end in zip(each.counts, ends, strict=False):
+                if count.available < count.wanted:
+                    first, last = self._after(count.at) // MINUTE, self._after(end) // MINUTE
+                    for minute in range(int(first), int(last) + 1):
+                        below[minute].add(_key(each.subject))
+        return below
+
+    def _total(self) -> Sequence[tuple[float, int, int]]:
+        """How many pods of all counted workloads were available, of how many wanted.
+
+        A workload counts from the beginning with its first count, so that the sum does not grow as
+        they are counted for the first time.
+        """
+        counted = [each.counts for each in self._incident.workloads if each.counts]
+        if not counted:
+            return []
+        available = sum(counts[0].available for counts in counted)
+        wanted = sum(counts[0].wanted for counts in counted)
+        changes = sorted(
+            (
+                (now.at, now.available - before.available, now.wanted - before.wanted)
+                for counts in counted
+                for before, now in pairwise(counts)
+            ),
+        )
+        found = {0.0: (available, wanted)}
+        for at, more, more_wanted in changes:
+            available, wanted = available + more, wanted + more_wanted
+            found[self._after(at)] = (available, wanted)
+        return [(at, *both) for at, both in found.items()]
+
+    def _workload(self, each: WorkloadHistory) -> dict[str, Any]:
+        account = self._accounts[_key(each.subject)]
+        return {
+            "name": words.short_name(each.subject),
+            "namespace": each.subject.namespace,
+            "wanted": each.wanted,
+            "lowest": each.lowest,
+            "below": each.below,
+            "zero": each.at_zero,
+            "dipped": each.fell,
+            "endsBelow": each.ends_below,
+            "beside": each.most_beside,
+            "floor": account.floor,
+            "pods": len(account.pods),
+            "late": each.late,
+            "counts": [
+                (self._after(count.at), count.available, count.wanted) for count in account.counts
+            ],
+        }
+
+    def _node(self, each: NodeAccount) -> dict[str, Any]:
+        return {
+            "name": each.name,
+            "pool": self._incident.pools.get(each.name, ""),
+            "kind": each.kind,
+            "noticed": self._after_or_none(each.noticed_at),
+            "deadline": self._after_or_none(each.deadline),
+            "pods": each.pods,
+            "late": each.late,
+            "steps": self._steps(each.steps),
+        }
+
+    def _pod(self, each: PodAccount) -> dict[str, Any]:
+        return {
+            "name": each.subject.name,
+            "namespace": each.subject.namespace,
+            "workload": self._places.get(_key(each.workload), -1) if each.workload else -1,
+            "node": each.node,
+            "way": each.way,
+            "released": self._after_or_none(each.released_at),
+            "went": self._after_or_none(each.went_at),
+            "late": each.is_late,
+            "why": each.why,
+            "steps": self._steps(each.steps),
+        }
+
+    def _steps(self, steps: Iterable[Step]) -> Sequence[tuple[float, str, str, str]]:
+        return [(self._after(each.at), each.verb, each.reason, each.message) for each in steps]
+
+    def _pools(self) -> Sequence[dict[str, Any]]:
+        by_pool = defaultdict[str, list[NodeAccount]](list)
+        for node in self._incident.nodes:
+            if node.name in self._incident.pools:
+                by_pool[self._incident.pools[node.name]].append(node)
+        return [
+            {
+                "name": pool,
+                "nodes": len(nodes),
+                "pods": sum(node.pods for node in nodes),
+                "late": sum(node.late for node in nodes),
+            }
+            for pool, nodes in sorted(by_pool.items())
+        ]
+
+
+def _key(reference: Reference) -> tuple[str, str, str]:
+    return reference.namespace, reference.kind, reference.name
+
+
+def _change(remedy: str) -> str:
+    return remedy or NOTHING
+
+
+def _named(pods: Iterable[PodAccount]) -> str:
+    """The workloads of these pods, or the pods themselves, and how many more there are."""
+    found = list(dict.fromkeys(words.workload_name(pod.workload or pod.subject) for pod in pods))
+    more = [f"{len(found) - NAMED} more"] if len(found) > NAMED else []
+    return ", ".join(chain(found[:NAMED], more))

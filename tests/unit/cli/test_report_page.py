@@ -1,0 +1,157 @@
+"""The report's page: nothing from the cluster gets out of its data, and nothing is loaded."""
+
+import base64
+import hashlib
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import override
+
+import pytest
+from click.testing import CliRunner
+
+from evenkeel.adapters.telemetry.decision_log import CountRecord, DecisionRecord
+from evenkeel.model.meta import Reference
+from evenkeel_cli.history import incident
+from evenkeel_cli.main import main
+from evenkeel_cli.page import data, html
+
+NOW = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+EVIL = "</script><script>alert(1)</script><!--"
+WEB = Reference(kind="Deployment", namespace="shop", name=EVIL, uid="w")
+
+
+class Parts(HTMLParser):
+    """The elements of a page, and the text of those that hold code or data."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[tuple[str, str]] = []
+        self.feed(text)
+
+    @override
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag in ("script", "style"):
+            self.texts.append((tag, ""))
+
+    @override
+    def handle_data(self, data: str) -> None:
+        if self.cdata_elem is not None:
+            tag, text = self.texts[-1]
+            self.texts[-1] = tag, text + data
+
+
+def records() -> list[incident.Record]:
+    pod = Reference(kind="Pod", namespace="shop", name="p", uid="p")
+    return [
+        DecisionRecord(
+            v=1,
+            time=NOW,
+            cluster=EVIL,
+            mode="act",
+            verb="evict",
+            reason="Recreate",
+            message=EVIL,
+            subject=pod,
+            workload=WEB,
+            node=EVIL,
+        ),
+        *(
+            CountRecord(
+                v=1,
+                time=NOW + timedelta(seconds=after),
+                cluster=EVIL,
+                workload=WEB,
+                available=available,
+                wanted=2,
+            )
+            for after, available in ((0, 2), (3, 1), (70, 2))
+        ),
+    ]
+
+
+def found() -> incident.Incident:
+    account = incident.of(records())
+    assert account is not None
+    return account
+
+
+def test_a_name_from_the_cluster_ends_no_element() -> None:
+    parts = Parts(html.page(data.of(found(), EVIL)))
+    scripts = [text for tag, text in parts.texts if tag == "script"]
+    assert len(scripts) == 3
+    assert json.loads(scripts[0])["workloads"][0]["name"] == f"deploy/{EVIL}"
+    assert json.loads(scripts[0])["pods"][0]["steps"][0][3] == EVIL
+
+
+def test_the_policy_allows_the_pages_own_styles_and_scripts_and_no_network() -> None:
+    parts = Parts(html.page(data.of(found(), "a log")))
+    (policy,) = (
+        a["content"] or ""
+        for t, a in parts.elements
+        if a.get("http-equiv") == "Content-Security-Policy"
+    )
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    assert "http" not in policy
+    named = set(re.findall(r"'sha256-([^']+)'", policy))
+    code = [text for _, text in parts.texts if not text.startswith('{"maker"')]
+    digests = {base64.b64encode(hashlib.sha256(t.encode()).digest()).decode() for t in code}
+    assert named == digests
+    assert len(named) == 4
+
+
+def test_the_page_names_no_address_and_has_no_inline_handler() -> None:
+    parts = Parts(html.page(data.of(found(), "a log")))
+    attributes = [(name, value or "") for _, each in parts.elements for name, value in each.items()]
+    assert not [name for name, _ in attributes if name.startswith("on") or name in ("src", "style")]
+    assert all(value.startswith("#") for name, value in attributes if name == "href")
+
+
+def test_a_person_who_uses_a_keyboard_or_a_screen_reader_finds_the_parts() -> None:
+    parts = Parts(html.page(data.of(found(), "a log")))
+    tags = {tag for tag, _ in parts.elements}
+    assert {"header", "nav", "main", "search", "footer", "h1", "label", "output"} <= tags
+    assert ("html", {"lang": "en"}) in parts.elements
+
+
+def test_the_first_screen_says_which_workloads_dipped_why_and_what_to_change() -> None:
+    told = data.of(found(), "a log")
+    assert told["headline"] == (
+        "1 of 1 workloads had too few pods, and none had no pod; no pod was late."
+    )
+    (dip,) = told["dips"]
+    assert dip["why"] == "the Deployment's strategy is Recreate"
+    assert dip["change"] == "set the strategy to RollingUpdate"
+    assert [each["below"] for each in told["minutes"]] == [1, 1]
+    assert told["total"] == [(0.0, 2, 2), (3.0, 1, 2), (70.0, 2, 2)]
+
+
+def test_money_is_in_the_page_where_it_is_given() -> None:
+    money = data.Money(note="a month", columns=["Workload", "Now"], rows=[["web", "$3"]])
+    assert data.of(found(), "a log", money)["money"] is money
+    assert data.of(found(), "a log")["money"] is None
+
+
+def test_report_writes_the_page_of_the_demo(tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    done = CliRunner().invoke(main, ["report", "--from", "demo", "--html", str(file)])
+    assert done.exit_code == 1, done.output
+    page = file.read_text()
+    assert len(page) < 500_000
+    told = json.loads(next(text for tag, text in Parts(page).texts if text.startswith('{"maker"')))
+    assert told["workloads"]
+    assert len(told["nodes"]) == 20
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["--from", "demo", "--log-group", "x"], ["--from", "nowhere.log"]],
+)
+def test_report_says_what_is_wrong_with_its_options(arguments: list[str], tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["report", "--html", str(tmp_path / "r.html"), *arguments])
+    assert done.exit_code == 2
