@@ -260,6 +260,10 @@ bench-extender: venv ## Measure the extender: its calls, and a scheduler that as
 bench-plan: venv ## Measure restore's plan of a large cluster: its time and memory
 	$(call measured,bench.placement.growth)
 
+.PHONY: bench-snapshot
+bench-snapshot: venv ## Measure what commands take of a snapshot of 150,000 pods
+	$(call measured,bench.snapshot)
+
 .PHONY: bench-cost
 bench-cost: venv ## Reckon from what was measured last what it costs on AWS
 	$(call measured,bench.cost)

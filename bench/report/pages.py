@@ -32,12 +32,14 @@ from bench.report import (
     readme,
     restoring,
     simulating,
+    snapshot,
     storm,
 )
 from bench.report.picture import picture
 from bench.report.sections import sections
 from bench.restoring.results import Restored
 from bench.simulating.results import Simulating
+from bench.snapshot.results import Reading
 from bench.store import ROOT
 
 PAGES: Final = (
@@ -62,6 +64,7 @@ REPORTS: Final[Mapping[str, tuple[type[Any], Callable[[Any], str]]]] = {
     "gate": (Gating, gate.table),
     "placement": (Placement, placement.table),
     "plan": (PlanGrowth, plan.table),
+    "snapshot": (Reading, snapshot.table),
     "restoring": (Restored, restoring.table),
     "simulating": (Simulating, simulating.table),
     "floors": (Floors, floors.table),

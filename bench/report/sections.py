@@ -132,6 +132,13 @@ time per workload and 50 in a run it takes 48 runs at least.
 `make bench-plan` lets restore plan for a generated cluster, and for a tenth of it.
 """,
     ),
+    "snapshot": Section(
+        "A snapshot of a large cluster",
+        """\
+`make bench-snapshot` writes a snapshot of 150,000 pods into a temporary directory, and lets
+`evenkeel status` read it.
+""",
+    ),
     "growth": Section(
         "How a storm's time grows",
         """\

@@ -10,6 +10,7 @@ from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_cli.targets import Target
 from evenkeel_sandbox.built_in import cluster as built_in_cluster
+from evenkeel_sandbox.collecting import uncollected
 from evenkeel_sandbox.recorded_cluster import RecordedCluster
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 
@@ -25,7 +26,8 @@ def reading(target: Target, snapshot: str | None, *, built_in: bool) -> Iterator
     if built_in:
         yield built_in_cluster.build(SimulatedClock(SystemClock().now()))
     elif snapshot is not None:
-        yield RecordedCluster(snapshots.read(snapshot).objects)
+        with uncollected():
+            yield RecordedCluster(snapshots.read(snapshot).objects)
     else:
         with target.connect() as cluster:
             yield GuardedCluster(cluster, Guard(writes=False))

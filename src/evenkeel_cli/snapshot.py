@@ -1,6 +1,5 @@
 """Snapshots: the objects of a cluster as ``kubectl get -o json`` prints them, read and written."""
 
-import gc
 import gzip
 import sys
 import zlib
@@ -31,6 +30,7 @@ from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.event_files import STANDARD_INPUT
 from evenkeel_cli.kept_fields import KeptFields
 from evenkeel_cli.resource_quota import ResourceQuota
+from evenkeel_sandbox.collecting import uncollected
 
 COMMAND: Final = "kubectl get nodes,pods,rs,deploy,sts,jobs,pdb,svc,ns,pvc,netpol,quota -A -o json"
 
@@ -128,7 +128,7 @@ def _written(file: Path) -> Iterator[None]:
 
 def parse(file: str, stream: BufferedReader) -> Snapshot:
     """Read a snapshot; ``file`` is its name in messages. Raises BadInputError."""
-    with _no_collection():
+    with uncollected():
         objects = list(_objects(file, stream))
     counts = Counter(item["kind"] for item in objects)
     for kind in ("Node", "Pod"):
@@ -137,17 +137,6 @@ def parse(file: str, stream: BufferedReader) -> Snapshot:
     lost = _dangling(objects)
     notes = [*_lost_owners(objects, lost), *_missing(counts)]
     return Snapshot([_without(item, lost) for item in objects], notes)
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Meanwhile no garbage is looked for, nor in what was read later on: it stays."""
-    gc.disable()
-    try:
-        yield
-        gc.freeze()
-    finally:
-        gc.enable()
 
 
 def _objects(file: str, stream: BufferedReader) -> Iterator[dict[str, Any]]:

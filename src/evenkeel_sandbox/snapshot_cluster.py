@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from evenkeel_sandbox.built_in.cluster import OPTIONS
+from evenkeel_sandbox.collecting import uncollected
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.options import SimulatorOptions
@@ -21,9 +22,10 @@ def build(
     """A simulated cluster with a snapshot's objects as they are: uids, nodes, states."""
     cluster = SimulatedCluster(clock, options)
     cluster.apply(*missing_namespaces(objects))
-    cluster.load(*_placeholders(objects))
-    cluster.load(*sorted(objects, key=lambda item: item["kind"] == "Pod"))
-    clock.advance(SETTLING)
+    with uncollected():
+        cluster.load(*_placeholders(objects))
+        cluster.load(*sorted(objects, key=lambda item: item["kind"] == "Pod"))
+        clock.advance(SETTLING)
     return cluster
 
 

@@ -20,17 +20,19 @@ from tests.builders import NOW
 
 select = partial(Selection[Any])
 
-REQUESTS: tuple[Request, ...] = (
-    *(List(select(kind)) for kind in KINDS.values()),
-    List(select(Pod, namespace="shop")),
-    List(select(Pod, labels="app in (web,api)")),
-    List(select(Pod, fields="spec.nodeName=ip-10-0-0-11")),
-    List(select(Node), metadata_only=True),
-    List(select(Node), limit=7),
-    List(select(Pod), limit=10, kept=lambda pod: pod if pod.namespace == "tenant" else None),
-    Get(Deployment, "web", "shop"),
-    Get(Namespace, "shop"),
-)
+REQUESTS: dict[str, Request] = {
+    **{f"all {kind.resource.plural}": List(select(kind)) for kind in KINDS.values()},
+    "pods of a namespace": List(select(Pod, namespace="shop")),
+    "pods by label": List(select(Pod, labels="app in (web,api)")),
+    "pods of a node": List(select(Pod, fields="spec.nodeName=ip-10-0-0-11")),
+    "metadata": List(select(Node), metadata_only=True),
+    "some": List(select(Node), limit=7),
+    "the first that are kept": List(
+        select(Pod), limit=10, kept=lambda pod: pod if pod.namespace == "tenant" else None
+    ),
+    "a workload": Get(Deployment, "web", "shop"),
+    "a namespace": Get(Namespace, "shop"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +45,7 @@ def recorded(simulated: SimulatedCluster) -> RecordedCluster:
     return RecordedCluster([item for kind in KINDS for item in simulated.objects(kind)])
 
 
-@pytest.mark.parametrize("request_", REQUESTS, ids=str)
+@pytest.mark.parametrize("request_", REQUESTS.values(), ids=REQUESTS)
 def test_it_answers_as_the_cluster_did(
     simulated: SimulatedCluster, recorded: RecordedCluster, request_: Request
 ) -> None:

@@ -115,11 +115,20 @@ def without_condition(status: Obj, kind: str) -> Obj:
 
 
 def without_nulls(value: Any) -> Any:
-    """A copy without keys whose value is null: the API server drops them when it decodes."""
+    """A value without keys whose value is null: the API server drops them when it decodes.
+
+    What has none is answered itself, and no copy: equal parts of a large snapshot are kept once.
+    """
+    if isinstance(value, str):
+        return value
     if isinstance(value, Mapping):
-        return {k: without_nulls(v) for k, v in value.items() if v is not None}
+        found = {k: without_nulls(v) for k, v in value.items() if v is not None}
+        same = len(found) == len(value) and all(found[k] is v for k, v in value.items())
+        return value if same and isinstance(value, dict) else found
     if isinstance(value, list | tuple):
-        return [without_nulls(v) for v in value]
+        members = [without_nulls(v) for v in value]
+        same = all(new is old for new, old in zip(members, value, strict=True))
+        return value if same and isinstance(value, list) else members
     return value
 
 

@@ -1,0 +1,1 @@
+"""A snapshot of a large cluster, as the commands read it."""
