@@ -11,8 +11,8 @@ import pytest
 
 from tests.fixtures.control_plane import ROOT
 from tests.template.cloudformation import deployed
+from tests.template.sets import CLUSTER, LOGGING, POLLING
 from tests.template.sources import services, variables
-from tests.template.test_stack import CLUSTER, LOGGING, POLLING
 
 DEPLOYED = ROOT / "tests" / "template" / "deployed"
 OF_LAMBDA = POLLING | LOGGING

@@ -16,7 +16,7 @@ from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
 from tests.fixtures.control_plane import ROOT
 from tests.template.cloudformation import Stack, deployed, load
-from tests.template.test_stack import CLUSTER, LOGGING, NETWORK
+from tests.template.sets import CLUSTER, LOGGING, NETWORK
 
 TOKEN = "0123456789abcdef" * 4
 NAMES = {

@@ -13,8 +13,8 @@ from evenkeel.decisions.notice.event import Probe
 from evenkeel.decisions.notice.reading import read_json
 from tests.template.cloudformation import ACCOUNT, REGION, Stack, deployed
 from tests.template.event_bus import EventBus
-from tests.template.test_rules import NEAR_MISSES
-from tests.template.test_stack import CLUSTER
+from tests.template.samples import NEAR_MISSES
+from tests.template.sets import CLUSTER
 
 BUS = f"arn:aws:events:{REGION}:{ACCOUNT}:event-bus/default"
 SOURCE = re.compile(r"(?!aws\.)[/.\-_A-Za-z0-9]{1,256}")

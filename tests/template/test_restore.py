@@ -6,7 +6,7 @@ import pytest
 
 from evenkeel import settings
 from tests.template.cloudformation import Stack, deployed, load
-from tests.template.test_stack import CLUSTER, LOGGING, NETWORK
+from tests.template.sets import CLUSTER, LOGGING, NETWORK
 
 
 @pytest.fixture(scope="module")

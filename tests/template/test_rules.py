@@ -1,8 +1,6 @@
 """Which events the rules let through, by the matcher of moto's EventBridge into moto's SQS."""
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import boto3
@@ -11,37 +9,12 @@ from moto import mock_aws
 
 from tests.template.cloudformation import REGION
 from tests.template.event_bus import EventBus
-
-EVENTS = Path(__file__).resolve().parents[2] / "events"
-REPLAYS = "evenkeel.replay"
-
-SAMPLES = {path.stem: json.loads(path.read_text()) for path in sorted(EVENTS.glob("*.json"))}
-HARMLESS = {"state-change-running"}
-"""Samples of what ends no instance: the rules keep them away."""
+from tests.template.samples import HARMLESS, NEAR_MISSES, REPLAYS, SAMPLES
 
 HEALTH_MISSES: dict[str, dict[str, Any]] = {
     "another service": {"service": "RDS"},
     "an issue": {"eventTypeCategory": "issue"},
     "a notification": {"eventTypeCategory": "accountNotification"},
-}
-
-NEAR_MISSES: dict[str, dict[str, Any]] = {
-    "another service": {"source": "aws.autoscaling"},
-    "another kind": {"detail-type": "EC2 Instance Launch Successful"},
-    "an instance that starts": {
-        "detail-type": "EC2 Instance State-change Notification",
-        "detail": {"instance-id": "i-1234567890abcdef0", "state": "pending"},
-    },
-    "a state change without a state": {
-        "detail-type": "EC2 Instance State-change Notification",
-        "detail": {"instance-id": "i-1234567890abcdef0"},
-    },
-    "a replay's source": {"source": REPLAYS},
-    "another stack's probe": {
-        "source": "evenkeel.probe/evenkeel-other",
-        "detail-type": "Evenkeel Probe",
-        "detail": {},
-    },
 }
 
 

@@ -1,6 +1,5 @@
 """What template.yaml says, read from the template itself."""
 
-import base64
 import re
 from datetime import timedelta
 
@@ -10,30 +9,12 @@ from evenkeel import settings
 from evenkeel.decisions.notice.result import NO_ANSWER_DELAY
 from evenkeel.flows.interruption.flow import PATIENCE
 from evenkeel.handlers.interruption import MALFORMED_DELAY
-from tests.fixtures.certificates import Authority
 from tests.template.cloudformation import REGION, Stack, deployed, load
+from tests.template.sets import CLUSTER, LOGGING, NETWORK, POLLING
 from tests.template.sources import variables
 
-CLUSTER = {
-    "ClusterName": "prod",
-    "ClusterEndpoint": "https://example.eks.amazonaws.com",
-    "ClusterCertificateAuthority": base64.b64encode(Authority().certificate.encode()).decode(),
-}
 FUNCTIONS = {"InterruptionFunction": "NoticeQueue", "HandoverFunction": "WakeUpQueue"}
 ROLES = {"InterruptionFunction": "InterruptionRole", "HandoverFunction": "HandoverRole"}
-
-POLLING = {"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}
-"""What Lambda does with a function's role to feed it from a queue."""
-
-LOGGING = {"logs:CreateLogStream", "logs:PutLogEvents"}
-NETWORK = {
-    "ec2:CreateNetworkInterface",
-    "ec2:DescribeNetworkInterfaces",
-    "ec2:DescribeSubnets",
-    "ec2:DeleteNetworkInterface",
-    "ec2:AssignPrivateIpAddresses",
-    "ec2:UnassignPrivateIpAddresses",
-}
 
 
 @pytest.fixture(scope="module")

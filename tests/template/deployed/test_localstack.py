@@ -9,7 +9,7 @@ import pytest
 from tests.template.cloudformation import REGION
 from tests.template.deployed import localstack
 from tests.template.event_bus import EventBus
-from tests.template.test_rules import HARMLESS, NEAR_MISSES, SAMPLES
+from tests.template.samples import HARMLESS, NEAR_MISSES, SAMPLES
 
 pytestmark = pytest.mark.stack
 

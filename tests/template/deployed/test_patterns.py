@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.template.deployed.conftest import REPLAYS, Deployed
-from tests.template.test_rules import HARMLESS, NEAR_MISSES, SAMPLES
+from tests.template.samples import HARMLESS, NEAR_MISSES, SAMPLES
 
 pytestmark = pytest.mark.stack
 

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import hmac
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from urllib.parse import parse_qs, quote, urlsplit
 
 import botocore.session
@@ -15,8 +15,8 @@ from botocore.exceptions import CredentialRetrievalError
 from evenkeel.adapters.aws.eks_token import EksToken, dns_suffix
 from evenkeel.errors import UnauthenticatedError
 from evenkeel_sandbox.simulator.clock import SimulatedClock
+from tests.builders import NOW
 
-NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 SECRET = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
 

@@ -1,7 +1,7 @@
 """What invokes the handlers in the simulator behaves as Lambda, SQS and Scheduler do."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -16,8 +16,8 @@ from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.event_source import SimulatedEventSource, SimulatedSchedule
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
+from tests.builders import NOW
 
-NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 
 

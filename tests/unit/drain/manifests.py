@@ -3,7 +3,53 @@
 from collections.abc import Mapping
 from typing import Any
 
+from evenkeel.model import names
+
 type Manifest = dict[str, Any]
+
+VERSIONS = {
+    "Namespace": "v1",
+    "Node": "v1",
+    "Pod": "v1",
+    "ConfigMap": "v1",
+    "Service": "v1",
+    "ResourceQuota": "v1",
+    "PersistentVolumeClaim": "v1",
+    "Deployment": "apps/v1",
+    "ReplicaSet": "apps/v1",
+    "StatefulSet": "apps/v1",
+    "DaemonSet": "apps/v1",
+    "Job": "batch/v1",
+    "PodDisruptionBudget": "policy/v1",
+    "NetworkPolicy": "networking.k8s.io/v1",
+    "Lease": "coordination.k8s.io/v1",
+    "PriorityClass": "scheduling.k8s.io/v1",
+}
+"""The version of each kind that tests make."""
+
+
+def resource(
+    kind: str,
+    name: str,
+    namespace: str = "",
+    *,
+    labels: Mapping[str, str] | None = None,
+    notes: Mapping[str, str] | None = None,
+    **rest: Any,
+) -> Manifest:
+    """Any object; ``notes`` are its annotations, ``rest`` its spec and the like."""
+    metadata: Manifest = {"name": name}
+    for key, value in (("namespace", namespace), ("labels", labels), ("annotations", notes)):
+        if value:
+            metadata[key] = value if isinstance(value, str) else dict(value)
+    return {"apiVersion": VERSIONS[kind], "kind": kind, "metadata": metadata, **rest}
+
+
+PAUSED = resource("ConfigMap", names.PAUSED, names.SYSTEM_NAMESPACE)
+"""While it is there Evenkeel is paused."""
+
+SYSTEM = resource("Namespace", names.SYSTEM_NAMESPACE)
+"""Comes with manifests/rbac."""
 
 RECREATE: Manifest = {"strategy": {"type": "Recreate"}}
 NO_SURGE: Manifest = {"strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}}
@@ -38,7 +84,8 @@ def template(
     }
 
 
-def deployment(
+def workload(
+    kind: str,
     app: str,
     replicas: int = 1,
     *,
@@ -46,58 +93,32 @@ def deployment(
     notes: Mapping[str, str] | None = None,
     **spec: Any,
 ) -> Manifest:
-    """A Deployment; ``pod`` goes to its template, ``notes`` are its own annotations."""
-    return _object(
-        "apps/v1",
-        "Deployment",
-        app,
-        notes=notes,
-        spec={
-            "replicas": replicas,
-            "selector": {"matchLabels": {"app": app}},
-            "template": template(app, **(pod or {})),
-            **spec,
-        },
-    )
+    """A workload; ``pod`` goes to its template, ``notes`` are its own annotations."""
+    of_pods = {"selector": {"matchLabels": {"app": app}}, "template": template(app, **(pod or {}))}
+    every = {"replicas": replicas, **of_pods, **spec}
+    return resource(kind, app, "default", notes=notes, spec=every)
+
+
+def deployment(app: str, replicas: int = 1, **more: Any) -> Manifest:
+    """A Deployment."""
+    return workload("Deployment", app, replicas, **more)
 
 
 def replica_set(app: str, replicas: int = 1) -> Manifest:
     """A ReplicaSet that no Deployment made: it does not select by template hash."""
-    return _object(
-        "apps/v1",
-        "ReplicaSet",
-        app,
-        spec={
-            "replicas": replicas,
-            "selector": {"matchLabels": {"app": app}},
-            "template": template(app),
-        },
-    )
+    return workload("ReplicaSet", app, replicas)
 
 
-def stateful_set(
-    app: str, replicas: int = 1, *, pod: Manifest | None = None, **spec: Any
-) -> Manifest:
+def stateful_set(app: str, replicas: int = 1, **more: Any) -> Manifest:
     """A StatefulSet."""
-    return _object(
-        "apps/v1",
-        "StatefulSet",
-        app,
-        spec={
-            "replicas": replicas,
-            "serviceName": app,
-            "selector": {"matchLabels": {"app": app}},
-            "template": template(app, **(pod or {})),
-            **spec,
-        },
-    )
+    return workload("StatefulSet", app, replicas, serviceName=app, **more)
 
 
 def daemon_set(app: str) -> Manifest:
     """A DaemonSet that runs on every node, doomed ones too."""
     pod = template(app, tolerations=[{"operator": "Exists"}])
     spec = {"selector": {"matchLabels": {"app": app}}, "template": pod}
-    return _object("apps/v1", "DaemonSet", app, spec=spec)
+    return resource("DaemonSet", app, "default", spec=spec)
 
 
 def job(
@@ -109,57 +130,43 @@ def job(
 ) -> Manifest:
     """A Job, with one pod unless told otherwise."""
     run = template(app, restartPolicy="Never", **(pod or {}))
-    return _object("batch/v1", "Job", app, notes=notes, spec={"template": run, **spec})
+    return resource("Job", app, "default", notes=notes, spec={"template": run, **spec})
 
 
 def bare_pod(app: str, **pod: Any) -> Manifest:
     """A pod that no controller makes again."""
     made = template(app, **pod)
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": app, "namespace": "default", **made["metadata"]},
-        "spec": made["spec"],
-    }
+    manifest = resource("Pod", app, "default", spec=made["spec"])
+    manifest["metadata"] |= made["metadata"]
+    return manifest
 
 
 def budget(name: str, app: str = "", **bound: Any) -> Manifest:
     """A PodDisruptionBudget over the pods of ``app``, or of the workload of its own name."""
     selector = {"matchLabels": {"app": app or name}}
     spec = {"selector": selector, **bound}
-    return _object("policy/v1", "PodDisruptionBudget", name, spec=spec)
+    return resource("PodDisruptionBudget", name, "default", spec=spec)
 
 
 def quota(**hard: str) -> Manifest:
     """What the namespace may use."""
-    return _object("v1", "ResourceQuota", "quota", spec={"hard": hard})
+    return resource("ResourceQuota", "quota", "default", spec={"hard": hard})
 
 
 def claim(name: str, mode: str = "ReadWriteOnce") -> Manifest:
     """A PersistentVolumeClaim."""
-    return _object("v1", "PersistentVolumeClaim", name, spec={"accessModes": [mode]})
+    return resource("PersistentVolumeClaim", name, "default", spec={"accessModes": [mode]})
 
 
 def service(app: str, **selector: str) -> Manifest:
     """A Service; further labels that it selects by as keywords."""
-    return _object("v1", "Service", app, spec={"selector": {"app": app, **selector}})
+    return resource("Service", app, "default", spec={"selector": {"app": app, **selector}})
 
 
 def volume(claim_name: str) -> Manifest:
     """What a pod template says to mount a claim."""
     source = {"claimName": claim_name}
     return {"volumes": [{"name": "data", "persistentVolumeClaim": source}]}
-
-
-def _object(
-    version: str, kind: str, name: str, *, spec: Manifest, notes: Mapping[str, str] | None = None
-) -> Manifest:
-    return {
-        "apiVersion": version,
-        "kind": kind,
-        "metadata": {"name": name, "namespace": "default", **_annotated(notes)},
-        "spec": spec,
-    }
 
 
 def _annotated(annotations: Mapping[str, str] | None) -> Manifest:

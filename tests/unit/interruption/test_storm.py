@@ -3,7 +3,7 @@
 import itertools
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -20,8 +20,9 @@ from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.event_source import SimulatedEventSource
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
+from tests.builders import NOW
+from tests.unit.drain.manifests import resource
 
-NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 NODES = 30
 
@@ -54,12 +55,11 @@ class Site:
         self.wake_ups = SimulatedQueue(self.clock, "wake-ups")
         for number in range(NODES):
             self.cluster.apply(
-                {
-                    "apiVersion": "v1",
-                    "kind": "Node",
-                    "metadata": {"name": f"n{number}"},
-                    "spec": {"providerID": f"aws:///eu-central-1a/{instance_id(number)}"},
-                }
+                resource(
+                    "Node",
+                    f"n{number}",
+                    spec={"providerID": f"aws:///eu-central-1a/{instance_id(number)}"},
+                )
             )
             self.add_instance(number, cluster="prod")
         self.handler = build(

@@ -15,8 +15,9 @@ from evenkeel.model.request import List, Patch
 from evenkeel.settings import Mode
 from evenkeel_cli import pausing
 from evenkeel_hosting.events import batch_event
+from tests.builders import NOW
 from tests.fixtures.unusable import UNUSABLE
-from tests.unit.interruption.test_interruption import NOW, Scene, state_change, warning
+from tests.unit.interruption.scene import Scene, state_change, warning
 
 
 def probe(source: str = "evenkeel.probe/evenkeel") -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -16,9 +16,17 @@ from evenkeel.adapters.kubernetes.transport import SILENT, Transport
 from evenkeel.errors import ClusterError
 from evenkeel.model.metrics import Metric
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Evict, Get, List, Patch, Request, Selection
-from evenkeel.ports import Journal
-from tests.fixtures.api_server import HandClock, ScriptedServer, Step, answer
+from evenkeel.model.request import Change, Evict, Get, List, Patch, Relisted, Request, Selection
+from evenkeel.ports import Arrival, Done, Journal, Reply, Session
+from evenkeel_runtime.kubeconfig.tokens import Token
+from tests.fixtures.api_server import (
+    HandClock,
+    Handler,
+    ScriptedServer,
+    Step,
+    answer,
+    refusal,
+)
 
 READ = Get(Pod, "web-1", "shop")
 LIST = List(Selection(Pod, namespace="shop", labels="app=web"))
@@ -122,3 +130,62 @@ def bookmark(version: int) -> bytes:
     """The line that says how far a watch has come."""
     metadata = {"resourceVersion": str(version), "creationTimestamp": None}
     return event("BOOKMARK", {"kind": "Pod", "apiVersion": "v1", "metadata": metadata})
+
+
+PODS = Selection(Pod, namespace="shop", labels="app=web")
+
+
+SOON = timedelta(seconds=5)
+
+
+def arrivals(session: Session, count: int) -> Sequence[Arrival]:
+    """The next so many arrivals, or as many as come in five seconds."""
+    found: list[Arrival] = []
+    while len(found) < count:
+        more = session.next(SOON)
+        if not more:
+            break
+        found += more
+    return found
+
+
+def told(arrival: Arrival) -> tuple[Any, ...]:
+    """An arrival in short."""
+    match arrival:
+        case Relisted(listing=listing):
+            return ("listed", *[item.name for item in listing.items])
+        case Change(object=thing, deleted=deleted):
+            return ("left" if deleted else "changed", thing.name, thing.revision)
+        case Reply(error=error):
+            return ("refused", type(error))
+        case Done():
+            return ("done",)
+
+
+DONE = answer(200, pod())
+
+
+DENIED = refusal(401, "Unauthorized")
+
+
+class Mint:
+    """Makes the tokens t1, t2, ... and counts them."""
+
+    def __init__(self, clock: HandClock, lives: timedelta | None = None) -> None:
+        self._clock, self._lives = clock, lives
+        self.made = 0
+
+    def __call__(self) -> Token:
+        self.made += 1
+        expires = self._clock.now() + self._lives if self._lives else None
+        return Token(f"t{self.made}", expires)
+
+
+def only(token: str, done: Step = DONE) -> Step:
+    """Answer requests with this token; deny all others."""
+
+    def step(handler: Handler) -> None:
+        known = handler.headers["Authorization"] == f"Bearer {token}"
+        (done if known else DENIED)(handler)
+
+    return step

@@ -23,8 +23,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Listing, Patch, Selection
 from tests.fixtures.api_server import HandClock, Handler, ScriptedServer, Step, answer, hang, stream
-from tests.unit.kubernetes.making import Connect, Lines, event, page, pod
-from tests.unit.kubernetes.test_watch import PODS, arrivals, told
+from tests.unit.kubernetes.making import PODS, Connect, Lines, arrivals, event, page, pod, told
 
 ALL = List(Selection(Pod))
 READ = Get(Pod, "web-1", "shop")

@@ -9,8 +9,7 @@ import pytest
 from evenkeel.adapters.kubernetes.endpoint import Limits
 from evenkeel_runtime.kubeconfig.tokens import RenewedToken, Token
 from tests.fixtures.api_server import HandClock, Handler, ScriptedServer, Step, dated
-from tests.unit.kubernetes.making import READ, Connect, Lines, error_of
-from tests.unit.kubernetes.test_tokens import DENIED, DONE, Mint, only
+from tests.unit.kubernetes.making import DENIED, DONE, READ, Connect, Lines, Mint, error_of, only
 
 NOBODY = "the API server refuses these credentials (401): let it in"
 

@@ -15,39 +15,20 @@ from tests.fixtures.api_server import (
     HandClock,
     Handler,
     ScriptedServer,
-    Step,
-    answer,
     hang,
-    refusal,
     stream,
 )
-from tests.unit.kubernetes.making import READ, WRITE, Connect, error_of, page, pod
-
-DONE = answer(200, pod())
-DENIED = refusal(401, "Unauthorized")
-
-
-class Mint:
-    """Makes the tokens t1, t2, ... and counts them."""
-
-    def __init__(self, clock: HandClock, lives: timedelta | None = None) -> None:
-        self._clock, self._lives = clock, lives
-        self.made = 0
-
-    def __call__(self) -> Token:
-        self.made += 1
-        expires = self._clock.now() + self._lives if self._lives else None
-        return Token(f"t{self.made}", expires)
-
-
-def only(token: str, done: Step = DONE) -> Step:
-    """Answer requests with this token; deny all others."""
-
-    def step(handler: Handler) -> None:
-        known = handler.headers["Authorization"] == f"Bearer {token}"
-        (done if known else DENIED)(handler)
-
-    return step
+from tests.unit.kubernetes.making import (
+    DENIED,
+    READ,
+    WRITE,
+    Connect,
+    Mint,
+    error_of,
+    only,
+    page,
+    pod,
+)
 
 
 def test_a_token_is_fetched_once_while_it_is_good(

@@ -2,10 +2,8 @@
 
 import threading
 from collections import deque
-from collections.abc import Sequence
 from datetime import timedelta
 from threading import Event
-from typing import Any
 
 import pytest
 
@@ -15,9 +13,8 @@ from evenkeel.adapters.kubernetes.transport import Transport
 from evenkeel.adapters.kubernetes.watch import LONGEST_PAUSE, Watch
 from evenkeel.errors import ClusterError, ForbiddenError
 from evenkeel.model.node import Node
-from evenkeel.model.pod import Pod
-from evenkeel.model.request import Change, List, Relisted, Selection
-from evenkeel.ports import Arrival, Done, Reply, Session
+from evenkeel.model.request import List, Selection
+from evenkeel.ports import Arrival, Reply
 from tests.fixtures.api_server import (
     Handler,
     ScriptedServer,
@@ -28,35 +25,19 @@ from tests.fixtures.api_server import (
     reset,
     stream,
 )
-from tests.unit.kubernetes.making import Connect, bookmark, event, page, pod
+from tests.unit.kubernetes.making import (
+    PODS,
+    SOON,
+    Connect,
+    arrivals,
+    bookmark,
+    event,
+    page,
+    pod,
+    told,
+)
 
-PODS = Selection(Pod, namespace="shop", labels="app=web")
-SOON = timedelta(seconds=5)
 EXPIRED = event("ERROR", {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"})
-
-
-def arrivals(session: Session, count: int) -> Sequence[Arrival]:
-    """The next so many arrivals, or as many as come in five seconds."""
-    found: list[Arrival] = []
-    while len(found) < count:
-        more = session.next(SOON)
-        if not more:
-            break
-        found += more
-    return found
-
-
-def told(arrival: Arrival) -> tuple[Any, ...]:
-    """An arrival in short."""
-    match arrival:
-        case Relisted(listing=listing):
-            return ("listed", *[item.name for item in listing.items])
-        case Change(object=thing, deleted=deleted):
-            return ("left" if deleted else "changed", thing.name, thing.revision)
-        case Reply(error=error):
-            return ("refused", type(error))
-        case Done():
-            return ("done",)
 
 
 def silent(*pieces: bytes) -> Step:

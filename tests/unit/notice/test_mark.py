@@ -1,6 +1,6 @@
 """A mark is put on a node and taken off again without touching what is not ours."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -12,9 +12,9 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.request import Patch
 from evenkeel_sandbox.simulator.api.patches import json_patch
+from tests.builders import NOW
 from tests.fixtures.nodes import is_marked
 
-NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 DEDICATED = {"key": "dedicated", "value": "batch", "effect": "NoSchedule"}
 NOT_READY = {
     "key": "node.kubernetes.io/not-ready",

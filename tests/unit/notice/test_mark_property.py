@@ -1,7 +1,7 @@
 """Whatever is on a node and whatever notices come: lifting the mark leaves what was there."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -14,10 +14,10 @@ from evenkeel.model import names
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, Notice, NoticeKind
 from evenkeel.model.request import Patch
+from tests.builders import NOW
 from tests.fixtures.nodes import is_marked
 from tests.unit.notice.documents import applied
 
-NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 KEYS = st.sampled_from(["app", "a/b", "x~y", "node.kubernetes.io/zone"])
 MAPS = st.dictionaries(KEYS, st.sampled_from(["", "1", "2"]), max_size=3)
 TAINTS = st.lists(

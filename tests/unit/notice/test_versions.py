@@ -17,8 +17,9 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import NoticeKind
 from evenkeel.model.request import Patch
 from evenkeel_cli.decisions import draining
+from tests.builders import NOW
 from tests.unit.notice.documents import applied
-from tests.unit.notice.test_which_notice import NOW, SECOND, World, given, scaled_in, scheduled
+from tests.unit.notice.world import SECOND, World, given, scaled_in, scheduled
 
 type Step = Callable[[World], object]
 

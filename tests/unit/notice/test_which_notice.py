@@ -1,6 +1,5 @@
 """Which notice a node carries when several arrive, in any order."""
 
-from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from typing import Any
 
@@ -8,60 +7,14 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.notice import mark
-from evenkeel.decisions.notice.which_notice import OUTLIVED_AFTER, decide, merge
+from evenkeel.decisions.notice.which_notice import OUTLIVED_AFTER, merge
 from evenkeel.model import names
-from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.decision import Verb
 from evenkeel.model.hook import Hook
-from evenkeel.model.node import Node
-from evenkeel.model.notice import Concern, InstanceAction, NodeNotice, Notice, NoticeKind
-from evenkeel.model.request import Patch
+from evenkeel.model.notice import InstanceAction, NodeNotice, NoticeKind
 from evenkeel_sandbox.simulator.api.patches import json_patch
-
-NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
-SECOND = timedelta(seconds=1)
-LEADS = {
-    NoticeKind.INTERRUPTION: 120 * SECOND,
-    NoticeKind.REBALANCE: 900 * SECOND,
-    NoticeKind.STATE_CHANGE: 0 * SECOND,
-}
-
-
-def given(kind: NoticeKind, *, at: float = 0, event_id: str = "e1", **changes: Any) -> Notice:
-    """A notice of this kind, given ``at`` seconds after NOW."""
-    time = NOW + at * SECOND
-    values: dict[str, Any] = {"time": time, "deadline": time + LEADS[kind]}
-    return Notice(
-        kind=kind,
-        concerns=Concern.SPOT,
-        event_id=event_id,
-        instance_id="i-1234567890abcdef0",
-        **(values | changes),
-    )
-
-
-class World:
-    """One node, to which decisions are applied."""
-
-    def __init__(self, *, unschedulable: bool = False) -> None:
-        self.document: dict[str, Any] = {
-            "metadata": {"name": "n1", "uid": "u1", "resourceVersion": "7"},
-            "spec": {"unschedulable": unschedulable},
-        }
-
-    @property
-    def node(self) -> Node:
-        return msgspec.convert(self.document, Node)
-
-    def receive(self, notice: Notice, *, at: float = 0, state: str = "running") -> Decision:
-        now = NOW + at * SECOND
-        decision = decide(self.node, notice.heard_at(now), now, state)
-        if decision.write is not None:
-            assert isinstance(decision.write, Patch)
-            self.document = json_patch(
-                self.document,
-                msgspec.json.decode(decision.write.to_wire(), type=list[dict[str, Any]]),
-            )
-        return decision
+from tests.builders import NOW
+from tests.unit.notice.world import LEADS, SECOND, World, given, scaled_in, scheduled
 
 
 def test_an_interruption_warning_cordons_its_node() -> None:
@@ -362,18 +315,6 @@ def test_of_two_causes_the_one_that_ends_the_instance_sooner_is_told(other: Noti
         assert world.node.metadata.labels[names.DOOMED] == other.value
 
 
-def scheduled(start: float = 7_200, **changes: Any) -> Notice:
-    """A change that starts so many seconds after NOW."""
-    ends_at = NOW + start * SECOND
-    values: dict[str, Any] = {
-        "event_id": "change",
-        "cause": "scheduled-change",
-        "deadline": ends_at - 900 * SECOND,
-        "ends_at": ends_at,
-    }
-    return given(NoticeKind.REBALANCE, **(values | changes))
-
-
 def carried_by(world: World) -> NodeNotice:
     carried = mark.read(world.node)
     assert carried is not None
@@ -456,12 +397,6 @@ def test_what_health_takes_back_lifts_no_other_mark() -> None:
     world = World()
     world.receive(scheduled())
     assert world.receive(scheduled(event_id="another", withdrawn=True), at=1).write is None
-
-
-def scaled_in(action: str = "a", **changes: Any) -> Notice:
-    hook = Hook(group="workers", name="evenkeel", token=action, heartbeat=300)
-    values: dict[str, Any] = {"event_id": action, "cause": "lifecycle-action", "hook": hook}
-    return given(NoticeKind.INTERRUPTION, **(values | changes))
 
 
 @pytest.mark.parametrize("other", LEADS)

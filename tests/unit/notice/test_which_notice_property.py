@@ -1,6 +1,6 @@
 """Any notices of a node, in any order and however often, come to one mark, written once."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -14,9 +14,9 @@ from evenkeel.model.decision import Verb
 from evenkeel.model.hook import Hook
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, InstanceAction, NodeNotice, Notice, NoticeKind
+from tests.builders import NOW
 from tests.unit.notice.documents import applied
 
-NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 EXPIRY = 900
 

@@ -1,7 +1,6 @@
 """Decisions appear as Kubernetes Events, and a storm of them stays a few."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -16,8 +15,8 @@ from evenkeel.model.request import Create
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from tests.builders import NOW
 
-NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 NODE = Reference(kind="Node", name="n1", uid="u1")
 WEB = Reference(kind="Deployment", name="web", namespace="default", uid="d1")
 

@@ -2,7 +2,7 @@
 
 import io
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import msgspec
 
@@ -14,8 +14,8 @@ from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Evict
 from evenkeel_cli.replay.log import DecisionLog
 from evenkeel_sandbox.simulator.clock import SimulatedClock
+from tests.builders import NOW
 
-NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 POD = Reference(kind="Pod", name="web-1", namespace="shop", uid="p1")
 WEB = Reference(kind="Deployment", name="web", namespace="shop", uid="d1")
 

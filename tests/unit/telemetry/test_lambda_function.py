@@ -4,7 +4,6 @@ import io
 import json
 import uuid
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -16,8 +15,8 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.reasons import Reason
 from evenkeel_sandbox.simulator.clock import SimulatedClock
+from tests.builders import NOW
 
-NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 NODE = Reference(kind="Node", name="n1", uid="u1")
 
 
