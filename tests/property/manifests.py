@@ -5,6 +5,7 @@ from typing import Any
 from evenkeel.model import names
 from evenkeel_sandbox.simulator.kubelet import ANNOTATION
 from tests.property.scenes import Budget, Kind, NodePlan, WorkloadPlan
+from tests.unit.drain.manifests import resource
 
 NEVER = "1000h"
 GROUP = "scheduling.x-k8s.io/pod-group"
@@ -18,20 +19,17 @@ def node(number: int, plan: NodePlan) -> dict[str, Any]:
     name = f"n{number}"
     capacity = "spot" if plan.spot else "on-demand"
     room = {"cpu": f"{plan.slots * 100}m", "memory": "64Gi", "pods": "110"}
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {
-            "name": name,
-            "labels": {"karpenter.sh/capacity-type": capacity, "kubernetes.io/hostname": name},
-        },
-        "spec": {"providerID": f"aws:///eu-central-1a/{instance_id(number)}"},
-        "status": {
+    return resource(
+        "Node",
+        name,
+        labels={"karpenter.sh/capacity-type": capacity, "kubernetes.io/hostname": name},
+        spec={"providerID": f"aws:///eu-central-1a/{instance_id(number)}"},
+        status={
             "allocatable": room,
             "capacity": room,
             "conditions": [{"type": "Ready", "status": "True"}],
         },
-    }
+    )
 
 
 def workload(name: str, plan: WorkloadPlan) -> list[dict[str, Any]]:

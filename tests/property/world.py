@@ -43,6 +43,7 @@ from tests.property.hands import Cause, Deed, Hands, SignedCluster
 from tests.property.plumbing import Containers, ForgetfulQueue, Line
 from tests.property.scenes import Disturbance, News, NoticePlan, Recovery, Scene, Trouble
 from tests.property.spectator import Life, Spectator
+from tests.unit.drain.manifests import PAUSED
 
 BEGINNING: Final = datetime(2026, 11, 21, 6, 0, 0, 370_000, tzinfo=UTC)
 CLUSTER_NAME: Final = "prod"
@@ -57,12 +58,6 @@ REDELIVERY: Final = timedelta(seconds=20)
 UNREADY_FOR: Final = timedelta(seconds=20)
 TURNS: Final = 10
 """After one of so many of the drain's turns its plans are looked at."""
-
-PAUSED: Final = {
-    "apiVersion": "v1",
-    "kind": "ConfigMap",
-    "metadata": {"name": names.PAUSED, "namespace": names.SYSTEM_NAMESPACE},
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,7 @@ def make_scene() -> Iterator[MakeScene]:
     def make(**options: Any) -> Scene:
         scene = Scene(**options)
         made.append(scene)
-        scene.add_node("s1")
-        scene.add_node("s2")
-        scene.apply(deployment("web", 4))
-        scene.settle()
-        scene.add_node("o1", spot=False)
-        scene.begin()
+        scene.given(deployment("web", 4), on="s1 s2", spare="o1")
         return scene
 
     yield make

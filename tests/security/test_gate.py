@@ -14,7 +14,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.release import CLOCK_SKEW, Release, ReleaseReason
 from evenkeel.model.request import Evict
 from tests.fixtures.reviews import of_eviction
-from tests.security.test_tenant import FOREVER, TENANT, forged, metadata_of, of_tenant
+from tests.security.tenant import FOREVER, TENANT, forged, metadata_of, of_tenant
 from tests.unit.drain.manifests import deployment
 from tests.unit.gate.gated import Gated
 

@@ -17,7 +17,7 @@ from evenkeel.model.hook import Hook, HookTimes, Termination
 from tests.fixtures.restoring import RestoreScene
 from tests.fixtures.scene import Scene
 from tests.security.conftest import MakeScene
-from tests.unit.drain.manifests import deployment
+from tests.unit.drain.manifests import deployment, resource
 
 FOREVER = "2199-12-31T00:00:00Z"
 
@@ -165,18 +165,18 @@ def test_the_instance_of_another_node_does_not_take_its_notice_away(scene: Scene
     """EC2 says what the node is called; only where it does not are all nodes looked through."""
     victim = scene.node("s1").spec.provider_id
     scene.cluster.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "Node",
-            "metadata": {"name": "a-liar", "labels": {"karpenter.sh/capacity-type": "spot"}},
-            "spec": {"providerID": victim},
-        },
-        {
-            "apiVersion": "v1",
-            "kind": "Node",
-            "metadata": {"name": "z-liar", "labels": {"karpenter.sh/capacity-type": "spot"}},
-            "spec": {"providerID": victim},
-        },
+        resource(
+            "Node",
+            "a-liar",
+            labels={"karpenter.sh/capacity-type": "spot"},
+            spec={"providerID": victim},
+        ),
+        resource(
+            "Node",
+            "z-liar",
+            labels={"karpenter.sh/capacity-type": "spot"},
+            spec={"providerID": victim},
+        ),
     )
 
     scene.interrupt("s1")

@@ -6,6 +6,7 @@ import pytest
 
 from evenkeel.model import names
 from tests.fixtures.control_plane import ControlPlane, Options
+from tests.unit.drain.manifests import resource
 
 pytestmark = pytest.mark.controlplane
 
@@ -71,7 +72,7 @@ TENANT = ("tenant", "system:authenticated")
 def tenants(restricted: ControlPlane) -> ControlPlane:
     """The same with a tenant, once the API server has heard of his rights."""
     for name in ("tenant", names.SYSTEM_NAMESPACE):
-        restricted.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+        restricted.apply(resource("Namespace", name))
     restricted.apply(
         {
             "apiVersion": "rbac.authorization.k8s.io/v1",

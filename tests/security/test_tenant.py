@@ -10,53 +10,9 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Patch
 from tests.fixtures.restoring import RestoreScene
 from tests.fixtures.scene import Scene
-from tests.unit.drain.manifests import Manifest, budget, deployment, stateful_set
+from tests.security.tenant import FOREVER, TENANT, forged, metadata_of, of_tenant
+from tests.unit.drain.manifests import budget, deployment, resource, stateful_set
 from tests.unit.placement import scene as placing
-
-TENANT = "tenant"
-FOREVER = "2199-12-31T00:00:00Z"
-
-
-def of_tenant(manifest: Manifest, **metadata: Any) -> Manifest:
-    """The same manifest in the tenant's namespace; ``metadata`` is added to its own."""
-    own = {**manifest["metadata"], "namespace": TENANT}
-    for key, value in metadata.items():
-        own[key] = {**own.get(key, {}), **value} if isinstance(value, dict) else value
-    return {**manifest, "metadata": own}
-
-
-def metadata_of(scene: Scene, kind: str, app: str, namespace: str = "default") -> dict[str, Any]:
-    """The metadata of the only object of a kind whose name begins so."""
-    every = (obj["metadata"] for obj in scene.cluster.objects(kind, namespace))
-    (found,) = (metadata for metadata in every if metadata["name"].startswith(app))
-    return dict(found)
-
-
-def forged(name: str, scene: Scene, victim: dict[str, Any], **release: Any) -> Manifest:
-    """A pod of the tenant's that says that it was released from a foreign ReplicaSet."""
-    value = {
-        "v": 1,
-        "reason": "interruption",
-        "since": scene.at(0).isoformat(),
-        "deadline": scene.at(600).isoformat(),
-        "wanted": 1,
-        "controller": victim["name"],
-        "controllerUid": victim["uid"],
-    } | release
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {
-            "name": name,
-            "namespace": TENANT,
-            "labels": {
-                "app": name,
-                names.RELEASED_FROM: victim["labels"][names.TEMPLATE_HASH],
-            },
-            "annotations": {names.RELEASE: json.dumps(value)},
-        },
-        "spec": {"containers": [{"name": "main"}], "nodeName": "o1"},
-    }
 
 
 def touched(scene: Scene) -> set[str]:
@@ -164,17 +120,13 @@ def test_a_thousand_pods_with_a_label_hold_no_other_up(scene: Scene) -> None:
 
 def test_a_pause_and_a_lease_in_his_own_namespace_stop_nothing(scene: Scene) -> None:
     scene.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": names.PAUSED, "namespace": TENANT},
-        },
-        {
-            "apiVersion": "coordination.k8s.io/v1",
-            "kind": "Lease",
-            "metadata": {"name": "evenkeel-handover", "namespace": TENANT},
-            "spec": {"holderIdentity": "tenant", "leaseDurationSeconds": 86_400},
-        },
+        resource("ConfigMap", names.PAUSED, TENANT),
+        resource(
+            "Lease",
+            "evenkeel-handover",
+            TENANT,
+            spec={"holderIdentity": "tenant", "leaseDurationSeconds": 86_400},
+        ),
     )
     scene.interrupt("s1")
     scene.run(until=60)
@@ -252,15 +204,11 @@ def test_what_he_notes_on_his_workload_keeps_no_other_from_being_restored(
     restoring: RestoreScene, note: str, value: str
 ) -> None:
     scene = restoring
-    scene.add_nodes("o", 2, spot=False)
-    scene.apply(deployment("web", 4, notes={names.ON_DEMAND: "1"}))
-    scene.settle()
+    scene.place(deployment("web", 4, notes={names.ON_DEMAND: "1"}), on="o0 o1")
     scene.add_nodes("s", 2, spot=True)
     scene.manage(TENANT)
     text = NOTES[note] if value == "as forged" else value
-    scene.apply(of_tenant(deployment("bad", 3, notes={names.ON_DEMAND: "1", note: text})))
-    scene.settle()
-    scene.begin()
+    scene.given(of_tenant(deployment("bad", 3, notes={names.ON_DEMAND: "1", note: text})), on="")
 
     scene.run(until=900)
 
@@ -319,9 +267,7 @@ def test_restore_writes_nothing_of_a_forged_note_into_a_template(
     notes = {names.ON_DEMAND: "1", names.TEMPLATE: note}
     if by_template:
         notes[names.PLACEMENT] = names.BY_TEMPLATE
-    scene.apply(of_tenant(deployment("bad", 4, notes=notes)))
-    scene.settle()
-    scene.begin()
+    scene.given(of_tenant(deployment("bad", 4, notes=notes)), on="")
 
     scene.run(until=900)
 

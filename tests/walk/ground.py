@@ -36,6 +36,7 @@ from evenkeel_sandbox.simulator.controllers.work import errors_in
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.session import decode
 from evenkeel_sandbox.simulator.world import World
+from tests.unit.drain.manifests import resource
 
 NAMESPACE = "shop"
 DYING, ALIVE = "dying", "alive"
@@ -246,21 +247,21 @@ def beginning(pods: int) -> tuple[Ground, datetime]:
 
 
 def _node(name: str) -> Obj:
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": name, "labels": {"karpenter.sh/capacity-type": "spot"}},
-        "spec": {"providerID": f"aws:///eu-central-1a/i-{name}"},
-    }
+    return resource(
+        "Node",
+        name,
+        labels={"karpenter.sh/capacity-type": "spot"},
+        spec={"providerID": f"aws:///eu-central-1a/i-{name}"},
+    )
 
 
 def _deployment(replicas: int) -> Obj:
     labels = {"app": "web"}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "web", "namespace": NAMESPACE},
-        "spec": {
+    return resource(
+        "Deployment",
+        "web",
+        NAMESPACE,
+        spec={
             "replicas": replicas,
             "selector": {"matchLabels": labels},
             "template": {
@@ -268,4 +269,4 @@ def _deployment(replicas: int) -> Obj:
                 "spec": {"containers": [{"name": "main", "image": "main"}]},
             },
         },
-    }
+    )

@@ -23,8 +23,7 @@ from evenkeel_cli.status.listing import listing
 from evenkeel_cli.targets import Target
 from tests.fixtures.restoring import RestoreScene
 from tests.fixtures.scene import Scene
-from tests.unit.drain.conftest import SYSTEM
-from tests.unit.drain.manifests import deployment, stateful_set
+from tests.unit.drain.manifests import SYSTEM, deployment, stateful_set
 
 KINDS = ("Namespace", "Node", "Deployment", "StatefulSet", "ReplicaSet", "Pod")
 

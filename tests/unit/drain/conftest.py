@@ -8,38 +8,10 @@ import pytest
 
 from evenkeel.decisions.node import doomed_node
 from evenkeel.decisions.notice import rebalance_recommendation
-from evenkeel.model import names
 from tests.fixtures.scene import Scene
 from tests.property import levels
-from tests.unit.drain.manifests import Manifest, deployment
 
 type MakeScene = Callable[..., Scene]
-
-SYSTEM = {
-    "apiVersion": "v1",
-    "kind": "Namespace",
-    "metadata": {"name": names.SYSTEM_NAMESPACE},
-}
-"""Comes with manifests/rbac."""
-
-
-def doomed(scene: Scene, *manifests: Manifest, seconds: float = 15) -> None:
-    """Everything runs on s1, which is interrupted; o1 has room."""
-    scene.add_node("s1")
-    scene.apply(*manifests)
-    scene.settle(seconds)
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    scene.interrupt("s1")
-
-
-def with_a_stuck_pod(scene: Scene) -> str:
-    """A Deployment's pod on s1 that finds no other place."""
-    scene.add_node("s1")
-    scene.apply(deployment("stuck"))
-    scene.settle()
-    scene.begin()
-    return scene.pod("stuck")
 
 
 @pytest.fixture(autouse=True)

@@ -32,15 +32,12 @@ def test_a_pod_that_waits_for_its_replacement_does_not_go_early_when_an_invocati
     scene: Scene,
 ) -> None:
     """Others have theirs and are still there: here a budget refuses them."""
-    scene.add_node("s1")
-    scene.apply(
+    scene.given(
         deployment("stuck", pod=ON_S1),
         deployment("others", 25, pod=KEPT),
         budget("others", minAvailable=1000),
+        spare="o1",
     )
-    scene.settle(20)
-    scene.add_node("o1", spot=False)
-    scene.begin()
     old = scene.pod("stuck")
     scene.interrupt("s1")
     scene.run(until=118)
@@ -51,11 +48,9 @@ def test_a_pod_that_is_not_evicted_makes_no_other_go_early(scene: Scene) -> None
     """DaemonSets' pods, and what is left on nodes that stopped long ago."""
     for number in range(3):
         scene.add_node(f"stopped-{number}")
-    scene.add_node("s1")
-    scene.apply(*(daemon_set(f"agent-{number}") for number in range(20)))
-    scene.apply(deployment("stuck", pod=ON_S1))
-    scene.settle()
-    scene.begin()
+    scene.given(
+        *(daemon_set(f"agent-{number}") for number in range(20)), deployment("stuck", pod=ON_S1)
+    )
     for number in range(3):
         scene.interrupt(f"stopped-{number}", action="stop")
     scene.run(until=400)
@@ -68,9 +63,7 @@ def test_a_pod_that_is_not_evicted_makes_no_other_go_early(scene: Scene) -> None
 def test_a_node_that_dies_first_does_not_wait_in_the_queue_of_one_that_dies_later(
     scene: Scene,
 ) -> None:
-    scene.add_node("a", room="2")
-    scene.apply(deployment("web", 20))
-    scene.settle()
+    scene.place(deployment("web", 20), on="a", room={"a": "2"})
     scene.add_node("b", room="2")
     scene.cluster.scale("Deployment", "web", "default", 40)
     scene.settle()
@@ -89,12 +82,11 @@ def test_pods_of_a_node_that_dies_later_are_told_first_if_they_take_longer_to_en
     scene: Scene,
 ) -> None:
     """Those told by 109 s have to be through when those told by 114 s begin, at 104 s."""
-    scene.add_node("s1")
-    scene.add_node("s2")
-    scene.apply(deployment("quick", 10, pod={**ON_S1, "grace": 5}))
-    scene.apply(deployment("slow", 10, pod={**ON_S2, "grace": 40}))
-    scene.settle()
-    scene.begin()
+    scene.given(
+        deployment("quick", 10, pod={**ON_S1, "grace": 5}),
+        deployment("slow", 10, pod={**ON_S2, "grace": 40}),
+        on="s1 s2",
+    )
     going = {app: [pod.name for pod in scene.pods(app)] for app in ("quick", "slow")}
     scene.interrupt("s1")
     scene.run(until=30)
@@ -108,14 +100,10 @@ def test_where_nothing_can_be_replaced_that_goes_first_after_which_most_is_left(
     scene: Scene,
 ) -> None:
     """So no workload loses much early, and its last pod goes at the very end."""
-    scene.add_node("o1", spot=False, room="500m")
-    scene.apply(deployment("half", 5))
-    scene.settle()
+    scene.place(deployment("half", 5), on="o1", room={"o1": "500m"})
     scene.add_node("s1", room="2")
     scene.cluster.scale("Deployment", "half", "default", 10)
-    scene.apply(deployment("none", 5), deployment("one"))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("none", 5), deployment("one"), on="")
     going = {app: [pod.name for pod in scene.pods(app, "s1")] for app in ("half", "none", "one")}
     assert {app: len(pods) for app, pods in going.items()} == {"half": 5, "none": 5, "one": 1}
     scene.interrupt("s1")

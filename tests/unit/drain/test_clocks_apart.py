@@ -12,7 +12,8 @@ from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.builders import NOW
 from tests.fixtures.clocks import SkewedClock
-from tests.unit.drain.conftest import MakeScene, with_a_stuck_pod
+from tests.unit.drain.conftest import MakeScene
+from tests.unit.drain.manifests import deployment
 
 SECOND = timedelta(seconds=1)
 ROUNDED = 2 * SECOND
@@ -131,7 +132,7 @@ def test_one_of_two_works_and_the_schedule_leads_the_other_to_no_work(
     make_scene: MakeScene, ahead: tuple[int, int]
 ) -> None:
     scene = make_scene(clocks_ahead=ahead)
-    with_a_stuck_pod(scene)
+    scene.given(deployment("stuck"))
     scene.interrupt("s1")
     scene.run(until=70)
 

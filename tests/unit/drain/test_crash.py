@@ -10,11 +10,7 @@ from tests.unit.drain.manifests import bare_pod, budget, deployment
 @pytest.fixture
 def pod(scene: Scene) -> str:
     """The only pod of a Deployment on s1; o1 has room for another."""
-    scene.add_node("s1")
-    scene.apply(deployment("one"), budget("one", minAvailable=1))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("one"), budget("one", minAvailable=1), spare="o1")
     return scene.pod("one")
 
 
@@ -51,11 +47,7 @@ def test_where_the_message_is_lost_too_the_schedule_goes_on(scene: Scene, pod: s
 def test_the_schedule_takes_over_from_the_dead_a_minute_later_where_its_lease_was_held(
     scene: Scene,
 ) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("stuck"))
-    scene.settle()
-    scene.begin()
-    pod = scene.pod("stuck")
+    (pod,) = scene.given(deployment("stuck"))
     scene.later(27, lambda: scene.interrupt("s1"))
     scene.run(until=29)
     scene.crash()
@@ -80,10 +72,7 @@ def test_one_killed_before_its_first_write_has_lost_nothing(scene: Scene, pod: s
 
 
 def test_one_killed_again_and_again_still_meets_the_last_moment(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(bare_pod("alone"), deployment("stuck"))
-    scene.settle()
-    scene.begin()
+    scene.given(bare_pod("alone"), deployment("stuck"))
     stuck = scene.pod("stuck")
     for second in (5, 25, 45, 65):
         scene.later(second, scene.crash)

@@ -103,17 +103,13 @@ def test_the_plan_that_needs_it_youngest_says_how_old_a_fact_may_get(facts: Fact
 
 
 def test_a_node_whose_pods_cannot_be_listed_holds_no_other_up(scene: Scene) -> None:
-    scene.add_node("s1", room="1")
-    scene.apply(deployment("web"))
-    scene.settle()
-    scene.add_node("s2", room="1")
-    scene.apply(deployment("other"))
-    scene.settle()
-    scene.add_node("s3")
-    scene.apply(deployment("stuck", pod={"nodeSelector": {"kubernetes.io/hostname": "s3"}}))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.place(deployment("web"), room={"s1": "1"})
+    scene.place(deployment("other"), on="s2", room={"s2": "1"})
+    scene.given(
+        deployment("stuck", pod={"nodeSelector": {"kubernetes.io/hostname": "s3"}}),
+        on="s3",
+        spare="o1",
+    )
     assert scene.pods("other", "s2")
     scene.interrupt("s3")  # an invocation stays at work for it
     scene.run(until=10)

@@ -10,7 +10,6 @@ from evenkeel.model.decision import Verb
 from evenkeel.model.metrics import Metric
 from evenkeel.model.pod import Pod
 from tests.fixtures.scene import Scene
-from tests.unit.drain.conftest import doomed
 from tests.unit.drain.manifests import daemon_set, deployment
 
 END_OF_TIME = 1_000.0
@@ -22,11 +21,7 @@ def _levels() -> None:
 
 
 def begin(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("good", 2), deployment("bad", 2))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("good", 2), deployment("bad", 2), spare="o1")
 
 
 def fail(scene: Scene, monkeypatch: pytest.MonkeyPatch, until: float = END_OF_TIME) -> None:
@@ -78,7 +73,8 @@ def test_it_is_planned_for_again_and_handed_over_once_that_works(
 def test_a_pod_that_belongs_to_its_node_stays_all_the_same(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    doomed(scene, daemon_set("bad"))
+    scene.given(daemon_set("bad"), spare="o1")
+    scene.interrupt("s1")
     fail(scene, monkeypatch)
     (pod, *_) = scene.pods("bad", "s1")
     scene.run(until=110)

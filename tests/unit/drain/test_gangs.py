@@ -42,12 +42,7 @@ def member(app: str, grace: int = SHORT, label: str = COSCHEDULED, **more: Any) 
 
 def begin(scene: Scene, *manifests: Manifest) -> None:
     """All runs on s1 and s2; s1 is interrupted, and o1 has room."""
-    scene.add_node("s1")
-    scene.add_node("s2")
-    scene.apply(*manifests)
-    scene.settle(15)
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(*manifests, on="s1 s2", spare="o1")
 
 
 def gone(scene: Scene, *apps: str, node: str = "s1") -> Mapping[str, str]:

@@ -19,11 +19,7 @@ KEPT: Manifest = {"annotations": {names.AT_DEADLINE: "leave"}}
 
 @pytest.mark.parametrize("kept", [job("kept", pod=KEPT), bare_pod("kept", **KEPT)])
 def test_a_pod_kept_to_the_end_is_not_evicted_any_more(scene: Scene, kept: Manifest) -> None:
-    scene.add_node("s1")
-    scene.apply(kept, budget("kept", minAvailable=1))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(kept, budget("kept", minAvailable=1), spare="o1")
 
     scene.interrupt("s1", action="stop")
     scene.run(until=400)
@@ -52,11 +48,7 @@ STUBBORN: Manifest = {"tolerations": [{"operator": "Exists", "effect": "NoExecut
     ids=["at its last moment", "by ordinal", "rationed"],
 )
 def test_a_pod_kept_to_the_end_is_not_read_any_more(scene: Scene, kept: Manifest) -> None:
-    scene.add_node("s1")
-    scene.apply(kept, budget("kept", minAvailable=3))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(kept, budget("kept", minAvailable=3), spare="o1")
     scene.interrupt("s1", action="stop")
     scene.run(until=600)
     assert scene.is_quiet
@@ -64,12 +56,7 @@ def test_a_pod_kept_to_the_end_is_not_read_any_more(scene: Scene, kept: Manifest
 
 def test_a_released_pod_that_was_kept_to_the_end_goes_back_to_its_owner(scene: Scene) -> None:
     """Its machine is off, and known to be: its ReplicaSet deletes it, not its replacement."""
-    scene.add_node("s1")
-    scene.apply(deployment("kept", pod=KEPT), budget("kept", minAvailable=3))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    old = scene.pod("kept")
+    (old,) = scene.given(deployment("kept", pod=KEPT), budget("kept", minAvailable=3), spare="o1")
 
     scene.interrupt("s1", action="stop")
     scene.run(until=400)

@@ -24,11 +24,7 @@ from tests.unit.drain.manifests import budget, deployment, job
 def test_a_pod_that_finds_no_new_place_goes_when_its_grace_period_needs_it(
     scene: Scene, grace: int, gone_at: float
 ) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("stuck", pod={"grace": grace}))
-    scene.settle()
-    scene.begin()
-    old = scene.pod("stuck")
+    (old,) = scene.given(deployment("stuck", pod={"grace": grace}))
 
     scene.interrupt("s1")
     scene.run(until=130)
@@ -47,11 +43,7 @@ def test_an_api_server_that_is_slow_to_answer_is_told_in_time_and_not_much_earli
 ) -> None:
     """Its answers take so long, and an invocation that knows nothing yet many of them."""
     scene = make_scene(options=replace(CALM, latency=seconds(latency)))
-    scene.add_node("s1")
-    scene.apply(deployment("stuck", 5))
-    scene.settle(30)
-    scene.begin()
-    going = [pod.name for pod in scene.pods("stuck")]
+    going = scene.given(deployment("stuck", 5), settle=30)
 
     scene.interrupt("s1")
     scene.run(until=118)
@@ -62,12 +54,7 @@ def test_an_api_server_that_is_slow_to_answer_is_told_in_time_and_not_much_earli
 def test_a_budget_that_refuses_is_overruled_at_the_last_moment_and_not_before(
     scene: Scene,
 ) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("rigid"), budget("rigid", minAvailable=3))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    old = scene.pod("rigid")
+    (old,) = scene.given(deployment("rigid"), budget("rigid", minAvailable=3), spare="o1")
 
     scene.interrupt("s1")
     scene.run(until=130)
@@ -84,12 +71,7 @@ def test_a_budget_that_refuses_is_overruled_at_the_last_moment_and_not_before(
 
 
 def test_a_refused_eviction_is_tried_again_ever_more_rarely(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("rigid"), budget("rigid", minAvailable=3))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    old = scene.pod("rigid")
+    (old,) = scene.given(deployment("rigid"), budget("rigid", minAvailable=3), spare="o1")
 
     scene.interrupt("s1")
     scene.run(until=15)
@@ -102,12 +84,8 @@ def test_a_refused_eviction_is_tried_again_ever_more_rarely(scene: Scene) -> Non
 
 
 def test_a_pod_that_its_owner_wants_to_stay_dies_with_its_node(scene: Scene) -> None:
-    scene.add_node("s1")
     stays = {names.AT_DEADLINE: "leave"}
-    scene.apply(deployment("stays", notes=stays), budget("stays", minAvailable=3))
-    scene.settle()
-    scene.begin()
-    old = scene.pod("stays")
+    (old,) = scene.given(deployment("stays", notes=stays), budget("stays", minAvailable=3))
 
     scene.interrupt("s1")
     scene.run(until=119)
@@ -123,13 +101,12 @@ def test_a_pod_that_its_owner_wants_to_stay_dies_with_its_node(scene: Scene) -> 
 
 
 def test_two_budgets_on_one_pod_do_not_keep_it_for_ever(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("twice"))
-    scene.apply(budget("first", "twice", minAvailable=1), budget("second", "twice", minAvailable=1))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    old = scene.pod("twice")
+    (old,) = scene.given(
+        deployment("twice"),
+        budget("first", "twice", minAvailable=1),
+        budget("second", "twice", minAvailable=1),
+        spare="o1",
+    )
 
     scene.interrupt("s1")
     scene.run(until=130)
@@ -145,16 +122,13 @@ def test_two_budgets_on_one_pod_do_not_keep_it_for_ever(scene: Scene) -> None:
 
 
 def test_a_job_sees_a_disruption_though_its_budget_refused_the_eviction(scene: Scene) -> None:
-    scene.add_node("s1")
     rules = [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]
     policy = {"rules": [*rules, {"action": "FailJob", "onExitCodes": {}}]}
-    scene.apply(
-        job("sums", backoffLimit=0, podFailurePolicy=policy), budget("sums", minAvailable=1)
+    (old,) = scene.given(
+        job("sums", backoffLimit=0, podFailurePolicy=policy),
+        budget("sums", minAvailable=1),
+        spare="o1",
     )
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    old = scene.pod("sums")
 
     scene.interrupt("s1")
     scene.run(until=130)
@@ -174,11 +148,7 @@ def test_many_last_moments_come_earlier_by_what_their_evictions_take(
     make_scene: MakeScene,
 ) -> None:
     scene = make_scene()
-    scene.add_node("s1", room="40")
-    scene.apply(deployment("many", 90, pod={"grace": 30}))
-    scene.settle()
-    scene.begin()
-    old = [pod.name for pod in scene.pods("many")]
+    old = scene.given(deployment("many", 90, pod={"grace": 30}), room={"s1": "40"})
 
     scene.interrupt("s1")
     scene.run(until=130)
@@ -193,11 +163,7 @@ def test_a_pod_whose_last_moment_comes_between_two_invocations_goes_before_that(
 ) -> None:
     """Requests take 0.7 s each: the next invocation knows what there is only after some."""
     scene = make_scene(work=seconds(work), options=replace(CALM, latency=seconds(0.7)))
-    scene.add_node("s1")
-    scene.apply(deployment("stuck"))
-    scene.settle()
-    scene.begin()
-    old = scene.pod("stuck")
+    (old,) = scene.given(deployment("stuck"))
     scene.interrupt("s1")
     scene.run(until=130)
     assert 80 < scene.gone_at(old) <= 90

@@ -31,7 +31,7 @@ from evenkeel_sandbox.simulator.event_source import Context
 from tests import builders
 from tests.builders import NOW
 from tests.fixtures.scene import CALM, Scene
-from tests.unit.drain.conftest import MakeScene, doomed, with_a_stuck_pod
+from tests.unit.drain.conftest import MakeScene
 from tests.unit.drain.manifests import bare_pod, deployment
 
 SECOND = timedelta(seconds=1)
@@ -40,7 +40,7 @@ SECOND = timedelta(seconds=1)
 @pytest.fixture
 def scene(scene: Scene) -> Scene:
     """A pod on s1 finds no other place; s1 is interrupted."""
-    with_a_stuck_pod(scene)
+    scene.given(deployment("stuck"))
     scene.interrupt("s1")
     return scene
 
@@ -153,7 +153,8 @@ def test_an_sqs_that_hangs_keeps_no_pod_from_its_last_moment(
         scene.clock.sleep(9 * SECOND)
         postpone(receipt_handle, delay)
 
-    doomed(scene, bare_pod("alone"), deployment("web", 3))
+    scene.given(bare_pod("alone"), deployment("web", 3), spare="o1")
+    scene.interrupt("s1")
     monkeypatch.setattr(scene.wake_ups, "postpone", hang)
     scene.run(until=100)
 
@@ -166,7 +167,7 @@ def test_it_is_kept_while_an_api_server_takes_its_time_to_say_what_there_is(
     make_scene: MakeScene,
 ) -> None:
     scene = make_scene(options=replace(CALM, latency=timedelta(seconds=5)))
-    with_a_stuck_pod(scene)
+    scene.given(deployment("stuck"))
     scene.interrupt("s1")
     scene.run(until=60)
 

@@ -15,62 +15,23 @@ from evenkeel.errors import (
     UnavailableError,
 )
 from evenkeel.model import names
-from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.request import Create, Evict, Get, Patch, Request
 from tests.fixtures.scene import Scene
-from tests.unit.drain.conftest import with_a_stuck_pod
+from tests.unit.drain.hands import found, lease, on_the_lease
 from tests.unit.drain.manifests import deployment
 
 
 @pytest.fixture
 def pod(scene: Scene) -> str:
     """The only pod of a Deployment on s1; o1 has room for another."""
-    scene.add_node("s1")
-    scene.apply(deployment("one"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("one"), spare="o1")
     return scene.pod("one")
-
-
-def lease(scene: Scene, **spec: Any) -> None:
-    """Put the Lease there as another would have left it."""
-    annotations = spec.pop("annotations", {})
-    scene.apply(
-        {
-            "apiVersion": "coordination.k8s.io/v1",
-            "kind": "Lease",
-            "metadata": {
-                "name": names.HANDOVER_LEASE,
-                "namespace": names.SYSTEM_NAMESPACE,
-                "annotations": annotations,
-            },
-            "spec": spec,
-        }
-    )
-
-
-def found(scene: Scene) -> dict[str, Any]:
-    """The Lease as it is."""
-    (there,) = scene.cluster.objects("Lease")
-    return there
 
 
 def held(scene: Scene, seconds: float) -> dict[str, Any]:
     """Another's hold that began so many seconds into the story."""
     renewed = scene.at(seconds).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     return {"holderIdentity": "other", "leaseDurationSeconds": 18, "renewTime": renewed}
-
-
-def on_the_lease(kind: type[Any]) -> Callable[[Request], bool]:
-    """Whether a request of this kind is about the Lease."""
-
-    def concerns(request: Request) -> bool:
-        if isinstance(request, Get | Patch):
-            return isinstance(request, kind) and request.kind is Lease
-        return isinstance(request, kind) and request.reference.kind == "Lease"
-
-    return concerns
 
 
 def test_while_another_holds_it_nothing_is_touched_and_no_message_lost(
@@ -266,7 +227,7 @@ def test_one_taken_by_another_meanwhile_is_not_given_up_for_them(scene: Scene, p
 
 
 def test_an_invocation_stops_when_another_has_taken_it(scene: Scene) -> None:
-    with_a_stuck_pod(scene)
+    scene.given(deployment("stuck"))
     scene.later(8, lambda: lease(scene, **held(scene, 8)))
 
     scene.interrupt("s1")

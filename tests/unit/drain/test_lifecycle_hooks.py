@@ -17,7 +17,14 @@ from evenkeel.settings import Mode
 from tests import builders
 from tests.fixtures.scene import CALM, Scene
 from tests.unit.drain.conftest import MakeScene
-from tests.unit.drain.manifests import bare_pod, budget, daemon_set, deployment, job
+from tests.unit.drain.manifests import (
+    PAUSED,
+    bare_pod,
+    budget,
+    daemon_set,
+    deployment,
+    job,
+)
 
 HOUR = 3_600
 
@@ -25,10 +32,7 @@ HOUR = 3_600
 def on_the_last_node(scene: Scene, *manifests: dict[str, object], spot: bool = False) -> None:
     """Everything runs on n1, which the group is going to end; o1 has room."""
     scene.add_node("n1", spot=spot)
-    scene.apply(*manifests)
-    scene.settle(15)
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(*manifests, on="", spare="o1")
 
 
 def hook_of(scene: Scene) -> Hook:
@@ -210,9 +214,7 @@ def test_the_group_goes_on_at_the_deadline_whatever_is_left(scene: Scene) -> Non
     """The owner of the pod keeps it to the end, and the hook would be waited for longer."""
     kept = deployment("web", 1, pod={"annotations": {names.AT_DEADLINE: "leave"}})
     scene.add_node("n1", spot=False)
-    scene.apply(kept, budget("web", minAvailable=1))
-    scene.settle(15)
-    scene.begin()
+    scene.given(kept, budget("web", minAvailable=1), on="")
     scene.scale_in("n1")
     scene.run(until=HOUR - 1)
     assert scene.told_group("complete") == []
@@ -245,13 +247,7 @@ def test_while_paused_the_group_is_told_nothing(scene: Scene) -> None:
     on_the_last_node(scene, job("sums"))
     scene.scale_in("n1")
     scene.run(until=5)
-    scene.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": names.PAUSED, "namespace": names.SYSTEM_NAMESPACE},
-        }
-    )
+    scene.apply(PAUSED)
     scene.run(until=7)
     told = len(scene.auto_scaling.calls)
     scene.run(until=250)

@@ -15,13 +15,8 @@ from tests.unit.drain.manifests import budget, deployment
 @pytest.fixture
 def half_done(scene: Scene) -> Scene:
     """A released pod whose eviction a budget refuses, and two living ones beside it."""
-    scene.add_node("s1")
-    scene.apply(deployment("web", pod={"grace": 5}), budget("web", minAvailable=9))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.apply(deployment("web", 2, pod={"grace": 5}))
-    scene.settle()
-    scene.begin()
+    scene.place(deployment("web", pod={"grace": 5}), budget("web", minAvailable=9))
+    scene.given(deployment("web", 2, pod={"grace": 5}), on="o1")
     scene.interrupt("s1", spare=True)
     return scene
 

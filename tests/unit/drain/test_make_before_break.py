@@ -7,20 +7,15 @@ from tests.unit.drain.manifests import budget, deployment
 
 
 def test_a_single_replica_behind_a_budget_moves_without_a_dip(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("one"), budget("one", minAvailable=1))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    old = scene.pod("one")
+    (old,) = scene.given(deployment("one"), budget("one", minAvailable=1), spare="o1")
 
     scene.interrupt("s1")
     scene.run(until=60)
 
-    assert scene.story(old) == [
-        "1.0 release NodeDoomed",
-        "1.0 wait ReplacementPending",
-        "3.0 evict ReplacementAvailable",
+    assert scene.story(old).order() == [
+        "release NodeDoomed",
+        "wait ReplacementPending",
+        "evict ReplacementAvailable",
     ]
     assert scene.lowest("one") == 1
     assert scene.gone_at(old) == 3.2
@@ -29,11 +24,7 @@ def test_a_single_replica_behind_a_budget_moves_without_a_dip(scene: Scene) -> N
 
 
 def test_every_pod_of_a_workload_is_replaced_before_it_goes(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("web", 6))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 6), spare="o1")
     old = scene.pods("web")
 
     scene.interrupt("s1")
@@ -46,10 +37,7 @@ def test_every_pod_of_a_workload_is_replaced_before_it_goes(scene: Scene) -> Non
 
 
 def test_a_released_pod_is_out_of_its_replica_set_and_still_selected(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("one"))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("one"))
     (before,) = scene.pods("one")
 
     scene.interrupt("s1")
@@ -67,12 +55,7 @@ def test_a_released_pod_is_out_of_its_replica_set_and_still_selected(scene: Scen
 
 
 def test_a_pod_counts_when_it_has_been_ready_for_min_ready_seconds(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("slow", minReadySeconds=10))
-    scene.settle(20)
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    old = scene.pod("slow")
+    (old,) = scene.given(deployment("slow", minReadySeconds=10), spare="o1")
 
     scene.interrupt("s1")
     scene.run(until=60)
@@ -86,11 +69,8 @@ def test_a_pod_counts_when_it_has_been_ready_for_min_ready_seconds(scene: Scene)
 
 
 def test_what_karpenter_was_told_comes_back_when_a_pod_is_rolled_back(scene: Scene) -> None:
-    scene.add_node("s1")
     kept = {"annotations": {names.DO_NOT_DISRUPT: "yes"}}
-    scene.apply(deployment("kept", pod=kept), deployment("plain"))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("kept", pod=kept), deployment("plain"))
 
     scene.recommend("s1")
     scene.run(until=950)
@@ -118,11 +98,7 @@ def test_a_selector_of_expressions_selects_as_well(scene: Scene) -> None:
             {"key": "legacy", "operator": "DoesNotExist"},
         ],
     }
-    scene.add_node("s1")
-    scene.apply(made)
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(made, spare="o1")
 
     scene.interrupt("s1")
     scene.run(until=20)

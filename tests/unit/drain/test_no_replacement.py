@@ -13,11 +13,7 @@ def owned(scene: Scene, app: str) -> dict[str, bool]:
 
 
 def test_a_replacement_that_finds_a_place_late_is_still_waited_for(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("one"))
-    scene.settle()
-    scene.begin()
-    pod = scene.pod("one")
+    (pod,) = scene.given(deployment("one"))
     scene.later(70, lambda: scene.add_node("o1", spot=False))
 
     scene.interrupt("s1")
@@ -32,12 +28,7 @@ def test_a_replacement_that_finds_a_place_late_is_still_waited_for(scene: Scene)
 
 
 def test_without_capacity_a_pod_serves_to_its_last_moment(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("web", 3))
-    scene.settle()
-    scene.add_node("o1", spot=False, room="0.2")
-    scene.begin()
-    pods = [pod.name for pod in scene.pods("web")]
+    pods = scene.given(deployment("web", 3), spare="o1", room={"o1": "0.2"})
 
     scene.interrupt("s1")
     scene.run(until=110)
@@ -51,11 +42,7 @@ def test_one_that_must_keep_apart_and_has_no_spare_node_goes_at_the_last_moment(
     scene: Scene,
 ) -> None:
     """Each node has its pod, and nothing lets two of them share one."""
-    scene.add_node("s1")
-    scene.add_node("s2")
-    scene.apply(deployment("shy", 2, pod=apart("shy")))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("shy", 2, pod=apart("shy")), on="s1 s2")
     doomed, other = scene.pod("shy", "s1"), scene.pod("shy", "s2")
 
     scene.interrupt("s1")
@@ -71,12 +58,7 @@ def test_one_that_must_keep_apart_and_has_no_spare_node_goes_at_the_last_moment(
 
 
 def test_one_that_must_keep_apart_takes_the_spare_node(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("shy", pod=apart("shy")))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    pod = scene.pod("shy")
+    (pod,) = scene.given(deployment("shy", pod=apart("shy")), spare="o1")
 
     scene.interrupt("s1")
     scene.run(until=20)
@@ -87,12 +69,7 @@ def test_one_that_must_keep_apart_takes_the_spare_node(scene: Scene) -> None:
 
 def test_under_a_quota_the_pod_is_back_with_its_owner_just_before_it_goes(scene: Scene) -> None:
     """Then its going makes the ReplicaSet try again at once, rather than after its back-off."""
-    scene.add_node("s1")
-    scene.apply(deployment("tight"), quota(pods="1"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    pod = scene.pod("tight")
+    (pod,) = scene.given(deployment("tight"), quota(pods="1"), spare="o1")
 
     scene.interrupt("s1")
     scene.run(until=84.9)
@@ -114,28 +91,18 @@ def test_under_a_quota_the_pod_is_back_with_its_owner_just_before_it_goes(scene:
 def test_one_refused_creation_teaches_to_release_no_more(make_scene: MakeScene) -> None:
     """The first releases are enough to learn that the quota allows no replacement."""
     scene = make_scene(window=2)
-    scene.add_node("s1")
-    scene.apply(deployment("tight", 20), quota(pods="20"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    pods = [pod.name for pod in scene.pods("tight")]
+    pods = scene.given(deployment("tight", 20), quota(pods="20"), spare="o1")
 
     scene.interrupt("s1")
     scene.run(until=60)
 
-    assert sum(scene.story(pod)[0] == "1.0 release NodeDoomed" for pod in pods) == 2
-    assert sum(scene.story(pod)[0] == "1.0 wait CannotBeReplaced" for pod in pods) == 18
+    assert sum(scene.story(pod).order()[0] == "release NodeDoomed" for pod in pods) == 2
+    assert sum(scene.story(pod).order()[0] == "wait CannotBeReplaced" for pod in pods) == 18
     assert len(scene.told("NodeDoomed")) == 2
 
 
 def test_a_quota_raised_in_time_lets_the_handover_go_on(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("tight"), quota(pods="1"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    pod = scene.pod("tight")
+    (pod,) = scene.given(deployment("tight"), quota(pods="1"), spare="o1")
     scene.later(20, lambda: scene.apply(quota(pods="2")))
 
     scene.interrupt("s1")
@@ -147,12 +114,7 @@ def test_a_quota_raised_in_time_lets_the_handover_go_on(scene: Scene) -> None:
 
 
 def test_a_hint_is_given_up_as_soon_as_a_quota_forbids_the_replacement(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("tight"), quota(pods="1"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    pod = scene.pod("tight")
+    (pod,) = scene.given(deployment("tight"), quota(pods="1"), spare="o1")
 
     scene.recommend("s1")
     scene.run(until=60)
@@ -171,11 +133,7 @@ def test_a_hint_is_given_up_as_soon_as_a_quota_forbids_the_replacement(scene: Sc
 def test_at_its_last_moment_a_single_pod_goes_whatever_its_budget_says(
     scene: Scene, bound: Manifest
 ) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("one"), budget("one", **bound))
-    scene.settle()
-    scene.begin()
-    pod = scene.pod("one")
+    (pod,) = scene.given(deployment("one"), budget("one", **bound))
 
     scene.interrupt("s1")
     scene.run(until=110)

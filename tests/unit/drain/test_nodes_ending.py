@@ -30,11 +30,7 @@ def is_untouched(node: Node) -> bool:
 
 
 def test_load_balancers_leave_a_node_with_its_last_handed_over_pod(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("web", 2))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 2), spare="o1")
 
     scene.interrupt("s1")
     scene.run(until=3)
@@ -42,7 +38,7 @@ def test_load_balancers_leave_a_node_with_its_last_handed_over_pod(scene: Scene)
     scene.run(until=10)
 
     assert is_excluded(scene.node("s1"))
-    assert [line.split(" ", 1)[1] for line in scene.story("s1")] == [
+    assert scene.story("s1").order() == [
         "mark SpotInterruption",
         "exclude-from-load-balancers NodeDying",
     ]
@@ -50,11 +46,7 @@ def test_load_balancers_leave_a_node_with_its_last_handed_over_pod(scene: Scene)
 
 
 def test_load_balancers_leave_a_node_a_minute_before_its_deadline(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("stuck"))
-    scene.settle()
-    scene.add_node("o1", spot=False, room="0.01")
-    scene.begin()
+    scene.given(deployment("stuck"), spare="o1", room={"o1": "0.01"})
 
     scene.interrupt("s1")
     scene.run(until=110)
@@ -63,44 +55,31 @@ def test_load_balancers_leave_a_node_a_minute_before_its_deadline(scene: Scene) 
 
 
 def test_the_last_node_stays_behind_its_load_balancers(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("stuck"))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("stuck"))
 
     scene.interrupt("s1")
     scene.run(until=110)
 
-    assert scene.story("s1")[1:] == ["60.0 leave NoOtherNode"]
+    assert scene.story("s1").order()[1:] == ["leave NoOtherNode"]
     assert not is_excluded(scene.node("s1"))
 
 
 def test_of_nodes_that_go_one_after_the_other_the_last_stays(scene: Scene) -> None:
     """All in one invocation, which a pod without a place keeps busy."""
-    scene.add_node("s1")
-    scene.apply(deployment("stuck"))
-    scene.settle()
-    scene.add_node("s2", room="0.01")
-    scene.add_node("s3", room="0.01")
-    scene.begin()
+    scene.given(deployment("stuck"), spare="s2 s3", room={"s2": "0.01", "s3": "0.01"})
 
     scene.interrupt("s1")
     scene.later(2, lambda: scene.interrupt("s2"))
     scene.later(4, lambda: scene.interrupt("s3"))
     scene.run(until=15)
 
-    assert scene.story("s2")[1:] == ["2.0 exclude-from-load-balancers NodeDying"]
-    assert scene.story("s3")[1:] == ["4.0 leave NoOtherNode"]
+    assert scene.story("s2").order()[1:] == ["exclude-from-load-balancers NodeDying"]
+    assert scene.story("s3").order()[1:] == ["leave NoOtherNode"]
 
 
 def test_it_is_not_asked_again_and_again_what_load_balancers_would_keep(scene: Scene) -> None:
     """The API server fails just that question while everything else goes on."""
-    scene.add_node("s1")
-    scene.apply(deployment("web", 10))
-    scene.settle()
-    scene.add_node("s2")
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 10), spare="s2 o1")
 
     def asks_for_others(request: Request) -> bool:
         return isinstance(request, List) and request.selection == selections.OTHER_NODES
@@ -125,7 +104,7 @@ def test_nodes_that_are_not_ready_are_no_use_to_load_balancers(scene: Scene) -> 
     scene.interrupt("s1")
     scene.run(until=10)
 
-    assert scene.story("s1")[1:] == ["1.0 leave NoOtherNode"]
+    assert scene.story("s1").order()[1:] == ["leave NoOtherNode"]
 
 
 def test_a_node_leaves_the_load_balancers_when_the_only_ready_one_comes_late_in_the_list(
@@ -164,17 +143,13 @@ def test_a_label_that_another_put_there_is_not_taken_off(scene: Scene) -> None:
 
 def test_a_node_that_was_not_taken_is_given_back(scene: Scene) -> None:
     """EC2 still says running: mark, cordon and exclusion are lifted."""
-    scene.add_node("s1")
-    scene.apply(deployment("web", 2))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 2), spare="o1")
 
     scene.interrupt("s1", spare=True)
     scene.run(until=400)
 
-    assert scene.story("s1")[-2].split(" ", 1)[1] == "wait DeadlinePassed"
-    assert scene.story("s1")[-1] == "180.0 lift InstanceRunning"
+    assert scene.story("s1").order()[-2] == "wait DeadlinePassed"
+    assert scene.story("s1").order()[-1] == "lift InstanceRunning"
     assert is_untouched(scene.node("s1"))
     assert scene.is_quiet
 
@@ -194,26 +169,19 @@ def test_a_cordon_that_was_there_before_stays(scene: Scene) -> None:
 
 
 def test_a_stopped_node_is_complete_and_stays_marked(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("web", 2))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 2), spare="o1")
 
     scene.interrupt("s1", action="stop")
     scene.run(until=600)
 
-    assert scene.story("s1")[-1].split(" ", 1)[1] == "complete InstanceOff"
+    assert scene.story("s1").order()[-1] == "complete InstanceOff"
     assert is_marked(scene.node("s1"))
     assert scene.is_quiet
     assert len([d for _, d in scene.told("InstanceOff")]) == 1
 
 
 def test_a_node_that_comes_back_after_a_stop_is_given_back(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(stateful_set("db", 1, pod=HANGING))
-    scene.settle()
-    scene.begin()
+    scene.given(stateful_set("db", 1, pod=HANGING))
 
     def come_back() -> None:
         scene.cluster.start_node("s1")
@@ -232,11 +200,7 @@ def test_a_node_that_comes_back_after_a_stop_is_given_back(scene: Scene) -> None
 
 def test_an_ordinal_that_hangs_on_a_stopped_node_is_freed(scene: Scene) -> None:
     """Its kubelet is off, so it stays Terminating until the node is declared out of service."""
-    scene.add_node("s1")
-    scene.apply(stateful_set("db", 1, pod=HANGING))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(stateful_set("db", 1, pod=HANGING), spare="o1")
 
     scene.interrupt("s1", action="stop")
     scene.run(until=400)
@@ -248,13 +212,8 @@ def test_an_ordinal_that_hangs_on_a_stopped_node_is_freed(scene: Scene) -> None:
 
 
 def test_an_ordinal_that_its_budget_kept_on_a_stopped_node_is_freed(scene: Scene) -> None:
-    scene.add_node("s1")
     keeps = {"annotations": {names.AT_DEADLINE: "leave"}}
-    scene.apply(stateful_set("db", 1, pod=keeps))
-    scene.apply(budget("db", maxUnavailable=0))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(stateful_set("db", 1, pod=keeps), budget("db", maxUnavailable=0), spare="o1")
 
     scene.interrupt("s1", action="stop")
     scene.run(until=400)
@@ -265,22 +224,17 @@ def test_an_ordinal_that_its_budget_kept_on_a_stopped_node_is_freed(scene: Scene
 
 def test_the_taint_can_be_switched_off(make_scene: MakeScene) -> None:
     scene = make_scene(do_out_of_service=False)
-    scene.add_node("s1")
-    scene.apply(stateful_set("db", 1, pod=HANGING))
-    scene.settle()
-    scene.begin()
+    scene.given(stateful_set("db", 1, pod=HANGING))
 
     scene.interrupt("s1", action="stop")
     scene.run(until=300)
 
     assert not scene.node("s1").has_taint(names.OUT_OF_SERVICE)
-    assert scene.story("s1")[-1].split(" ", 1)[1] == "complete InstanceOff"
+    assert scene.story("s1").order()[-1] == "complete InstanceOff"
 
 
 def test_while_ec2_does_not_answer_nothing_is_lifted(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(on="s1 o1")
     scene.later(100, lambda: scene.instances.fail(InstancesError("throttled")))
     scene.later(300, lambda: scene.instances.fail(None))
 
@@ -302,11 +256,7 @@ def test_an_ordinal_is_freed_when_ec2_lists_its_instance_no_more_and_its_node_is
 ) -> None:
     """Any invocation may hear the second answer, though none remembers the first."""
     scene = make_scene(environments_kept=environments_kept)
-    scene.add_node("s1")
-    scene.apply(stateful_set("db", 1, pod=HANGING))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(stateful_set("db", 1, pod=HANGING), spare="o1")
     instance_id = scene.node("s1").instance_id
 
     scene.interrupt("s1", spare=True)
@@ -326,20 +276,15 @@ def test_an_ordinal_is_freed_when_ec2_lists_its_instance_no_more_and_its_node_is
 def test_a_node_that_lives_keeps_its_pods_and_volumes_when_ec2_does_not_list_its_instance(
     scene: Scene,
 ) -> None:
-    scene.add_node("s1")
     keeps = {"annotations": {names.AT_DEADLINE: "leave"}}
-    scene.apply(stateful_set("db", 1, pod=keeps))
-    scene.apply(budget("db", maxUnavailable=0))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(stateful_set("db", 1, pod=keeps), budget("db", maxUnavailable=0), spare="o1")
     instance_id = scene.node("s1").instance_id
     scene.later(100, lambda: scene.instances.forget(instance_id))
 
     scene.interrupt("s1", spare=True)
     scene.run(until=900)
 
-    assert scene.story("s1")[-1].split(" ", 1)[1] == "wait DeadlinePassed"
+    assert scene.story("s1").order()[-1] == "wait DeadlinePassed"
     assert "does not list it" in scene.told("DeadlinePassed")[-1][1].message
     assert not scene.node("s1").has_taint(names.OUT_OF_SERVICE)
     assert scene.pod("db", "s1")
@@ -356,31 +301,26 @@ def test_a_node_without_an_instance_waits(scene: Scene) -> None:
     scene.run(until=400)
 
     assert is_marked(scene.node("s1"))
-    assert scene.story("s1")[-1].split(" ", 1)[1] == "wait DeadlinePassed"
+    assert scene.story("s1").order()[-1] == "wait DeadlinePassed"
 
 
 def test_a_last_running_is_not_believed_for_long(scene: Scene) -> None:
     """EC2 calls the instance running, then says nothing: it may be gone by now."""
-    scene.add_node("s1")
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(on="s1 o1")
     scene.later(135, lambda: scene.instances.fail(InstancesError("throttled")))
 
     scene.interrupt("s1", spare=True)
     scene.run(until=280)
 
     assert is_marked(scene.node("s1"))
-    assert scene.story("s1")[-1].split(" ", 1)[1] == "wait DeadlinePassed"
+    assert scene.story("s1").order()[-1] == "wait DeadlinePassed"
 
 
 def test_a_slow_ec2_delays_no_forced_eviction(scene: Scene) -> None:
     """It is asked about the first node when the pods of the second have to be told."""
-    scene.add_node("s1")
-    scene.add_node("s2")
-    scene.apply(deployment("stuck", 3, pod={"nodeSelector": {"kubernetes.io/hostname": "s2"}}))
-    scene.settle()
-    scene.begin()
-    going = [pod.name for pod in scene.pods("stuck")]
+    going = scene.given(
+        deployment("stuck", 3, pod={"nodeSelector": {"kubernetes.io/hostname": "s2"}}), on="s1 s2"
+    )
 
     scene.interrupt("s1")
     scene.later(32, lambda: scene.interrupt("s2"))
@@ -389,33 +329,26 @@ def test_a_slow_ec2_delays_no_forced_eviction(scene: Scene) -> None:
 
     told = [scene.gone_at(name) for name in going]
     assert told == pytest.approx([32 + 120 - 31] * 3, abs=0.2)
-    assert scene.story("s1")[-1] == "129.0 complete InstanceOff"
+    assert scene.story("s1").order()[-1] == "complete InstanceOff"
 
 
 def test_an_instance_that_is_asked_about_is_not_given_up_before_the_answer(scene: Scene) -> None:
     """A hint expires, but not while EC2 may still say that the instance ends."""
-    scene.add_node("s1")
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(on="s1 o1")
     scene.recommend("s1")
     scene.run(until=5)
     scene.instances.set_state(scene.node("s1").instance_id, "shutting-down")
     scene.instances.answer_after(timedelta(seconds=5), scene.clock)
     scene.run(until=1_000)
 
-    assert [line.split(" ", 1)[1] for line in scene.story("s1")][-1] == "wait InstanceEnding"
+    assert scene.story("s1").order()[-1] == "wait InstanceEnding"
 
 
 def test_an_api_server_that_is_slow_to_say_which_nodes_remain_holds_no_pod_up(
     make_scene: MakeScene,
 ) -> None:
     scene = make_scene(load_balancer_lead=timedelta(seconds=40))
-    scene.add_node("s1")
-    scene.add_node("o1", spot=False, room="0")
-    scene.apply(deployment("stuck"))
-    scene.settle()
-    scene.begin()
-    old = scene.pod("stuck")
+    (old,) = scene.given(deployment("stuck"), on="s1 o1", room={"o1": "0"})
 
     def is_about_others(request: Request) -> bool:
         return isinstance(request, List) and request.selection == selections.OTHER_NODES
@@ -430,18 +363,13 @@ def test_an_api_server_that_is_slow_to_say_which_nodes_remain_holds_no_pod_up(
 
 
 def test_a_notice_that_was_spoilt_is_told_and_the_node_left(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("one"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    pod = scene.pod("one")
+    (pod,) = scene.given(deployment("one"), spare="o1")
     spoilt = {"annotations": {names.NOTICE: "{"}, "labels": {names.DOOMED: "interruption"}}
     scene.cluster.server.patch("Node", ("", "s1"), {"metadata": spoilt})
 
     scene.run(until=200)
 
-    assert scene.story("s1") == ["30.0 leave UnreadableNotice"]
+    assert scene.story("s1").order() == ["leave UnreadableNotice"]
     assert len(scene.told("UnreadableNotice")) == 1
     assert scene.told("UnreadableNotice")[0][1].warning
     assert scene.story(pod) == []

@@ -13,11 +13,9 @@ from tests.unit.drain.manifests import bare_pod, budget, deployment, stateful_se
 
 def test_a_node_deleted_early_leaves_nothing_behind(scene: Scene) -> None:
     """Its pods are collected by Kubernetes; the replacements are on their way already."""
-    scene.add_node("s1")
-    scene.apply(deployment("web", 2), deployment("stuck", pod={"cpu": "3"}))
-    scene.settle()
-    scene.add_node("o1", spot=False, room="1")
-    scene.begin()
+    scene.given(
+        deployment("web", 2), deployment("stuck", pod={"cpu": "3"}), spare="o1", room={"o1": "1"}
+    )
     scene.later(40, lambda: scene.cluster.kill_node("s1", timedelta(seconds=0)))
     scene.later(40, lambda: scene.observer.lose("s1"))
 
@@ -53,12 +51,7 @@ def test_an_instance_that_dies_early_takes_its_pods_with_it_and_nothing_else(
 
 
 def test_a_replacement_that_lands_on_another_dying_node_moves_on(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("one"), budget("one", minAvailable=1))
-    scene.settle()
-    scene.add_node("s2")
-    scene.begin()
-    first = scene.pod("one")
+    (first,) = scene.given(deployment("one"), budget("one", minAvailable=1), spare="s2")
 
     scene.interrupt("s1")
     scene.run(until=2)
@@ -75,12 +68,7 @@ def test_a_replacement_that_lands_on_another_dying_node_moves_on(scene: Scene) -
 
 
 def test_two_nodes_at_once_share_a_workload_and_it_does_not_dip(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.add_node("s2")
-    scene.apply(deployment("web", 6))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 6), on="s1 s2", spare="o1")
 
     scene.interrupt("s1", "s2")
     scene.run(until=60)
@@ -91,16 +79,9 @@ def test_two_nodes_at_once_share_a_workload_and_it_does_not_dip(scene: Scene) ->
 
 def test_the_minimum_available_counts_pods_that_no_dying_node_has(scene: Scene) -> None:
     """The second node is found in the middle of an invocation: its pods' peers come later."""
-    scene.add_node("s1")
-    scene.apply(deployment("stuck", pod={"cpu": "4"}))
-    scene.settle()
-    scene.add_node("s2", room="0.1")
-    scene.apply(deployment("web", 1))
-    scene.settle()
-    scene.add_node("o1", spot=False, room="1")
-    scene.apply(deployment("web", 3))
-    scene.settle()
-    scene.begin()
+    scene.place(deployment("stuck", pod={"cpu": "4"}))
+    scene.place(deployment("web", 1), on="s2", room={"s2": "0.1"})
+    scene.given(deployment("web", 3), on="o1", room={"o1": "1"})
 
     scene.interrupt("s1")
     scene.later(5, lambda: scene.interrupt("s2"))
@@ -113,12 +94,7 @@ def test_the_minimum_available_counts_pods_that_no_dying_node_has(scene: Scene) 
 
 
 def test_the_same_warning_twice_changes_nothing(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("one"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    pod = scene.pod("one")
+    (pod,) = scene.given(deployment("one"), spare="o1")
 
     scene.interrupt("s1")
     scene.later(2, lambda: scene.interrupt("s1"))
@@ -134,11 +110,7 @@ def test_the_same_warning_twice_changes_nothing(scene: Scene) -> None:
 
 def test_a_warning_turns_a_recommendation_into_a_deadline(scene: Scene) -> None:
     """The pod was released for the hint; now it goes at its last moment, replaced or not."""
-    scene.add_node("s1")
-    scene.apply(deployment("stuck"))
-    scene.settle()
-    scene.begin()
-    pod = scene.pod("stuck")
+    (pod,) = scene.given(deployment("stuck"))
 
     scene.recommend("s1")
     scene.later(30, lambda: scene.interrupt("s1"))
@@ -153,11 +125,7 @@ def test_a_warning_turns_a_recommendation_into_a_deadline(scene: Scene) -> None:
 
 
 def test_a_recommendation_after_the_warning_changes_nothing(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("stuck"))
-    scene.settle()
-    scene.begin()
-    pod = scene.pod("stuck")
+    (pod,) = scene.given(deployment("stuck"))
 
     scene.interrupt("s1")
     scene.later(10, lambda: scene.recommend("s1"))
@@ -171,26 +139,19 @@ def test_a_recommendation_after_the_warning_changes_nothing(scene: Scene) -> Non
 
 @pytest.mark.parametrize("state", ["stopping", "shutting-down"])
 def test_a_change_of_state_after_the_warning_leaves_no_time(scene: Scene, state: str) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("stuck"), bare_pod("alone"))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("stuck"), bare_pod("alone"))
     pod = scene.pod("stuck")
 
     scene.interrupt("s1")
     scene.later(20, lambda: scene.state_change("s1", state))
     scene.run(until=40)
 
-    assert scene.story(pod)[-1] == "20.0 evict LastMoment"
-    assert scene.story("alone") == ["1.0 wait BarePod", "20.0 evict LastMoment"]
+    assert scene.story(pod).order()[-1] == "evict LastMoment"
+    assert scene.story("alone").order() == ["wait BarePod", "evict LastMoment"]
 
 
 def test_a_change_of_state_without_a_warning_leaves_no_time_either(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("web", 2), stateful_set("db", 2), bare_pod("alone"))
-    scene.settle(15)
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 2), stateful_set("db", 2), bare_pod("alone"), spare="o1")
     pods = [pod.name for pod in (*scene.pods("web"), *scene.pods("db"), *scene.pods("alone"))]
 
     scene.state_change("s1", "shutting-down")
@@ -200,11 +161,7 @@ def test_a_change_of_state_without_a_warning_leaves_no_time_either(scene: Scene)
 
 
 def test_hibernation_acts_at_once(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("web", 2), bare_pod("alone"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 2), bare_pod("alone"), spare="o1")
     pods = [pod.name for pod in (*scene.pods("web"), *scene.pods("alone"))]
 
     scene.interrupt("s1", action="hibernate", spare=True)

@@ -17,18 +17,15 @@ from tests.unit.drain.manifests import (
 def observed(make_scene: MakeScene) -> Scene:
     """One workload for each way, all on s1."""
     scene = make_scene(mode=Mode.OBSERVE)
-    scene.add_node("s1")
-    scene.apply(
+    scene.given(
         deployment("web", 3),
         budget("web", maxUnavailable=1),
         stateful_set("db", 2),
         job("sums"),
         bare_pod("alone"),
         daemon_set("agent"),
+        spare="o1",
     )
-    scene.settle(15)
-    scene.add_node("o1", spot=False)
-    scene.begin()
     return scene
 
 

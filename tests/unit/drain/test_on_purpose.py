@@ -19,26 +19,8 @@ from evenkeel_cli.retry_on_conflict import ATTEMPTS, change
 from tests.builders import release_on
 from tests.fixtures.nodes import is_marked
 from tests.fixtures.scene import Scene
+from tests.unit.drain.hands import drain
 from tests.unit.drain.manifests import bare_pod, deployment, job, stateful_set
-
-
-def drain(
-    scene: Scene, *nodes: str, seconds: float = 300, drain_id: str = "drain-1", act: bool = True
-) -> list[Decision]:
-    """Do as ``evenkeel drain NODE`` does in the beginning; the time counts from now."""
-    made = []
-    for name in nodes:
-        decide = partial(
-            draining.begin,
-            until=scene.clock.now() + timedelta(seconds=seconds),
-            now=scene.clock.now(),
-            drain_id=drain_id,
-        )
-        decision = change(scene.cluster, name, decide, act=act)
-        assert decision is not None
-        scene.recorder.decided(decision)
-        made.append(decision)
-    return made
 
 
 def ended(scene: Scene, node: str, drain_id: str = "drain-1") -> Decision | None:
@@ -55,11 +37,7 @@ def patches(request: Request) -> bool:
 @pytest.fixture
 def running(scene: Scene) -> Scene:
     """Three pods of a Deployment on s1, and room for them on o1."""
-    scene.add_node("s1")
-    scene.apply(deployment("web", 3))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 3), spare="o1")
     return scene
 
 
@@ -85,10 +63,7 @@ def test_all_nodes_are_drained_at_once_whatever_the_share_of_hints(scene: Scene)
     nodes = ("s1", "s2", "s3")
     for name in nodes:
         scene.add_node(name)
-    scene.apply(deployment("web", 6))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 6), on="", spare="o1")
 
     drain(scene, *nodes)
     scene.run(until=200)
@@ -98,10 +73,7 @@ def test_all_nodes_are_drained_at_once_whatever_the_share_of_hints(scene: Scene)
 
 
 def test_what_cannot_be_replaced_goes_back_when_time_is_up(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("web", 2))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("web", 2))
 
     drain(scene, "s1")
     scene.run(until=100)
@@ -117,11 +89,7 @@ def test_what_cannot_be_replaced_goes_back_when_time_is_up(scene: Scene) -> None
 
 
 def test_what_a_hint_leaves_stays(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(bare_pod("bare"), job("batch"), stateful_set("db", 1))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(bare_pod("bare"), job("batch"), stateful_set("db", 1), spare="o1")
 
     drain(scene, "s1")
     scene.run(until=400)

@@ -41,12 +41,13 @@ def released(pod: Pod) -> bool:
 
 
 def test_a_second_drainer_that_minds_budgets_costs_no_more_than_they_allow(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("web", 6), budget("web", minAvailable=5))
-    scene.apply(deployment("one"), budget("one", minAvailable=1))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(
+        deployment("web", 6),
+        budget("web", minAvailable=5),
+        deployment("one"),
+        budget("one", minAvailable=1),
+        spare="o1",
+    )
 
     scene.interrupt("s1")
     drain(scene, "s1", every=0.3, spares=nobody)
@@ -60,11 +61,7 @@ def test_a_second_drainer_that_minds_budgets_costs_no_more_than_they_allow(scene
 
 def test_pods_that_another_evicts_are_not_missed(scene: Scene) -> None:
     """Without budgets it empties the node at once; nothing is left over, and all comes back."""
-    scene.add_node("s1")
-    scene.apply(deployment("web", 6), deployment("one"), stateful_set("db", 2))
-    scene.settle(15)
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 6), deployment("one"), stateful_set("db", 2), spare="o1")
 
     scene.interrupt("s1")
     scene.later(1.5, lambda: drain(scene, "s1", every=1, spares=nobody))
@@ -78,11 +75,7 @@ def test_pods_that_another_evicts_are_not_missed(scene: Scene) -> None:
 
 def test_one_that_waits_for_released_pods_costs_nothing(scene: Scene) -> None:
     """Karpenter's drain begins a moment after ours, and waits for do-not-disrupt."""
-    scene.add_node("s1")
-    scene.apply(deployment("web", 6), deployment("one"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 6), deployment("one"), spare="o1")
 
     scene.interrupt("s1")
     scene.later(1.5, lambda: drain(scene, "s1", every=0.2, spares=released))
@@ -93,12 +86,7 @@ def test_one_that_waits_for_released_pods_costs_nothing(scene: Scene) -> None:
 
 
 def test_a_replacement_that_another_evicts_is_waited_for_again(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("one"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    old = scene.pod("one")
+    (old,) = scene.given(deployment("one"), spare="o1")
 
     def evict_the_replacement() -> None:
         replacement = scene.pod("one", "o1")
@@ -114,11 +102,7 @@ def test_a_replacement_that_another_evicts_is_waited_for_again(scene: Scene) -> 
 
 def test_an_uncordon_by_another_changes_nothing_for_the_pods(scene: Scene) -> None:
     """The taint still keeps new pods away."""
-    scene.add_node("s1")
-    scene.apply(deployment("web", 3))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 3), spare="o1")
     uncordoned = {"spec": {"unschedulable": None}}
     scene.later(1.5, lambda: scene.cluster.server.patch("Node", ("", "s1"), uncordoned))
 

@@ -14,7 +14,7 @@ from evenkeel.model.request import Get, List, Request, Selection
 from evenkeel.model.workload import Deployment
 from tests import builders
 from tests.fixtures.scene import Scene
-from tests.unit.drain.manifests import NO_SURGE, Manifest, deployment
+from tests.unit.drain.manifests import NO_SURGE, Manifest, deployment, resource
 
 NEVER: dict[str, Any] = {"metadata": {"annotations": {"evenkeel.dev/handover": "never"}}}
 """A change of a Deployment: never two of its pods at once from now on."""
@@ -24,11 +24,7 @@ MISSING_TWO: dict[str, Any] = {"spec": {"strategy": {"rollingUpdate": {"maxUnava
 
 
 def test_an_owner_who_forbids_two_at_once_meanwhile_is_obeyed(scene: Scene) -> None:
-    scene.add_node("s1", room="0.2")
-    scene.add_node("s2", room="0.2")
-    scene.apply(deployment("web", 4))
-    scene.settle(20)
-    scene.begin()
+    scene.given(deployment("web", 4), on="s1 s2", room={"s": "0.2"})
     scene.interrupt("s1")
     web = ("default", "web")
     scene.later(5, lambda: scene.cluster.server.patch("Deployment", web, NEVER))
@@ -44,18 +40,16 @@ def test_an_owner_who_forbids_two_at_once_meanwhile_is_obeyed(scene: Scene) -> N
 def selected_by_hash(scene: Scene, app: str) -> dict[str, Any]:
     """A NetworkPolicy that selects the pods of an app by their template hash."""
     value = scene.pods(app)[0].metadata.labels[names.TEMPLATE_HASH]
-    return {
-        "apiVersion": "networking.k8s.io/v1",
-        "kind": "NetworkPolicy",
-        "metadata": {"name": "by-hash", "namespace": "default"},
-        "spec": {"podSelector": {"matchLabels": {names.TEMPLATE_HASH: value}}},
-    }
+    return resource(
+        "NetworkPolicy",
+        "by-hash",
+        "default",
+        spec={"podSelector": {"matchLabels": {names.TEMPLATE_HASH: value}}},
+    )
 
 
 def test_a_pod_that_waits_is_handed_over_once_nothing_rules_out_two_at_once(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("web", 2))
-    scene.settle()
+    scene.place(deployment("web", 2))
     scene.apply(selected_by_hash(scene, "web"))
     scene.begin()
     policy = ("default", "by-hash")
@@ -70,9 +64,7 @@ def test_a_pod_that_waits_is_handed_over_once_nothing_rules_out_two_at_once(scen
 
 
 def test_one_pod_more_goes_once_the_deployment_may_miss_one_more(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("web", 3, strategy=NO_SURGE))
-    scene.settle()
+    scene.place(deployment("web", 3, strategy=NO_SURGE))
     scene.apply(selected_by_hash(scene, "web"))
     scene.begin()
     web = ("default", "web")
@@ -86,9 +78,7 @@ def test_one_pod_more_goes_once_the_deployment_may_miss_one_more(scene: Scene) -
 
 
 def test_what_cannot_be_read_again_stays_as_it_was(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("web", 2))
-    scene.settle()
+    scene.place(deployment("web", 2))
     scene.apply(selected_by_hash(scene, "web"))
     scene.begin()
 
@@ -136,7 +126,7 @@ def two_tenants(scene: Scene) -> None:
     """Two workloads on a spot node, in a namespace each; there is room elsewhere."""
     scene.add_node("s1")
     for namespace in ("honest", "huge"):
-        space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
+        space = resource("Namespace", namespace)
         scene.apply(space)
         scene.apply(in_namespace(namespace, deployment(namespace, 2)))
     scene.settle()

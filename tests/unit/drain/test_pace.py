@@ -11,13 +11,12 @@ import pytest
 
 from evenkeel.errors import ThrottledError, UnavailableError
 from evenkeel.flows.drain.workload.planning import Planner
-from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Evict, Get, List, Patch, Request
 from evenkeel.model.workload import ReplicaSet
 from tests.fixtures.scene import CALM, Scene
 from tests.unit.drain.conftest import MakeScene
-from tests.unit.drain.manifests import bare_pod, deployment
+from tests.unit.drain.manifests import SYSTEM, bare_pod, deployment, resource
 
 SLOW_CONTROLLER = replace(CALM, controller_qps=4, controller_burst=1)
 """The ReplicaSet controller makes few pods a second, so that the window matters."""
@@ -47,11 +46,12 @@ def order_of_release(scene: Scene) -> list[str]:
 
 def busy_node(scene: Scene, sizes: Mapping[str, int], **pod: Any) -> None:
     """One spot node with Deployments of these sizes, then a large node without them."""
-    scene.add_node("s1", room="40")
-    scene.apply(*(deployment(app, size, pod=pod.get(app)) for app, size in sizes.items()))
-    scene.settle(60)
-    scene.add_node("o1", spot=False, room="40")
-    scene.begin()
+    scene.given(
+        *(deployment(app, size, pod=pod.get(app)) for app, size in sizes.items()),
+        spare="o1",
+        room={"s1": "40", "o1": "40"},
+        settle=60,
+    )
 
 
 @pytest.mark.parametrize("window", [1, 3, 10])
@@ -95,14 +95,7 @@ def test_those_that_would_reach_zero_go_first_then_rounds(make_scene: MakeScene)
 
 def test_a_higher_priority_goes_before_a_larger_workload(make_scene: MakeScene) -> None:
     scene = make_scene(options=SLOW_CONTROLLER, window=1)
-    scene.apply(
-        {
-            "apiVersion": "scheduling.k8s.io/v1",
-            "kind": "PriorityClass",
-            "metadata": {"name": "high"},
-            "value": 1000,
-        }
-    )
+    scene.apply(resource("PriorityClass", "high", value=1000))
     busy_node(scene, {"big": 6, "vital": 4}, vital={"priorityClassName": "high"})
 
     scene.interrupt("s1")
@@ -131,13 +124,9 @@ def test_a_replacement_that_is_never_made_holds_others_up_for_a_minute(
 
 def test_a_dying_node_s_pods_go_before_a_hint_s(make_scene: MakeScene) -> None:
     scene = make_scene(options=SLOW_CONTROLLER, window=1)
-    scene.add_node("s1", room="2")
-    scene.apply(deployment("calm", 5))
-    scene.settle(20)
+    scene.place(deployment("calm", 5), room={"s1": "2"})
     scene.cluster.server.patch("Node", ("", "s1"), {"spec": {"unschedulable": True}})
-    scene.add_node("s2", room="2")
-    scene.apply(deployment("dying", 5))
-    scene.settle(20)
+    scene.place(deployment("dying", 5), on="s2", room={"s2": "2"})
     scene.cluster.server.patch("Node", ("", "s1"), {"spec": {"unschedulable": None}})
     scene.add_node("o1", spot=False, room="40")
     scene.begin()
@@ -168,11 +157,7 @@ def test_a_slow_api_server_slows_everything_and_stops_nothing(
     make_scene: MakeScene, latency: float
 ) -> None:
     scene = make_scene(options=replace(CALM, latency=timedelta(seconds=latency)))
-    scene.add_node("s1")
-    scene.apply(deployment("web", 3))
-    scene.settle(30)
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 3), spare="o1", settle=30)
 
     scene.interrupt("s1")
     scene.run(until=85)
@@ -185,11 +170,7 @@ def test_a_slow_api_server_slows_everything_and_stops_nothing(
 def test_a_throttled_api_server_gets_its_pause(make_scene: MakeScene) -> None:
     """Two of three writes are told to come back in a second."""
     scene = make_scene()
-    scene.add_node("s1")
-    scene.apply(deployment("web", 6))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 6), spare="o1")
     count = 0
 
     def throttle(request: Request) -> bool:
@@ -199,9 +180,7 @@ def test_a_throttled_api_server_gets_its_pause(make_scene: MakeScene) -> None:
         count += 1
         return count % 3 != 0
 
-    scene.apply(
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": names.SYSTEM_NAMESPACE}}
-    )
+    scene.apply(SYSTEM)
     scene.fail(ThrottledError("busy", retry_after=1), throttle)
     scene.interrupt("s1")
     scene.run(until=85)
@@ -213,13 +192,8 @@ def test_a_throttled_api_server_gets_its_pause(make_scene: MakeScene) -> None:
 
 
 def test_an_api_server_that_is_down_in_the_middle_costs_only_time(scene: Scene) -> None:
-    scene.add_node("s1")
     slow = {"annotations": {"evenkeel.test/ready-after": "5s"}}
-    scene.apply(deployment("web", 3, pod=slow))
-    scene.settle(20)
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    old = [pod.name for pod in scene.pods("web")]
+    old = scene.given(deployment("web", 3, pod=slow), spare="o1")
     scene.fail(UnavailableError("refused"), lambda _: 2 <= scene.seconds < 32)
 
     scene.interrupt("s1")
@@ -233,11 +207,7 @@ def test_an_api_server_that_is_down_in_the_middle_costs_only_time(scene: Scene) 
 def test_an_api_server_that_is_down_at_the_last_moment_is_asked_until_it_answers(
     scene: Scene,
 ) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("stuck"))
-    scene.settle()
-    scene.begin()
-    old = scene.pod("stuck")
+    (old,) = scene.given(deployment("stuck"))
     scene.fail(UnavailableError("refused"), lambda _: 80 <= scene.seconds < 100)
 
     scene.interrupt("s1")
@@ -252,10 +222,7 @@ def test_a_slow_api_server_s_last_moments_are_begun_early_enough(
 ) -> None:
     """The next invocation begins as much earlier as its first reads take."""
     scene = make_scene(options=replace(CALM, latency=timedelta(seconds=latency)))
-    scene.add_node("s1")
-    scene.apply(bare_pod("alone"))
-    scene.settle()
-    scene.begin()
+    scene.given(bare_pod("alone"))
 
     scene.interrupt("s1")
     scene.run(until=115)

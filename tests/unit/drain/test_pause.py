@@ -3,38 +3,18 @@
 import itertools
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 import pytest
 
 from evenkeel.errors import NotFoundError, UnavailableError
 from evenkeel.flows import pause
-from evenkeel.model import names
 from evenkeel.model.request import Request
 from evenkeel.ports import Reply
 from tests.builders import NOW, seconds
 from tests.fixtures.scene import CALM, Scene
 from tests.unit.drain.conftest import MakeScene
-from tests.unit.drain.manifests import bare_pod, deployment
-
-PAUSED: dict[str, Any] = {
-    "apiVersion": "v1",
-    "kind": "ConfigMap",
-    "metadata": {"name": names.PAUSED, "namespace": names.SYSTEM_NAMESPACE},
-}
-
-
-def pause_at(scene: Scene, seconds: float) -> None:
-    """Evenkeel is paused then."""
-    scene.later(seconds, lambda: scene.apply(PAUSED))
-
-
-def resume_at(scene: Scene, seconds: float) -> None:
-    """It is resumed then."""
-    scene.later(
-        seconds,
-        lambda: scene.cluster.delete("ConfigMap", names.PAUSED, names.SYSTEM_NAMESPACE),
-    )
+from tests.unit.drain.hands import pause_at, resume_at
+from tests.unit.drain.manifests import PAUSED, bare_pod, deployment
 
 
 def is_the_question(request: Request) -> bool:
@@ -43,12 +23,7 @@ def is_the_question(request: Request) -> bool:
 
 
 def test_a_handover_stops_in_the_middle_and_goes_on_when_it_is_over(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("one"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    pod = scene.pod("one")
+    (pod,) = scene.given(deployment("one"), spare="o1")
     pause_at(scene, 2)
     resume_at(scene, 40)
 
@@ -72,11 +47,12 @@ def test_no_write_is_made_more_than_a_second_after_it(make_scene: MakeScene) -> 
     """Replacements are made at ten a second, and each release waits for the last one's."""
     slowly = replace(CALM, controller_qps=10, controller_burst=1)
     scene = make_scene(options=slowly, window=1)
-    scene.add_node("s1", room="40")
-    scene.apply(*(deployment(f"app-{number}") for number in range(80)))
-    scene.settle(60)
-    scene.add_node("o1", spot=False, room="40")
-    scene.begin()
+    scene.given(
+        *(deployment(f"app-{number}") for number in range(80)),
+        spare="o1",
+        room={"s1": "40", "o1": "40"},
+        settle=60,
+    )
     pause_at(scene, 4.7)
 
     scene.interrupt("s1")
@@ -89,10 +65,7 @@ def test_no_write_is_made_more_than_a_second_after_it(make_scene: MakeScene) -> 
 
 
 def test_nothing_begins_while_it_lasts_and_every_wake_up_stays(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(bare_pod("alone"))
-    scene.settle()
-    scene.begin()
+    scene.given(bare_pod("alone"))
     pause_at(scene, 0.5)
 
     scene.interrupt("s1")
@@ -105,10 +78,7 @@ def test_nothing_begins_while_it_lasts_and_every_wake_up_stays(scene: Scene) -> 
 
 
 def test_what_is_overdue_when_it_ends_is_done_at_once(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(bare_pod("alone"))
-    scene.settle()
-    scene.begin()
+    scene.given(bare_pod("alone"))
     pause_at(scene, 0.5)
     resume_at(scene, 100)
 
@@ -119,12 +89,8 @@ def test_what_is_overdue_when_it_ends_is_done_at_once(scene: Scene) -> None:
 
 
 def test_a_mark_itself_waits_for_its_end(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("one"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.apply(PAUSED)
-    scene.begin()
+    scene.place(deployment("one"))
+    scene.given(PAUSED, on="o1")
     resume_at(scene, 20)
 
     scene.interrupt("s1")
@@ -138,12 +104,7 @@ def test_a_mark_itself_waits_for_its_end(scene: Scene) -> None:
 
 def test_without_an_answer_about_it_nothing_is_written_for_long(scene: Scene) -> None:
     """It is not known whether Evenkeel is paused: a second later no write is made any more."""
-    scene.add_node("s1")
-    scene.apply(deployment("one"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    pod = scene.pod("one")
+    (pod,) = scene.given(deployment("one"), spare="o1")
     scene.fail(
         UnavailableError("no answer"),
         lambda request: 2 <= scene.seconds < 12 and is_the_question(request),
@@ -160,10 +121,7 @@ def test_without_an_answer_about_it_nothing_is_written_for_long(scene: Scene) ->
 
 
 def test_it_is_asked_for_more_than_once_a_second_while_work_goes_on(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("stuck"))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("stuck"))
 
     scene.interrupt("s1")
     scene.run(until=15)
@@ -222,11 +180,7 @@ def test_pods_that_were_released_before_a_pause_of_a_day_are_looked_after_when_i
     scene: Scene, meanwhile: str
 ) -> None:
     """They had no controller all the time."""
-    scene.add_node("s1")
-    scene.apply(deployment("web", 2))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 2), spare="o1")
     pods = {pod.uid for pod in scene.pods("web")}
     pause_at(scene, 2)
     resume_at(scene, 90_000)

@@ -19,8 +19,7 @@ from tests.unit.drain.manifests import (
 
 def everything(scene: Scene) -> None:
     """One workload for each way on s1, and room elsewhere."""
-    scene.add_node("s1")
-    scene.apply(
+    scene.given(
         deployment("web", 3),
         budget("web", maxUnavailable=1),
         deployment("old", 2, strategy={"type": "Recreate"}),
@@ -28,10 +27,8 @@ def everything(scene: Scene) -> None:
         job("sums"),
         bare_pod("alone"),
         daemon_set("agent"),
+        spare="o1",
     )
-    scene.settle(20)
-    scene.add_node("o1", spot=False)
-    scene.begin()
 
 
 @pytest.mark.parametrize("action", ["terminate", "stop"])
@@ -86,10 +83,7 @@ def test_a_node_that_is_marked_and_idle_is_looked_at_once_a_minute(scene: Scene)
 def test_waiting_for_a_place_asks_for_little(make_scene: MakeScene) -> None:
     """A released pod whose replacement finds no place is watched, not polled for."""
     scene = make_scene(rebalance_expiry=timedelta(minutes=5))
-    scene.add_node("s1")
-    scene.apply(deployment("stuck"))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("stuck"))
 
     scene.recommend("s1")
     scene.run(until=20)
@@ -100,11 +94,7 @@ def test_waiting_for_a_place_asks_for_little(make_scene: MakeScene) -> None:
 
 
 def test_a_last_moment_asks_and_writes_each_thing_once(scene: Scene) -> None:
-    scene.add_node("s1", room="40")
-    scene.apply(deployment("many", 50))
-    scene.settle()
-    scene.begin()
-    pods = [pod.name for pod in scene.pods("many")]
+    pods = scene.given(deployment("many", 50), room={"s1": "40"})
 
     scene.interrupt("s1")
     scene.run(until=119)

@@ -17,11 +17,8 @@ from tests.unit.drain.manifests import deployment
 def test_many_controllers_of_a_namespace_are_read_by_one_listing_and_none_singly(
     scene: Scene,
 ) -> None:
-    scene.add_node("s1")
     number = reads.MANY + 1
-    scene.apply(*(deployment(f"web-{i}") for i in range(number)))
-    scene.settle()
-    scene.begin()
+    scene.given(*(deployment(f"web-{i}") for i in range(number)))
     view = View()
 
     (pods,) = reads.list_all(scene.cluster, [selections.candidates_on("s1")])
@@ -38,11 +35,7 @@ def test_many_controllers_of_a_namespace_are_read_by_one_listing_and_none_singly
 
 def test_where_listing_is_forbidden_each_controller_is_read_by_itself(scene: Scene) -> None:
     number = reads.MANY + 1
-    scene.add_node("s1")
-    scene.apply(*(deployment(f"web-{i}") for i in range(number)))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(*(deployment(f"web-{i}") for i in range(number)), spare="o1")
     scene.fail(
         ForbiddenError("cannot list resource"),
         lambda r: isinstance(r, List) and r.selection.kind in (Deployment, ReplicaSet),

@@ -57,12 +57,7 @@ def test_a_tenth_of_the_spot_nodes_is_cordoned_and_at_least_one(
 
 def test_the_next_is_cordoned_when_one_is_lifted(make_scene: MakeScene) -> None:
     scene = make_scene(**FIVE_MINUTES)
-    for name in ("s1", "s2", "s3"):
-        scene.add_node(name)
-    scene.apply(deployment("web", 6))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 6), on="s1 s2 s3", spare="o1")
 
     scene.recommend("s1")
     scene.later(100, lambda: scene.recommend("s2"))
@@ -71,10 +66,10 @@ def test_the_next_is_cordoned_when_one_is_lifted(make_scene: MakeScene) -> None:
     scene.run(until=330)
 
     assert cordoned(scene) == {"s2"}
-    assert scene.story("s1")[-1] == "300.0 lift HintExpired"
-    assert scene.story("s2") == [
-        "100.0 mark RebalanceRecommendation",
-        "300.0 cordon RebalanceRecommendation",
+    assert scene.story("s1").order()[-1] == "lift HintExpired"
+    assert scene.story("s2").order() == [
+        "mark RebalanceRecommendation",
+        "cordon RebalanceRecommendation",
     ]
     assert scene.pods("web", "s2") == []
     assert scene.lowest("web") == 6
@@ -85,12 +80,13 @@ def test_pods_that_were_known_already_are_handed_over_from_the_next_node(
 ) -> None:
     """Both nodes run the same Deployment; the first has a pod that never finds a place."""
     scene = make_scene(rebalance_share=1.0)
-    scene.add_node("s1")
-    scene.add_node("s2")
-    scene.apply(deployment("web", 4), deployment("stuck", pod={"cpu": "3"}))
-    scene.settle()
-    scene.add_node("o1", spot=False, room="1")
-    scene.begin()
+    scene.given(
+        deployment("web", 4),
+        deployment("stuck", pod={"cpu": "3"}),
+        on="s1 s2",
+        spare="o1",
+        room={"o1": "1"},
+    )
 
     scene.recommend("s1")
     scene.later(20, lambda: scene.recommend("s2"))
@@ -119,10 +115,7 @@ def test_the_share_is_of_the_nodes_that_the_labels_call_spot(
 
 
 def test_one_superseded_by_a_warning_makes_room_for_the_next(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.add_node("s2")
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(on="s1 s2 o1")
 
     scene.recommend("s1", "s2")
     scene.run(until=20)
@@ -135,17 +128,13 @@ def test_one_superseded_by_a_warning_makes_room_for_the_next(scene: Scene) -> No
 
 def test_no_share_means_no_cordon(make_scene: MakeScene) -> None:
     scene = make_scene(rebalance_share=0.0, **FIVE_MINUTES)
-    scene.add_node("s1")
-    scene.apply(deployment("web", 2))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 2), spare="o1")
 
     scene.recommend("s1")
     scene.run(until=400)
 
     assert cordoned(scene) == set()
-    assert scene.story("s1") == ["0.0 mark RebalanceRecommendation", "300.0 lift HintExpired"]
+    assert scene.story("s1").order() == ["mark RebalanceRecommendation", "lift HintExpired"]
     assert not is_marked(scene.node("s1"))
 
 
@@ -170,26 +159,20 @@ def test_the_cordon_expires_with_the_hint_and_only_ours_is_lifted(make_scene: Ma
 def test_a_hint_on_a_node_that_ends_is_not_lifted(make_scene: MakeScene) -> None:
     """EC2 says stopping, though no warning ever came."""
     scene = make_scene(**FIVE_MINUTES)
-    scene.add_node("s1")
-    scene.apply(deployment("stuck"))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("stuck"))
     instance_id = scene.node("s1").instance_id
     scene.later(295, lambda: scene.instances.set_state(instance_id, "stopping"))
 
     scene.recommend("s1")
     scene.run(until=420)
 
-    assert scene.story("s1")[-1] == "300.0 wait InstanceEnding"
+    assert scene.story("s1").order()[-1] == "wait InstanceEnding"
     assert cordoned(scene) == {"s1"}
 
 
 def test_what_was_not_replaced_by_then_goes_back_and_rests(make_scene: MakeScene) -> None:
     scene = make_scene(**FIVE_MINUTES)
-    scene.add_node("s1")
-    scene.apply(deployment("stuck"))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("stuck"))
     (before,) = scene.pods("stuck")
 
     scene.recommend("s1")
@@ -200,12 +183,12 @@ def test_what_was_not_replaced_by_then_goes_back_and_rests(make_scene: MakeScene
     assert after.metadata.labels == before.metadata.labels
     assert after.metadata.annotations == before.metadata.annotations
     assert after.controller is not None
-    assert scene.story(before.name) == [
-        "1.0 release NodeDoomed",
-        "1.0 wait ReplacementPending",
-        "300.0 roll-back DeadlinePassed",
+    assert scene.story(before.name).order() == [
+        "release NodeDoomed",
+        "wait ReplacementPending",
+        "roll-back DeadlinePassed",
     ]
-    assert scene.story("stuck") == ["300.0 cool-down HandoverRolledBack"]
+    assert scene.story("stuck").order() == ["cool-down HandoverRolledBack"]
     rest = cooldown(scene, "stuck")
     assert rest is not None
     assert rest.failures == 1
@@ -217,21 +200,17 @@ def test_what_was_not_replaced_by_then_goes_back_and_rests(make_scene: MakeScene
 
 def test_a_second_failure_doubles_the_rest(make_scene: MakeScene) -> None:
     scene = make_scene(**FIVE_MINUTES)
-    scene.add_node("s1")
-    scene.apply(deployment("stuck"))
-    scene.settle()
-    scene.begin()
-    pod = scene.pod("stuck")
+    (pod,) = scene.given(deployment("stuck"))
 
     scene.recommend("s1")
     scene.later(400, lambda: scene.recommend("s1"))
     scene.run(until=1000)
 
-    assert scene.story(pod)[3:] == [
-        "401.0 leave CoolingDown",
-        "600.0 release NodeDoomed",
-        "600.0 wait ReplacementPending",
-        "700.0 roll-back DeadlinePassed",
+    assert scene.story(pod).order()[3:] == [
+        "leave CoolingDown",
+        "release NodeDoomed",
+        "wait ReplacementPending",
+        "roll-back DeadlinePassed",
     ]
     rest = cooldown(scene, "stuck")
     assert rest is not None
@@ -243,11 +222,7 @@ def test_a_second_failure_doubles_the_rest(make_scene: MakeScene) -> None:
 
 def test_a_rest_is_no_rest_from_a_warning(make_scene: MakeScene) -> None:
     scene = make_scene(**FIVE_MINUTES)
-    scene.add_node("s1")
-    scene.apply(deployment("one"))
-    scene.settle()
-    scene.begin()
-    pod = scene.pod("one")
+    (pod,) = scene.given(deployment("one"))
 
     scene.recommend("s1")
     scene.later(350, lambda: scene.add_node("o1", spot=False))
@@ -261,10 +236,7 @@ def test_a_rest_is_no_rest_from_a_warning(make_scene: MakeScene) -> None:
 def test_the_rest_is_written_before_anything_goes_back(make_scene: MakeScene) -> None:
     """Once all pods are back nothing tells any more that their workload needs a rest."""
     scene = make_scene(**FIVE_MINUTES)
-    scene.add_node("s1")
-    scene.apply(deployment("stuck", 2))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("stuck", 2))
     reset = UnavailableError("reset")
     scene.fail(reset, lambda r: isinstance(r, Patch) and r.kind is Deployment, times=1)
 
@@ -280,10 +252,7 @@ def test_a_cooldown_that_can_never_be_written_keeps_no_pod_from_going_back(
     make_scene: MakeScene,
 ) -> None:
     scene = make_scene(**FIVE_MINUTES)
-    scene.add_node("s1")
-    scene.apply(deployment("stuck"))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("stuck"))
     scene.fail(ForbiddenError("no"), lambda r: isinstance(r, Patch) and r.kind is Deployment)
 
     scene.recommend("s1")
@@ -298,12 +267,7 @@ def test_a_cooldown_that_can_never_be_written_keeps_no_pod_from_going_back(
 def test_too_little_time_before_the_expiry_is_not_begun_with(make_scene: MakeScene) -> None:
     """Its share came free with less than a minute to go."""
     scene = make_scene(rebalance_expiry=timedelta(seconds=90))
-    scene.add_node("s1")
-    scene.add_node("s2")
-    scene.apply(deployment("web", 2))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 2), on="s1 s2", spare="o1")
     second = scene.pods("web", "s2")[0].name
 
     scene.recommend("s1")
@@ -320,12 +284,8 @@ def test_a_replaced_pod_that_its_budget_keeps_goes_back_at_the_expiry(
 ) -> None:
     """Its budget was changed on the way; no pod may stay released for ever."""
     scene = make_scene(**FIVE_MINUTES)
-    scene.add_node("s1")
     slow = {"annotations": {"evenkeel.test/ready-after": "20s"}}
-    scene.apply(deployment("one", pod=slow), budget("one", minAvailable=1))
-    scene.settle(30)
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("one", pod=slow), budget("one", minAvailable=1), spare="o1", settle=30)
     scene.later(10, lambda: scene.apply(budget("one", minAvailable=3)))
 
     scene.recommend("s1")
@@ -337,11 +297,7 @@ def test_a_replaced_pod_that_its_budget_keeps_goes_back_at_the_expiry(
 
 
 def test_spot_nodes_that_cannot_be_counted_are_not_asked_for_in_a_hurry(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.add_node("s2")
-    scene.apply(deployment("stuck"))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("stuck"), on="s1 s2")
 
     def counts(request: Request) -> bool:
         return isinstance(request, List) and request.metadata_only
@@ -357,11 +313,7 @@ def test_spot_nodes_that_cannot_be_counted_are_not_asked_for_in_a_hurry(scene: S
 
 def test_spot_nodes_are_counted_once_a_minute_at_most(make_scene: MakeScene) -> None:
     scene = make_scene(**FIVE_MINUTES)
-    for number in range(5):
-        scene.add_node(f"s{number}")
-    scene.apply(deployment("stuck", pod={"cpu": "4"}))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("stuck", pod={"cpu": "4"}), on="s0 s1 s2 s3 s4")
 
     scene.recommend(*(f"s{number}" for number in range(5)))
     scene.run(until=290)
@@ -385,13 +337,10 @@ def test_a_hint_expires_though_ec2_does_not_answer(make_scene: MakeScene) -> Non
 
 def test_a_hold_ends_with_its_budget_s_trouble_while_other_work_goes_on(scene: Scene) -> None:
     """A pod without a place keeps the invocation busy; the budget is read again every second."""
-    scene.add_node("s1")
-    scene.apply(deployment("stuck", pod={"cpu": "3"}))
-    scene.settle()
-    scene.apply(deployment("ill", 2), budget("ill", minAvailable=3))
-    scene.settle()
-    scene.add_node("o1", spot=False, room="1")
-    scene.begin()
+    scene.place(deployment("stuck", pod={"cpu": "3"}))
+    scene.given(
+        deployment("ill", 2), budget("ill", minAvailable=3), on="", spare="o1", room={"o1": "1"}
+    )
     pods = [pod.name for pod in scene.pods("ill", "s1")]
     scene.later(6.5, lambda: scene.apply(budget("ill", minAvailable=2)))
 
@@ -417,10 +366,7 @@ def test_a_replica_set_without_a_deployment_rests_itself(make_scene: MakeScene) 
     ):
         labels[names.TEMPLATE_HASH] = "abc"
     hashed["metadata"]["labels"] = {names.TEMPLATE_HASH: "abc"}
-    scene.add_node("s1")
-    scene.apply(hashed)
-    scene.settle()
-    scene.begin()
+    scene.given(hashed)
     conflict = ConflictError("changed")
     scene.fail(conflict, lambda r: isinstance(r, Patch) and r.kind is ReplicaSet, times=1)
 
@@ -436,10 +382,7 @@ def test_a_replica_set_without_a_deployment_rests_itself(make_scene: MakeScene) 
 
 def test_an_answer_that_is_not_needed_any_more_keeps_no_invocation_at_work(scene: Scene) -> None:
     """The node is gone before the spot nodes are counted."""
-    scene.add_node("s1")
-    scene.apply(deployment("one"))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("one"))
 
     def counts(request: Request) -> bool:
         return isinstance(request, List) and request.metadata_only

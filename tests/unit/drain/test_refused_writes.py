@@ -52,12 +52,7 @@ def times(scene: Scene, name: str, kind: type[Any]) -> list[float]:
 def test_a_refused_release_is_made_when_its_error_lets_it(
     scene: Scene, error: ClusterError, rest: float
 ) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("one"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    old = scene.pod("one")
+    (old,) = scene.given(deployment("one"), spare="o1")
     scene.fail(error, patches(Pod), times=1)
 
     scene.interrupt("s1")
@@ -70,12 +65,7 @@ def test_a_refused_release_is_made_when_its_error_lets_it(
 
 
 def test_a_release_whose_answer_got_lost_is_not_made_twice(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("one"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    old = scene.pod("one")
+    (old,) = scene.given(deployment("one"), spare="o1")
     scene.fail(UNANSWERED, patches(Pod), times=1, done=True)
 
     scene.interrupt("s1")
@@ -90,10 +80,7 @@ def test_a_release_whose_answer_got_lost_is_not_made_twice(scene: Scene) -> None
 def test_a_last_moment_s_eviction_is_made_again_whatever_met_it(
     scene: Scene, error: ClusterError, rest: float
 ) -> None:
-    scene.add_node("s1")
-    scene.apply(bare_pod("alone"))
-    scene.settle()
-    scene.begin()
+    scene.given(bare_pod("alone"))
     scene.fail(error, evicts, times=1)
 
     scene.interrupt("s1")
@@ -106,10 +93,7 @@ def test_a_last_moment_s_eviction_is_made_again_whatever_met_it(
 
 
 def test_an_eviction_whose_answer_got_lost_is_not_made_twice(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(bare_pod("alone"))
-    scene.settle()
-    scene.begin()
+    scene.given(bare_pod("alone"))
     scene.fail(UNANSWERED, evicts, times=1, done=True)
 
     scene.interrupt("s1")
@@ -121,11 +105,7 @@ def test_an_eviction_whose_answer_got_lost_is_not_made_twice(scene: Scene) -> No
 
 def test_a_new_pod_of_the_same_name_is_left_alone(scene: Scene) -> None:
     """The ordinal returns elsewhere while its eviction is on its way."""
-    scene.add_node("s1")
-    scene.apply(stateful_set("db", 1))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(stateful_set("db", 1), spare="o1")
     made: list[str] = []
 
     def replace_it_first(request: Request, proceed: Callable[[], Any]) -> Any:
@@ -144,11 +124,7 @@ def test_a_new_pod_of_the_same_name_is_left_alone(scene: Scene) -> None:
 
 
 def test_a_bare_pod_that_was_made_again_elsewhere_is_left_alone(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(bare_pod("alone"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(bare_pod("alone"), spare="o1")
     made: list[str] = []
 
     def make_it_anew_first(request: Request, proceed: Callable[[], Any]) -> Any:
@@ -168,10 +144,7 @@ def test_a_bare_pod_that_was_made_again_elsewhere_is_left_alone(scene: Scene) ->
 
 
 def test_a_pod_that_went_by_itself_is_as_good_as_evicted(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(bare_pod("alone"))
-    scene.settle()
-    scene.begin()
+    scene.given(bare_pod("alone"))
 
     def delete_it_first(request: Request, proceed: Callable[[], Any]) -> Any:
         if isinstance(request, Evict):
@@ -191,9 +164,7 @@ def test_a_pod_that_went_by_itself_is_as_good_as_evicted(scene: Scene) -> None:
 def test_a_refused_exclusion_is_made_when_its_error_lets_it(
     scene: Scene, error: ClusterError, rest: float
 ) -> None:
-    scene.add_node("s1")
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(on="s1 o1")
     scene.interrupt("s1")
     scene.run(until=0.5)
     scene.fail(error, patches(Node), times=1)
@@ -205,9 +176,7 @@ def test_a_refused_exclusion_is_made_when_its_error_lets_it(
 
 
 def test_a_node_deleted_while_a_write_to_it_is_on_its_way_is_done_with(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(on="s1 o1")
     scene.interrupt("s1")
     scene.run(until=0.5)
 
@@ -226,11 +195,7 @@ def test_a_node_deleted_while_a_write_to_it_is_on_its_way_is_done_with(scene: Sc
 
 def test_a_write_that_is_never_accepted_is_tried_ever_more_rarely(scene: Scene) -> None:
     """An admission webhook may find every release invalid."""
-    scene.add_node("s1")
-    scene.apply(deployment("one"))
-    scene.settle()
-    scene.begin()
-    old = scene.pod("one")
+    (old,) = scene.given(deployment("one"))
     scene.fail(InvalidError("not with us"), patches(Pod))
 
     scene.interrupt("s1")
@@ -244,11 +209,7 @@ def test_a_write_that_is_never_accepted_is_tried_ever_more_rarely(scene: Scene) 
 
 def test_the_work_ends_with_the_last_accepted_write(scene: Scene) -> None:
     """Nothing shows a Job's pods: that they go has to be known from the answers."""
-    scene.add_node("s1")
-    scene.apply(job("sums"), bare_pod("alone"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(job("sums"), bare_pod("alone"), spare="o1")
 
     scene.interrupt("s1")
     scene.run(until=89.5)

@@ -26,11 +26,7 @@ def version(cpu: str, ready_after: str) -> Manifest:
 @pytest.fixture
 def begun(scene: Scene) -> Scene:
     """Three pods, released a second after the warning; their replacements take 22 s."""
-    scene.add_node("s1")
-    scene.apply(version("100m", "20s"))
-    scene.settle(30)
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(version("100m", "20s"), spare="o1", settle=30)
     scene.interrupt("s1")
     return scene
 
@@ -44,7 +40,7 @@ def test_the_last_released_pod_stays_until_a_rollout_has_a_pod_of_its_own(begun:
 
     assert begun.lowest("web") == 1
     last = max(old, key=begun.gone_at)
-    assert begun.story(last)[-2:] == ["8.0 wait RolloutPending", "28.0 delete ScaledToZero"]
+    assert begun.story(last).order()[-2:] == ["wait RolloutPending", "delete ScaledToZero"]
     assert not any(pod.released for pod in begun.pods("web"))
 
 

@@ -15,10 +15,7 @@ DAY = 24 * HOUR
 def on_the_retired_node(scene: Scene, *manifests: dict[str, object], spot: bool = False) -> None:
     """Everything runs on n1, which is going to be retired; o1 has room."""
     scene.add_node("n1", spot=spot)
-    scene.apply(*manifests)
-    scene.settle(15)
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(*manifests, on="", spare="o1")
 
 
 @pytest.mark.parametrize("spot", [True, False])

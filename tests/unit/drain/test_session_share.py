@@ -20,10 +20,7 @@ FAR_AWAY = replace(CALM, latency=timedelta(seconds=0.2), capacity=CAPACITY)
 def storm(make_scene: MakeScene) -> Scene:
     """Forty pods that find no new place; each answer takes 0.2 s."""
     scene = make_scene(options=FAR_AWAY)
-    scene.add_node("s1", room="8")
-    scene.apply(*(deployment(f"one-{number}") for number in range(40)))
-    scene.settle(60)
-    scene.begin()
+    scene.given(*(deployment(f"one-{number}") for number in range(40)), room={"s1": "8"}, settle=60)
     return scene
 
 
@@ -48,11 +45,12 @@ def test_forced_evictions_get_all_of_it_when_they_are_all_late(storm: Scene) -> 
 def test_the_longest_grace_period_goes_first_where_all_are_late(make_scene: MakeScene) -> None:
     """The API server was away until it was time for all of them."""
     scene = make_scene(options=FAR_AWAY)
-    scene.add_node("s1", room="8")
     graces = {"a": 5, "b": 40, "c": 20}
-    scene.apply(*(deployment(app, 16, pod={"grace": grace}) for app, grace in graces.items()))
-    scene.settle(30)
-    scene.begin()
+    scene.given(
+        *(deployment(app, 16, pod={"grace": grace}) for app, grace in graces.items()),
+        room={"s1": "8"},
+        settle=30,
+    )
     going = {app: [pod.name for pod in scene.pods(app)] for app in graces}
     scene.fail(UnavailableError("refused"), lambda _: 10 <= scene.seconds < 116)
     scene.interrupt("s1")

@@ -148,11 +148,7 @@ def test_a_slow_read_takes_nothing_away_when_the_watches_know_better(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The replacement is Ready when its pods are read, and is not when the read is complete."""
-    scene.add_node("s1")
-    scene.apply(deployment("web"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web"), spare="o1")
 
     def is_slow(request: Request) -> bool:
         return isinstance(request, Get) and request.kind is ReplicaSet and scene.seconds > 2
@@ -191,7 +187,7 @@ def test_owners_that_take_long_to_read_delay_no_forced_eviction(scene: Scene) ->
     scene.later(86, lambda: scene.delay(timedelta(seconds=4), is_about_an_owner))
     scene.run(until=86 + 118)
     assert scene.gone_at(first) == pytest.approx(88.9, abs=0.2)
-    assert scene.story(second)[0].split(" ", 1)[1] == "release NodeDoomed"
+    assert scene.story(second).order()[0] == "release NodeDoomed"
     assert 86 + 8 <= float(scene.story(second)[0].split()[0]) <= 86 + 11
     assert scene.gone_at(second) == pytest.approx(86 + 88.9, abs=0.2)
 
@@ -204,16 +200,12 @@ def test_owners_that_could_not_be_read_are_read_a_second_later(scene: Scene) -> 
     scene.later(10, lambda: scene.interrupt("s2"))
     scene.run(until=16)
     assert any("reset" in note for note, _ in scene.recorder.notes)
-    assert scene.story(second)[0].split(" ", 1)[1] == "release NodeDoomed"
+    assert scene.story(second).order()[0] == "release NodeDoomed"
 
 
 def test_a_pod_that_a_watch_shows_does_not_wait_until_its_node_was_read(scene: Scene) -> None:
     """Its ReplicaSet is known, and what surrounds it."""
-    scene.add_node("s1", room="1")
-    scene.add_node("s2", room="1")
-    scene.apply(deployment("web", 20))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("web", 20), on="s1 s2", room={"s": "1"})
     on_second = {pod.name for pod in scene.pods("web", "s2")}
     assert on_second
 
@@ -241,13 +233,8 @@ def test_a_pod_waits_until_its_owner_and_its_namespace_were_read(
     scene: Scene, kind: type[KubernetesObject]
 ) -> None:
     """It may be one that must not be released. An invocation is at work for another pod."""
-    scene.add_node("s1", room="1")
-    scene.apply(deployment("web", 2))
-    scene.settle()
-    scene.add_node("s2")
-    scene.apply(elsewhere("stuck", pod={"nodeSelector": {"kubernetes.io/hostname": "s2"}}))
-    scene.settle()
-    scene.begin()
+    scene.place(deployment("web", 2), room={"s1": "1"})
+    scene.given(elsewhere("stuck", pod={"nodeSelector": {"kubernetes.io/hostname": "s2"}}), on="s2")
     scene.interrupt("s2")
 
     def is_about_it(request: Request) -> bool:
@@ -279,13 +266,9 @@ def test_pods_that_are_released_while_watches_expire_are_seen_again(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each watch comes back in its own time, that of released pods last."""
-    scene.add_node("s1")
-    scene.add_node("s2")
-    scene.apply(
-        deployment("web", 4, pod={"nodeSelector": {"kubernetes.io/hostname": "s1"}}),
+    scene.given(
+        deployment("web", 4, pod={"nodeSelector": {"kubernetes.io/hostname": "s1"}}), on="s1 s2"
     )
-    scene.settle()
-    scene.begin()
     scene.run(until=35)
     old = [pod.name for pod in scene.pods("web", "s1")]
     expired: list[float] = []
@@ -350,11 +333,10 @@ def test_budgets_that_are_read_again_and_again_leave_room_for_last_moments(
             namespace = {"namespace": f"tenant-{number}"}
             scene.apply(manifest | {"metadata": manifest["metadata"] | namespace})
     scene.settle(20)
-    scene.add_node("s2")
-    scene.apply(deployment("stuck", pod={"nodeSelector": {"kubernetes.io/hostname": "s2"}}))
-    scene.settle(20)
-    scene.begin()
-    old = scene.pod("stuck")
+    (old,) = scene.given(
+        deployment("stuck", pod={"nodeSelector": {"kubernetes.io/hostname": "s2"}}),
+        on="s2",
+    )
     scene.recommend("s1")
     scene.run(until=1)
     scene.interrupt("s2")
@@ -371,12 +353,8 @@ def test_a_node_stays_behind_load_balancers_while_its_pods_are_not_known(
     stuck = {"cpu": "1", "nodeSelector": {"kubernetes.io/hostname": "s1"}}
     scene.apply(deployment("stuck", pod=stuck))
     scene.settle()
-    scene.add_node("s2")
     slow = {"annotations": {"evenkeel.test/ready-after": "10s"}}
-    scene.apply(deployment("web", 4, pod=slow))
-    scene.settle(20)
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 4, pod=slow), on="s2", spare="o1")
     on_s2 = selections.pods_on("s2")
 
     def is_about_s2(request: Request) -> bool:

@@ -15,8 +15,8 @@ from evenkeel.model.workload import ReplicaSet
 from tests import builders
 from tests.fixtures.scene import Scene
 from tests.unit.drain.changes import taken
-from tests.unit.drain.conftest import MakeScene, doomed
-from tests.unit.drain.manifests import deployment, job
+from tests.unit.drain.conftest import MakeScene
+from tests.unit.drain.manifests import deployment, job, resource
 
 SOUND = {
     "v": 1,
@@ -54,17 +54,14 @@ STRANGER = "11111111-1111-1111-1111-111111111111"
 def forged(name: str, node: str, **release: Any) -> dict[str, Any]:
     """A pod that a tenant, in his own namespace, says was released."""
     value = SOUND | {"controllerUid": STRANGER} | release
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {
-            "name": name,
-            "namespace": "strange",
-            "labels": {"app": name, names.RELEASED_FROM: "abc"},
-            "annotations": {names.RELEASE: json.dumps(value)},
-        },
-        "spec": {"nodeName": node, "containers": [{"name": "main"}]},
-    }
+    return resource(
+        "Pod",
+        name,
+        "strange",
+        labels={"app": name, names.RELEASED_FROM: "abc"},
+        notes={names.RELEASE: json.dumps(value)},
+        spec={"nodeName": node, "containers": [{"name": "main"}]},
+    )
 
 
 def spoil(scene: Scene, pod: str, annotation: str | None) -> None:
@@ -77,10 +74,7 @@ def spoil(scene: Scene, pod: str, annotation: str | None) -> None:
 def test_a_pod_whose_release_was_spoilt_goes_back_to_its_owner(
     scene: Scene, annotation: str | None
 ) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("web"), deployment("other"))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("web"), deployment("other"))
     pod, other = scene.pod("web"), scene.pod("other")
 
     scene.interrupt("s1")
@@ -98,8 +92,8 @@ def test_it_is_released_anew_as_soon_as_its_owner_has_it_back(
     scene: Scene, annotation: str
 ) -> None:
     """No invocation ends before: nothing but a watch shows that it was adopted."""
-    doomed(scene, deployment("web"))
-    pod = scene.pod("web")
+    (pod,) = scene.given(deployment("web"), spare="o1")
+    scene.interrupt("s1")
     scene.later(1.5, lambda: spoil(scene, pod, annotation))
     scene.run(until=60)
 
@@ -126,11 +120,7 @@ def test_a_pod_that_named_another_controller_is_news_of_both_when_it_is_back() -
 
 
 def test_one_spoilt_between_two_invocations_is_adopted_and_goes_on_from_there(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("web"))
-    scene.settle()
-    scene.begin()
-    pod = scene.pod("web")
+    (pod,) = scene.given(deployment("web"))
 
     scene.interrupt("s1")
     scene.run(until=5)
@@ -145,22 +135,14 @@ def test_one_spoilt_between_two_invocations_is_adopted_and_goes_on_from_there(sc
 
 
 def test_one_spoilt_on_a_node_without_a_notice_goes_back_too(scene: Scene) -> None:
-    scene.add_node("s1")
     labels = {names.RELEASED_FROM: "abc"}
-    scene.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": "lost", "namespace": "default", "labels": labels},
-            "spec": {"containers": [{"name": "main"}]},
-        }
+    scene.given(
+        resource("Pod", "lost", "default", labels=labels, spec={"containers": [{"name": "main"}]})
     )
-    scene.settle()
-    scene.begin()
 
     scene.run(until=40)
 
-    assert scene.story("lost") == ["30.0 roll-back UnreadableRelease"]
+    assert scene.story("lost").order() == ["roll-back UnreadableRelease"]
     (found,) = scene.cluster.objects("Pod")
     assert found["metadata"]["labels"] == {names.TEMPLATE_HASH: "abc"}
 
@@ -170,11 +152,7 @@ def test_no_stranger_s_pod_keeps_others_from_being_handed_over(
     scene: Scene, controller: str
 ) -> None:
     """Whatever it names, and whatever the API server answers to that."""
-    scene.add_node("s1")
-    scene.apply(deployment("web"), job("report"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web"), job("report"), spare="o1")
     pod = scene.pod("web")
     refused = ForbiddenError("replicasets.apps is forbidden")
     scene.fail(refused, lambda r: isinstance(r, Get) and r.name == controller)
@@ -189,11 +167,7 @@ def test_no_stranger_s_pod_keeps_others_from_being_handed_over(
 
 
 def test_a_stranger_s_pod_does_not_hide_that_nodes_are_lost(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("web"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web"), spare="o1")
     refused = ForbiddenError("nodes is forbidden")
     scene.fail(refused, lambda r: isinstance(r, Get) and r.name == "o1")
     scene.apply(forged("bad", "o1", controller="x"), forged("worse", "o2", controller="x"))
@@ -206,10 +180,7 @@ def test_a_stranger_s_pod_does_not_hide_that_nodes_are_lost(scene: Scene) -> Non
 
 
 def test_an_api_server_that_refuses_everything_ends_the_invocation(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("web"))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("web"))
     refused = ForbiddenError("replicasets.apps is forbidden")
     scene.fail(refused, lambda r: isinstance(r, Get) and r.kind is ReplicaSet)
 
@@ -222,9 +193,7 @@ def test_an_api_server_that_refuses_everything_ends_the_invocation(scene: Scene)
 
 def test_no_invocation_is_kept_at_work_by_a_pod_that_says_it_was_released(scene: Scene) -> None:
     """On a living node, long before its deadline, its replacement never to come."""
-    scene.add_node("s1")
-    scene.apply(deployment("web", pod={"nodeSelector": {"no": "node"}}))
-    scene.begin()
+    scene.given(deployment("web", pod={"nodeSelector": {"no": "node"}}), settle=0)
     (replica_set,) = (obj["metadata"] for obj in scene.cluster.objects("ReplicaSet"))
     pod = forged(
         "bad",
@@ -249,12 +218,8 @@ def test_a_count_that_was_forged_costs_no_more_than_what_is_there(
     scene: Scene, wanted: int
 ) -> None:
     """A forged low count lets released pods go early, never owned ones."""
-    scene.add_node("s1")
     slow = {"annotations": {"evenkeel.test/ready-after": "10s"}}
-    scene.apply(deployment("web", 2, pod=slow))
-    scene.settle(20)
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 2, pod=slow), spare="o1")
     first = scene.pods("web")[0].name
 
     def forge() -> None:
@@ -276,10 +241,7 @@ def test_a_spoilt_rest_is_none(make_scene: MakeScene, text: str) -> None:
     scene = make_scene()
     scene.add_node("s1")
     notes: dict[str, Any] = {names.COOLDOWN: text}
-    scene.apply(deployment("web", notes=notes))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", notes=notes), on="", spare="o1")
 
     scene.recommend("s1")
     scene.run(until=30)
@@ -289,11 +251,7 @@ def test_a_spoilt_rest_is_none(make_scene: MakeScene, text: str) -> None:
 
 def test_a_release_label_beside_an_owner_means_nothing(scene: Scene) -> None:
     """Somebody put the hash label back by hand and left Evenkeel's: the pod was adopted."""
-    scene.add_node("s1")
-    scene.apply(deployment("web"))
-    scene.settle()
-    scene.begin()
-    name = scene.pod("web")
+    (name,) = scene.given(deployment("web"))
 
     def put_back() -> None:
         (pod,) = (pod for pod in scene.pods("web") if pod.name == name)

@@ -14,11 +14,9 @@ from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.event_source import SimulatedSchedule
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
 from tests.fixtures.scene import CLUSTER, Scene
-from tests.unit.drain.conftest import SYSTEM, MakeScene, with_a_stuck_pod
-from tests.unit.drain.manifests import deployment
-from tests.unit.drain.test_lease import found, lease, on_the_lease
-from tests.unit.drain.test_on_purpose import drain
-from tests.unit.drain.test_pause import pause_at
+from tests.unit.drain.conftest import MakeScene
+from tests.unit.drain.hands import drain, found, lease, on_the_lease, pause_at
+from tests.unit.drain.manifests import SYSTEM, deployment
 
 EVERY = timedelta(seconds=5)
 FIRST = 31
@@ -57,11 +55,7 @@ def running(scene: Scene) -> Scene:
 
 
 def run_web(scene: Scene) -> Scene:
-    scene.add_node("s1")
-    scene.apply(SYSTEM, deployment("web", 2))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(SYSTEM, deployment("web", 2), spare="o1")
     return scene
 
 
@@ -106,7 +100,7 @@ def test_where_the_functions_are_gone_for_some_minutes_it_hands_over(running: Sc
 def test_it_leaves_the_work_to_functions_that_come_in_the_middle(scene: Scene) -> None:
     """Their schedule comes at 30 s, and again at 90 s."""
     scene.apply(SYSTEM)
-    with_a_stuck_pod(scene)
+    scene.given(deployment("stuck"))
     command = StandIn(scene)
     drain(scene, "s1", seconds=600)
     scene.run(until=29)

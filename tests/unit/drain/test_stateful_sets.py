@@ -18,12 +18,8 @@ def spread(scene: Scene, replicas: int) -> list[str]:
 
 
 def test_the_next_goes_when_the_last_is_ready_again(scene: Scene) -> None:
-    scene.add_node("s1")
     slow = {"annotations": {"evenkeel.test/ready-after": "10s"}}
-    scene.apply(stateful_set("db", 2, pod=slow))
-    scene.settle(40)
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(stateful_set("db", 2, pod=slow), spare="o1", settle=40)
 
     scene.interrupt("s1")
     scene.run(until=60)
@@ -35,11 +31,7 @@ def test_the_next_goes_when_the_last_is_ready_again(scene: Scene) -> None:
 
 def test_the_next_goes_when_the_last_was_ready_for_min_ready_seconds(scene: Scene) -> None:
     """Nothing happens at that moment but that time passes."""
-    scene.add_node("s1")
-    scene.apply(stateful_set("db", 2, minReadySeconds=7))
-    scene.settle(40)
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(stateful_set("db", 2, minReadySeconds=7), spare="o1", settle=40)
 
     scene.interrupt("s1")
     scene.run(until=60)
@@ -63,10 +55,7 @@ def test_ordinals_on_two_nodes_go_one_at_a_time(scene: Scene) -> None:
 
 def test_those_that_are_left_all_go_at_the_last_moment(scene: Scene) -> None:
     """The first finds no new place, so the others' turns never come."""
-    scene.add_node("s1")
-    scene.apply(stateful_set("db", 3))
-    scene.settle(20)
-    scene.begin()
+    scene.given(stateful_set("db", 3))
 
     scene.interrupt("s1")
     scene.run(until=100)
@@ -90,11 +79,7 @@ def test_one_that_is_missing_elsewhere_is_waited_for(scene: Scene) -> None:
 
 
 def test_one_that_serves_nobody_goes_first(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(stateful_set("db", 2))
-    scene.settle(15)
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(stateful_set("db", 2), spare="o1")
     broken = {
         "type": "Ready",
         "status": "False",
@@ -148,12 +133,8 @@ def test_turns_follow_the_watch_and_are_read_for_only_when_it_had_nothing_to_sho
     scene: Scene,
 ) -> None:
     """The second pod's turn comes after ten seconds in which nothing is written."""
-    scene.add_node("s1")
     slow = {"annotations": {"evenkeel.test/ready-after": "10s"}}
-    scene.apply(stateful_set("db", 2, pod=slow))
-    scene.settle(40)
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(stateful_set("db", 2, pod=slow), spare="o1", settle=40)
 
     scene.interrupt("s1")
     scene.run(until=25)
@@ -165,11 +146,7 @@ def test_turns_follow_the_watch_and_are_read_for_only_when_it_had_nothing_to_sho
 
 def test_a_read_that_fails_is_made_again(scene: Scene) -> None:
     """Nobody goes on a stale count: the fresh read for the second turn fails for two seconds."""
-    scene.add_node("s1")
-    scene.apply(stateful_set("db", 2))
-    scene.settle(15)
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(stateful_set("db", 2), spare="o1")
 
     reset = UnavailableError("reset")
     scene.fail(reset, lambda request: is_about_the_set(request) and 2 < scene.seconds < 6)
@@ -182,10 +159,7 @@ def test_a_read_that_fails_is_made_again(scene: Scene) -> None:
 
 def test_a_set_that_is_scaled_in_is_known_without_a_new_invocation(scene: Scene) -> None:
     """Nobody is missing any more once its highest ordinal, which is not Ready, is not wanted."""
-    scene.add_node("s1")
-    scene.apply(stateful_set("db", 3))
-    scene.settle(20)
-    scene.begin()
+    scene.given(stateful_set("db", 3))
     scene.interrupt("s1")
     scene.later(2, lambda: scene.add_node("o1", spot=False))
     scene.later(3, lambda: scene.cluster.scale("StatefulSet", "db", "default", 2))
@@ -196,10 +170,7 @@ def test_a_set_that_is_scaled_in_is_known_without_a_new_invocation(scene: Scene)
 
 
 def test_a_set_deleted_meanwhile_is_left_to_the_garbage_collector(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(stateful_set("db", 3))
-    scene.settle(20)
-    scene.begin()
+    scene.given(stateful_set("db", 3))
     scene.later(10, lambda: scene.cluster.delete("StatefulSet", "db", "default"))
 
     scene.interrupt("s1")
@@ -210,11 +181,7 @@ def test_a_set_deleted_meanwhile_is_left_to_the_garbage_collector(scene: Scene) 
 
 
 def test_scaling_in_meanwhile_takes_the_highest_ordinals(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(stateful_set("db", 3))
-    scene.settle(20)
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(stateful_set("db", 3), spare="o1")
     scene.later(2, lambda: scene.cluster.scale("StatefulSet", "db", "default", 1))
 
     scene.interrupt("s1")

@@ -11,7 +11,7 @@ from evenkeel.model.meta import KubernetesObject
 from tests import builders
 from tests.fixtures.scene import Scene
 from tests.unit.drain.changes import taken
-from tests.unit.drain.manifests import budget, deployment, replica_set
+from tests.unit.drain.manifests import budget, deployment, replica_set, resource
 
 
 def elsewhere[T: KubernetesObject](item: T) -> T:
@@ -39,40 +39,30 @@ def claiming(scene: Scene, name: str, victim: dict[str, Any], **release: Any) ->
         "controllerUid": victim["uid"],
     } | release
     template_hash = victim["labels"][names.TEMPLATE_HASH]
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {
-            "name": name,
-            "namespace": "strange",
-            "labels": {"app": name, names.RELEASED_FROM: template_hash},
-            "annotations": {names.RELEASE: json.dumps(value)},
-        },
-        "spec": {"nodeName": "o1", "containers": [{"name": "main"}]},
-    }
+    return resource(
+        "Pod",
+        name,
+        "strange",
+        labels={"app": name, names.RELEASED_FROM: template_hash},
+        notes={names.RELEASE: json.dumps(value)},
+        spec={"nodeName": "o1", "containers": [{"name": "main"}]},
+    )
 
 
 def test_a_workload_is_left_alone_when_a_stranger_s_pod_says_its_handover_failed(
     scene: Scene,
 ) -> None:
-    scene.add_node("o1", spot=False)
-    scene.apply(deployment("web", 2))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("web", 2), on="o1")
     scene.apply(claiming(scene, "bad", replica_set_of(scene, "web")))
 
     scene.run(until=100)
 
     assert {sent.name for sent in scene.written()} == {"bad"}
-    assert scene.story("bad") == ["30.0 delete WorkloadDeleted"]
+    assert scene.story("bad").order() == ["delete WorkloadDeleted"]
 
 
 def test_it_is_moved_for_a_recommendation_all_the_same(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("web", 2))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 2), spare="o1")
     victim = replica_set_of(scene, "web")
     scene.apply(*(claiming(scene, f"bad-{i}", victim, wanted=1000) for i in range(3)))
 
@@ -86,11 +76,7 @@ def test_it_is_moved_for_a_recommendation_all_the_same(scene: Scene) -> None:
 
 def test_its_own_budget_counts_and_no_stranger_s(scene: Scene) -> None:
     """The budget of the namespace of the pod that came first would let it go."""
-    scene.add_node("s1")
-    scene.apply(deployment("web", 2), budget("web", minAvailable="100%"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 2), budget("web", minAvailable="100%"), spare="o1")
     victim = replica_set_of(scene, "web")
     late = scene.at(600).isoformat()
     scene.apply(*(claiming(scene, f"bad-{i}", victim, deadline=late) for i in range(20)))
@@ -133,11 +119,7 @@ def test_no_pod_is_kept_from_a_handover_by_pods_that_only_say_they_were_released
     scene: Scene,
 ) -> None:
     """As many as the window takes, of a ReplicaSet whose pods no watch shows."""
-    scene.add_node("s1")
-    scene.apply(deployment("web"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web"), spare="o1")
     nowhere = {"nodeSelector": {"no": "node"}}
     hoard = replica_set("hoard", 120)
     hoard["metadata"]["namespace"] = "strange"

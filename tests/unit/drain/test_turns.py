@@ -32,9 +32,7 @@ def slow(seconds: int, **more: Any) -> Manifest:
 
 def begin(scene: Scene, *manifests: Manifest, **node: Any) -> list[str]:
     """All pods of a workload ``tight`` run on s1, which is interrupted; their names."""
-    scene.add_node("s1")
-    scene.apply(*manifests)
-    scene.settle()
+    scene.place(*manifests)
     scene.add_node("o1", spot=False, **node)
     scene.begin()
     pods = [pod.name for pod in scene.pods("tight")]

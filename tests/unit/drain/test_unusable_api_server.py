@@ -10,9 +10,9 @@ from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.settings import Mode
 from tests.fixtures.scene import Scene
 from tests.fixtures.unusable import UNUSABLE
-from tests.unit.drain.conftest import MakeScene, with_a_stuck_pod
+from tests.unit.drain.conftest import MakeScene
+from tests.unit.drain.hands import lose_wake_ups
 from tests.unit.drain.manifests import deployment
-from tests.unit.drain.test_wake_ups import lose_wake_ups
 
 SCHEDULE = 30
 """When the schedule comes first, in seconds of the story."""
@@ -37,7 +37,7 @@ def wakes(scene: Scene, count: int) -> None:
 def test_all_wake_ups_of_a_batch_come_back_soon_and_it_is_counted(
     scene: Scene, error: ClusterError, metric: str, _remedy: str, concerns: object
 ) -> None:
-    with_a_stuck_pod(scene)
+    scene.given(deployment("stuck"))
     scene.fail(error, lists if concerns is lists else everything)
     wakes(scene, 3)
 
@@ -53,7 +53,7 @@ def test_all_wake_ups_of_a_batch_come_back_soon_and_it_is_counted(
 
 
 def test_wake_ups_outlast_an_hour_without_access(scene: Scene) -> None:
-    with_a_stuck_pod(scene)
+    scene.given(deployment("stuck"))
     scene.fail(ForbiddenError("403"), everything)
     wakes(scene, 1)
 
@@ -66,11 +66,7 @@ def test_wake_ups_outlast_an_hour_without_access(scene: Scene) -> None:
 
 def test_no_notice_that_a_wake_up_carries_is_lost_in_observe_mode(make_scene: MakeScene) -> None:
     scene = make_scene(mode=Mode.OBSERVE)
-    for node in ("s1", "s2"):
-        scene.add_node(node)
-    scene.apply(deployment("web", 2))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("web", 2), on="s1 s2")
     down = {"is": True}
     scene.fail(UnavailableError("away"), lambda r: down["is"] and lists(r))
     scene.interrupt("s1", spare=True)
@@ -117,11 +113,7 @@ def test_a_right_to_the_lease_that_is_lost_is_counted_and_pods_go_at_their_last_
         kind = type(request.object) if isinstance(request, Create) else getattr(request, "kind", 0)
         return isinstance(request, request_) and kind is Lease
 
-    scene.add_node("s1")
-    scene.apply(deployment("web"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web"), spare="o1")
     if request_ is Patch:
         lease = {"name": "evenkeel-handover", "namespace": "evenkeel-system"}
         scene.apply({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": lease})
@@ -159,14 +151,11 @@ def test_an_invocation_that_cannot_read_a_new_node_tells_it_and_goes_on(scene: S
 
     assert scene.recorder.total("ClusterUnreachable") >= 1
     assert scene.schedule.errors == []
-    assert scene.story(second)[0].split(" ", 1)[1] == "release NodeDoomed"
+    assert scene.story(second).order()[0] == "release NodeDoomed"
 
 
 def test_a_single_write_that_is_refused_raises_nothing(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("web"))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("web"))
     scene.interrupt("s1", spare=True)
     scene.run(until=0.5)
     lose_wake_ups(scene)

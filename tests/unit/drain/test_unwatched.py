@@ -6,7 +6,6 @@ from evenkeel.errors import UnavailableError
 from evenkeel.flows.drain.sync import watches
 from evenkeel.model.request import List, Request
 from tests.fixtures.scene import Scene
-from tests.unit.drain.conftest import doomed
 from tests.unit.drain.manifests import (
     Manifest,
     bare_pod,
@@ -40,30 +39,33 @@ def rereads(scene: Scene) -> list[float]:
 @pytest.mark.parametrize("unanswered", [0, 1], ids=["answered", "asked again"])
 def test_what_ends_meanwhile_is_not_evicted(scene: Scene, unanswered: int) -> None:
     """It ends at 67 s or so."""
-    doomed(scene, STUCK, bare_pod("sums", **ENDING))
+    scene.given(STUCK, bare_pod("sums", **ENDING), spare="o1")
+    scene.interrupt("s1")
     error = UnavailableError("no answer")
     scene.later(70, lambda: scene.fail(error, is_read_of_s1, times=unanswered))
     stuck = scene.pod("stuck")
     scene.run(until=110)
 
-    assert scene.story("sums") == ["1.0 wait BarePod"]
+    assert scene.story("sums").order() == ["wait BarePod"]
     assert scene.written("sums") == []
     assert scene.gone_at(stuck) == 88.9
 
 
 def test_a_job_s_pod_that_ends_is_known_from_its_watch(scene: Scene) -> None:
-    doomed(scene, STUCK, job("sums", pod={"annotations": ENDING["annotations"]}))
-    sums = scene.pod("sums")
+    _, sums = scene.given(
+        STUCK, job("sums", pod={"annotations": ENDING["annotations"]}), spare="o1"
+    )
+    scene.interrupt("s1")
     scene.run(until=110)
 
-    assert scene.story(sums) == ["1.0 wait JobMayFinish"]
+    assert scene.story(sums).order() == ["wait JobMayFinish"]
     assert scene.written(sums) == []
     assert [at for at in rereads(scene) if at < 88] == []
 
 
 def test_what_does_not_end_goes_at_its_last_moment(scene: Scene) -> None:
-    doomed(scene, STUCK, job("sums"))
-    sums = scene.pod("sums")
+    _, sums = scene.given(STUCK, job("sums"), spare="o1")
+    scene.interrupt("s1")
     scene.run(until=110)
 
     assert scene.story(sums) == ["1.0 wait JobMayFinish", "88.9 evict LastMoment"]
@@ -81,7 +83,8 @@ def test_what_does_not_end_goes_at_its_last_moment(scene: Scene) -> None:
 def test_a_node_is_read_again_for_such_pods_alone(
     scene: Scene, manifests: list[Manifest], reads: int
 ) -> None:
-    doomed(scene, STUCK, *manifests)
+    scene.given(STUCK, *manifests, spare="o1")
+    scene.interrupt("s1")
     scene.run(until=50)
 
     assert len(rereads(scene)) == reads
@@ -93,7 +96,10 @@ def test_what_finds_no_room_among_the_watches_is_read_with_its_node(
     """There is one, and it selects by template hash."""
     monkeypatch.setattr(watches, "MOST", 1)
     annotations = ENDING["annotations"]
-    doomed(scene, STUCK, stateful_set("db", 2), job("sums", pod={"annotations": annotations}))
+    scene.given(
+        STUCK, stateful_set("db", 2), job("sums", pod={"annotations": annotations}), spare="o1"
+    )
+    scene.interrupt("s1")
     sums = scene.pod("sums")
     scene.run(until=110)
 
@@ -104,10 +110,7 @@ def test_what_finds_no_room_among_the_watches_is_read_with_its_node(
 
 
 def test_a_node_that_may_live_is_not_read_again(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(STUCK, bare_pod("sums"))
-    scene.settle()
-    scene.begin()
+    scene.given(STUCK, bare_pod("sums"))
     scene.recommend("s1")
     scene.run(until=50)
 

@@ -10,23 +10,17 @@ from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import Create, Evict, Get, List, Patch
 from evenkeel_hosting.events import batch_event
 from tests.fixtures.scene import Scene
-from tests.unit.drain.conftest import SYSTEM, MakeScene, with_a_stuck_pod
-from tests.unit.drain.manifests import bare_pod
+from tests.unit.drain.conftest import MakeScene
+from tests.unit.drain.hands import lose_wake_ups
+from tests.unit.drain.manifests import SYSTEM, bare_pod, deployment
 
 SOME_TIME = timedelta(seconds=50)
 SHORT = {"rebalance_expiry": timedelta(minutes=5)}
 
 
-def lose_wake_ups(scene: Scene, reason: str = "") -> None:
-    """Whatever is in the queue vanishes, or what has this reason."""
-    for message in scene.wake_ups.messages:
-        if reason in message.body:
-            scene.wake_ups._messages.pop(message.message_id)
-
-
 def test_one_wake_up_stays_one_however_often_the_schedule_comes(make_scene: MakeScene) -> None:
     scene = make_scene(**SHORT)
-    with_a_stuck_pod(scene)
+    scene.given(deployment("stuck"))
     in_queue: set[int] = set()
 
     def count() -> None:
@@ -44,7 +38,7 @@ def test_one_wake_up_stays_one_however_often_the_schedule_comes(make_scene: Make
 
 def test_a_wake_up_that_never_came_is_made_up_for_by_the_schedule(make_scene: MakeScene) -> None:
     scene = make_scene(work=SOME_TIME)
-    pod = with_a_stuck_pod(scene)
+    (pod,) = scene.given(deployment("stuck"))
 
     scene.interrupt("s1")
     scene.run(until=0.5)
@@ -56,10 +50,7 @@ def test_a_wake_up_that_never_came_is_made_up_for_by_the_schedule(make_scene: Ma
 
 
 def test_a_wake_up_lost_on_the_way_is_made_up_for_by_the_schedule(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(bare_pod("alone"))
-    scene.settle()
-    scene.begin()
+    scene.given(bare_pod("alone"))
 
     scene.interrupt("s1")
     scene.run(until=65)
@@ -71,10 +62,7 @@ def test_a_wake_up_lost_on_the_way_is_made_up_for_by_the_schedule(scene: Scene) 
 
 
 def test_a_wake_up_comes_a_second_early_and_the_last_moment_is_exact(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(bare_pod("alone", grace=0))
-    scene.settle()
-    scene.begin()
+    scene.given(bare_pod("alone", grace=0))
 
     scene.interrupt("s1")
     scene.run(until=130)
@@ -85,7 +73,7 @@ def test_a_wake_up_comes_a_second_early_and_the_last_moment_is_exact(scene: Scen
 
 def test_several_wake_ups_at_once_are_worth_one(make_scene: MakeScene) -> None:
     scene = make_scene(work=SOME_TIME)
-    with_a_stuck_pod(scene)
+    scene.given(deployment("stuck"))
     scene.interrupt("s1")
     scene.run(until=0.5)
     lose_wake_ups(scene)
@@ -134,9 +122,7 @@ def test_something_else_than_a_queue_is_told_so(scene: Scene) -> None:
 
 
 def test_nothing_doomed_costs_four_reads_a_minute_and_a_note_on_the_lease(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(SYSTEM)
-    scene.begin()
+    scene.given(SYSTEM)
 
     scene.run(until=100)
 
@@ -149,7 +135,7 @@ def test_a_message_that_cannot_be_postponed_comes_back_after_its_timeout(
     make_scene: MakeScene,
 ) -> None:
     scene = make_scene(work=SOME_TIME)
-    pod = with_a_stuck_pod(scene)
+    (pod,) = scene.given(deployment("stuck"))
     scene.interrupt("s1")
     scene.run(until=50)
     scene.wake_ups.fail(QueueError("no"))
@@ -166,7 +152,7 @@ def test_a_message_that_cannot_be_postponed_comes_back_after_its_timeout(
 
 def test_the_schedule_fails_loudly_when_it_cannot_send_a_wake_up(make_scene: MakeScene) -> None:
     scene = make_scene(work=SOME_TIME)
-    with_a_stuck_pod(scene)
+    scene.given(deployment("stuck"))
     scene.interrupt("s1")
     scene.run(until=0.5)
     lose_wake_ups(scene)
@@ -179,7 +165,7 @@ def test_the_schedule_fails_loudly_when_it_cannot_send_a_wake_up(make_scene: Mak
 
 def test_an_invocation_ends_after_its_time_and_the_next_goes_on(make_scene: MakeScene) -> None:
     scene = make_scene(work=SOME_TIME)
-    with_a_stuck_pod(scene)
+    scene.given(deployment("stuck"))
 
     scene.interrupt("s1")
     scene.run(until=50.9)
@@ -191,7 +177,7 @@ def test_an_invocation_ends_after_its_time_and_the_next_goes_on(make_scene: Make
 
 
 def test_an_api_server_that_is_down_is_asked_again_every_second(scene: Scene) -> None:
-    pod = with_a_stuck_pod(scene)
+    (pod,) = scene.given(deployment("stuck"))
     down = {"is": True}
     scene.fail(UnavailableError("refused"), lambda _: down["is"] and scene.seconds >= 0.5)
 
@@ -207,7 +193,7 @@ def test_an_api_server_that_is_down_is_asked_again_every_second(scene: Scene) ->
 
 
 def test_the_namespace_and_the_lease_are_made_where_they_are_missing(scene: Scene) -> None:
-    with_a_stuck_pod(scene)
+    scene.given(deployment("stuck"))
 
     scene.interrupt("s1")
     scene.run(until=5)
@@ -219,10 +205,7 @@ def test_the_namespace_and_the_lease_are_made_where_they_are_missing(scene: Scen
 def test_a_last_moment_never_hangs_on_the_schedule_alone(make_scene: MakeScene) -> None:
     """No node has to leave load balancers before it, and a turn of the schedule fails."""
     scene = make_scene(load_balancer_lead=timedelta())
-    scene.add_node("s1")
-    scene.apply(bare_pod("alone"))
-    scene.settle()
-    scene.begin()
+    scene.given(bare_pod("alone"))
     scene.run(until=40)
     scene.interrupt("s1")
     scene.fail(
@@ -237,7 +220,7 @@ def test_what_an_invocation_counts_and_tells_is_handed_on_while_it_works(
 ) -> None:
     """Kubernetes Events and metrics of a storm are of use while it lasts."""
     flushed: list[float] = []
-    with_a_stuck_pod(scene)
+    scene.given(deployment("stuck"))
     monkeypatch.setattr(scene.recorder, "flush", lambda: flushed.append(scene.seconds))
 
     scene.interrupt("s1")

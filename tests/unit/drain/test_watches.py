@@ -22,11 +22,7 @@ SLOW: Manifest = {"annotations": {"evenkeel.test/ready-after": "10s"}}
 
 def begin(scene: Scene) -> list[str]:
     """Four slow pods on s1, which is interrupted; o1 has room. Their names."""
-    scene.add_node("s1")
-    scene.apply(deployment("web", 4, pod=SLOW), budget("web", minAvailable=4))
-    scene.settle(20)
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 4, pod=SLOW), budget("web", minAvailable=4), spare="o1")
     scene.interrupt("s1")
     return [pod.name for pod in scene.pods("web")]
 
@@ -74,7 +70,7 @@ def test_a_node_marked_while_watches_were_gone_is_found_by_listing_again(scene: 
     scene.interrupt("s2")
     scene.run(until=12)
 
-    assert scene.story(late)[0].split(" ", 1)[1] == "release NodeDoomed"
+    assert scene.story(late).order()[0] == "release NodeDoomed"
     assert scene.lowest("web") == 4
 
 
@@ -96,10 +92,7 @@ def test_pods_of_other_namespaces_with_the_same_hash_are_not_touched(scene: Scen
     ours = deployment("web", 3)
     scene.apply(ours)
     scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.apply({**ours, "metadata": {**ours["metadata"], "namespace": "elsewhere"}})
-    scene.settle()
-    scene.begin()
+    scene.given({**ours, "metadata": {**ours["metadata"], "namespace": "elsewhere"}}, on="o1")
     theirs = [pod.name for pod in scene.pods("web", "o1")]
     assert len({pod.metadata.labels[names.TEMPLATE_HASH] for pod in scene.pods("web")}) == 1
 
@@ -114,11 +107,7 @@ def test_pods_of_other_namespaces_with_the_same_hash_are_not_touched(scene: Scen
 def test_while_no_watch_shows_anything_workloads_are_read(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("web"), bare_pod("alone"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web"), bare_pod("alone"), spare="o1")
     pod = scene.pod("web")
     open_session = scene.cluster.session
 
@@ -153,7 +142,7 @@ def test_a_mark_found_in_the_middle_whose_pods_cannot_be_read_is_read_again(
     scene.run(until=100)
 
     assert any("reset" in note for note, _ in scene.recorder.notes)
-    assert scene.story("late")[0].split(" ", 1)[1] == "wait BarePod"
+    assert scene.story("late").order()[0] == "wait BarePod"
     assert scene.gone_at("late") == 79.9
     assert scene.lowest("web") == 4
 
@@ -176,11 +165,7 @@ def refuse_watches_of(monkeypatch: pytest.MonkeyPatch, kind: type[KubernetesObje
 def test_where_a_watch_is_refused_workloads_are_read_and_that_is_told(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, kind: type[KubernetesObject]
 ) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("web", 2), stateful_set("db", 2))
-    scene.settle(20)
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 2), stateful_set("db", 2), spare="o1")
     refuse_watches_of(monkeypatch, kind)
     old = [pod.name for app in ("web", "db") for pod in scene.pods(app)]
     scene.interrupt("s1")
@@ -225,11 +210,7 @@ def test_a_watch_that_lags_behind_a_release_is_listed_again_before_anything_goes
             deliver(session, arrival)
 
     monkeypatch.setattr(SimulatedSession, "_deliver", hold_back)
-    scene.add_node("s1")
-    scene.apply(deployment("web", 2), bare_pod("dying"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 2), bare_pod("dying"), spare="o1")
     old = [pod.name for pod in scene.pods("web")]
     scene.interrupt("s1")
     scene.run(until=40)
@@ -266,12 +247,7 @@ def test_nothing_is_read_or_taken_for_a_watch_that_lags_until_its_list_came(
             deliver(session, arrival)
 
     monkeypatch.setattr(SimulatedSession, "_deliver", hold_back)
-    scene.add_node("s1", room="0.1")
-    scene.add_node("s2", room="0.1")
-    scene.apply(deployment("web", 2))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 2), on="s1 s2", spare="o1", room={"s": "0.1"})
     scene.interrupt("s1")
     scene.fail(DisruptionRefusedError("a budget"), lambda r: isinstance(r, Evict))
     scene.run(until=3.6)

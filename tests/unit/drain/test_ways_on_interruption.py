@@ -4,7 +4,6 @@ import pytest
 
 from evenkeel.model import names
 from tests.fixtures.scene import Scene
-from tests.unit.drain.conftest import doomed
 from tests.unit.drain.manifests import (
     NO_SURGE,
     RECREATE,
@@ -15,6 +14,7 @@ from tests.unit.drain.manifests import (
     deployment,
     job,
     replica_set,
+    resource,
     service,
     stateful_set,
     volume,
@@ -22,15 +22,15 @@ from tests.unit.drain.manifests import (
 
 
 def test_a_deployment_s_pods_are_handed_over(scene: Scene) -> None:
-    doomed(scene, deployment("web", 2))
-    pods = [pod.name for pod in scene.pods("web")]
+    pods = scene.given(deployment("web", 2), spare="o1")
+    scene.interrupt("s1")
     scene.run(until=10)
 
     for pod in pods:
-        assert scene.story(pod) == [
-            "1.0 release NodeDoomed",
-            "1.0 wait ReplacementPending",
-            "3.0 evict ReplacementAvailable",
+        assert scene.story(pod).order() == [
+            "release NodeDoomed",
+            "wait ReplacementPending",
+            "evict ReplacementAvailable",
         ]
     assert scene.lowest("web") == 2
 
@@ -50,7 +50,8 @@ def test_a_deployment_s_pods_are_handed_over(scene: Scene) -> None:
 def test_a_single_replica_that_may_not_run_twice_goes_at_once(
     scene: Scene, manifests: list[Manifest], reason: str
 ) -> None:
-    doomed(scene, *manifests)
+    scene.given(*manifests, spare="o1")
+    scene.interrupt("s1")
     pod = scene.pod("app")
     scene.run(until=10)
 
@@ -71,7 +72,8 @@ def test_a_single_replica_that_may_not_run_twice_goes_at_once(
 def test_several_that_may_not_run_twice_go_one_after_the_other(
     scene: Scene, manifests: list[Manifest], reason: str
 ) -> None:
-    doomed(scene, *manifests)
+    scene.given(*manifests, spare="o1")
+    scene.interrupt("s1")
     pods = [pod.name for pod in scene.pods("app")]
     scene.run(until=30)
 
@@ -87,8 +89,8 @@ def test_several_that_may_not_run_twice_go_one_after_the_other(
 
 def test_as_many_go_at_a_time_as_a_rolling_update_may_take(scene: Scene) -> None:
     bounds: Manifest = {"strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 3}}}
-    doomed(scene, deployment("app", 8, **bounds))
-    pods = [pod.name for pod in scene.pods("app")]
+    pods = scene.given(deployment("app", 8, **bounds), spare="o1")
+    scene.interrupt("s1")
     scene.run(until=30)
 
     gone = sorted(scene.gone_at(pod) for pod in pods)
@@ -99,26 +101,26 @@ def test_as_many_go_at_a_time_as_a_rolling_update_may_take(scene: Scene) -> None
 
 @pytest.mark.parametrize("way", [RECREATE, {"pod": volume("disk")}], ids=["Recreate", "volume"])
 def test_all_go_at_once_where_a_ration_would_gain_nothing(scene: Scene, way: Manifest) -> None:
-    doomed(scene, claim("disk"), deployment("app", 3, **way))
-    pods = [pod.name for pod in scene.pods("app")]
+    pods = scene.given(claim("disk"), deployment("app", 3, **way), spare="o1")
+    scene.interrupt("s1")
     scene.run(until=10)
 
     assert [scene.gone_at(pod) for pod in pods] == [1.0, 1.0, 1.0]
 
 
 def test_a_volume_that_many_nodes_can_mount_is_no_hindrance(scene: Scene) -> None:
-    doomed(scene, claim("share", "ReadWriteMany"), deployment("app", pod=volume("share")))
-    pod = scene.pod("app")
+    (pod,) = scene.given(
+        claim("share", "ReadWriteMany"), deployment("app", pod=volume("share")), spare="o1"
+    )
+    scene.interrupt("s1")
     scene.run(until=10)
 
-    assert scene.story(pod)[0] == "1.0 release NodeDoomed"
+    assert scene.story(pod).order()[0] == "release NodeDoomed"
     assert scene.lowest("app") == 1
 
 
 def test_a_service_that_selects_by_template_hash_would_lose_a_released_pod(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("app", 2))
-    scene.settle()
+    scene.place(deployment("app", 2))
     template_hash = scene.pods("app")[0].metadata.labels[names.TEMPLATE_HASH]
     scene.apply(service("app", **{names.TEMPLATE_HASH: template_hash}))
     scene.add_node("o1", spot=False)
@@ -134,17 +136,15 @@ def test_a_service_that_selects_by_template_hash_would_lose_a_released_pod(scene
 
 
 def test_a_policy_that_selects_by_template_hash_would_lose_a_released_pod(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("app"))
-    scene.settle()
+    scene.place(deployment("app"))
     template_hash = scene.pods("app")[0].metadata.labels[names.TEMPLATE_HASH]
     scene.apply(
-        {
-            "apiVersion": "networking.k8s.io/v1",
-            "kind": "NetworkPolicy",
-            "metadata": {"name": "only-this", "namespace": "default"},
-            "spec": {"podSelector": {"matchLabels": {names.TEMPLATE_HASH: template_hash}}},
-        }
+        resource(
+            "NetworkPolicy",
+            "only-this",
+            "default",
+            spec={"podSelector": {"matchLabels": {names.TEMPLATE_HASH: template_hash}}},
+        )
     )
     scene.add_node("o1", spot=False)
     scene.begin()
@@ -162,21 +162,18 @@ def test_a_host_port_is_no_hindrance_for_the_replacement_runs_on_another_node(
     port = {"hostPort": 8080, "containerPort": 8080}
     made = deployment("app")
     made["spec"]["template"]["spec"]["containers"][0]["ports"] = [port]
-    doomed(scene, made)
+    scene.given(made, spare="o1")
+    scene.interrupt("s1")
     pod = scene.pod("app")
     scene.run(until=10)
 
-    assert scene.story(pod)[0] == "1.0 release NodeDoomed"
+    assert scene.story(pod).order()[0] == "release NodeDoomed"
     assert scene.lowest("app") == 1
 
 
 def test_rationed_pods_that_are_left_go_at_the_last_moment(scene: Scene) -> None:
     """The first finds no new place, so the second's turn never comes."""
-    scene.add_node("s1")
-    scene.apply(deployment("app", 2, **NO_SURGE))
-    scene.settle()
-    scene.begin()
-    pods = [pod.name for pod in scene.pods("app")]
+    pods = scene.given(deployment("app", 2, **NO_SURGE))
 
     scene.interrupt("s1")
     scene.run(until=110)
@@ -187,7 +184,8 @@ def test_rationed_pods_that_are_left_go_at_the_last_moment(scene: Scene) -> None
 
 
 def test_a_stateful_set_goes_from_the_highest_ordinal_down(scene: Scene) -> None:
-    doomed(scene, stateful_set("db", 3), seconds=20)
+    scene.given(stateful_set("db", 3), spare="o1")
+    scene.interrupt("s1")
     scene.run(until=30)
 
     assert scene.story("db-2") == ["1.0 evict StatefulSet"]
@@ -199,8 +197,8 @@ def test_a_stateful_set_goes_from_the_highest_ordinal_down(scene: Scene) -> None
 
 def test_a_job_runs_to_its_last_moment_and_may_finish_before(scene: Scene) -> None:
     finishing = {"annotations": {"evenkeel.test/complete-after": "80s"}}
-    doomed(scene, job("short", pod=finishing), job("long"))
-    short, long = scene.pod("short"), scene.pod("long")
+    short, long = scene.given(job("short", pod=finishing), job("long"), spare="o1")
+    scene.interrupt("s1")
     scene.run(until=110)
 
     assert scene.story(short) == ["1.0 wait JobMayFinish"]
@@ -210,7 +208,8 @@ def test_a_job_runs_to_its_last_moment_and_may_finish_before(scene: Scene) -> No
 
 
 def test_a_bare_pod_stays_to_its_last_moment_with_a_warning(scene: Scene) -> None:
-    doomed(scene, bare_pod("alone"))
+    scene.given(bare_pod("alone"), spare="o1")
+    scene.interrupt("s1")
     scene.run(until=110)
 
     assert scene.story("alone") == ["1.0 wait BarePod", "88.9 evict LastMoment"]
@@ -260,9 +259,9 @@ def test_what_belongs_to_the_node_or_has_ended_is_left(scene: Scene) -> None:
 def test_a_pod_that_is_not_ready_goes_as_well(scene: Scene) -> None:
     """Nothing serves, so nothing dips: its release costs nothing."""
     never_ready = {"annotations": {"evenkeel.test/ready-after": "3600s"}}
-    doomed(scene, deployment("broken", pod=never_ready))
-    pod = scene.pod("broken")
+    (pod,) = scene.given(deployment("broken", pod=never_ready), spare="o1")
+    scene.interrupt("s1")
     scene.run(until=110)
 
-    assert scene.story(pod)[0] == "1.0 release NodeDoomed"
+    assert scene.story(pod).order()[0] == "release NodeDoomed"
     assert scene.gone_at(pod) <= 88.9

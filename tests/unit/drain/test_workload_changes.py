@@ -17,11 +17,7 @@ SLOW: Manifest = {"annotations": {"evenkeel.test/ready-after": "20s"}}
 @pytest.fixture
 def begun(scene: Scene) -> Scene:
     """Three replicas on s1, released a second after its warning; o1 has room."""
-    scene.add_node("s1")
-    scene.apply(deployment("web", 3, pod=SLOW))
-    scene.settle(30)
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(deployment("web", 3, pod=SLOW), spare="o1", settle=30)
     scene.interrupt("s1")
     return scene
 
@@ -134,11 +130,7 @@ def test_a_new_workload_of_the_same_name_does_not_keep_the_old_ones_pods(
 
 def test_no_invocation_goes_on_with_a_workload_deleted_between_two(scene: Scene) -> None:
     """Only the schedule finds the released pods of a workload that is gone."""
-    scene.add_node("s1")
-    scene.apply(deployment("web"))
-    scene.settle()
-    scene.begin()
-    pod = scene.pod("web")
+    (pod,) = scene.given(deployment("web"))
     scene.interrupt("s1", spare=True)
     scene.run(until=5)
     scene.crash()
@@ -147,24 +139,19 @@ def test_no_invocation_goes_on_with_a_workload_deleted_between_two(scene: Scene)
 
     scene.run(until=40)
 
-    assert scene.story(pod)[-1] == "30.0 delete WorkloadDeleted"
+    assert scene.story(pod).order()[-1] == "delete WorkloadDeleted"
     assert scene.gone_at(pod) == 30.0
 
 
 def test_a_replica_set_that_could_not_be_read_is_not_taken_for_deleted(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("web", pod=SLOW))
-    scene.settle(30)
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    pod = scene.pod("web")
+    (pod,) = scene.given(deployment("web", pod=SLOW), spare="o1", settle=30)
 
     scene.interrupt("s1")
     scene.run(until=5)
     scene.crash()
     scene.run(until=60)
 
-    assert scene.story(pod)[-1] == "24.2 evict ReplacementAvailable"
+    assert scene.story(pod).order()[-1] == "evict ReplacementAvailable"
     assert scene.lowest("web") == 1
 
 

@@ -11,6 +11,7 @@ from evenkeel_sandbox.simulator.api.webhooks import Webhook
 from evenkeel_sandbox.simulator.webhook import HandlerWebhook
 from tests.fixtures.drainer import Drainer
 from tests.fixtures.scene import CALM, Scene
+from tests.unit.drain.manifests import resource
 
 TOKEN = "0123456789abcdef" * 4
 
@@ -22,13 +23,7 @@ class Gated:
         self.scene = scene = Scene(options=CALM)
         self.settings = GateSettings(**{"mode": mode, **settings})
         self.gate = HandlerWebhook(scene.cluster, TOKEN, self._handler, name="evictions")
-        scene.apply(
-            {
-                "apiVersion": "v1",
-                "kind": "Namespace",
-                "metadata": {"name": "default", "labels": {names.GATE: "true"}},
-            }
-        )
+        scene.apply(resource("Namespace", "default", labels={names.GATE: "true"}))
 
     def begin(self, *nodes: str) -> None:
         """The workloads were applied and settle; these nodes come, and the story begins."""

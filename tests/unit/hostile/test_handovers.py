@@ -17,7 +17,7 @@ from tests import builders
 from tests.builders import NOW
 from tests.effort import measured
 from tests.fixtures.scene import Scene
-from tests.unit.drain.manifests import deployment, stateful_set
+from tests.unit.drain.manifests import deployment, resource, stateful_set
 from tests.unit.hostile import objects
 from tests.unit.hostile.objects import Document
 
@@ -32,17 +32,14 @@ PODS: Final = st.lists(objects.annotations(names.RELEASE), max_size=12)
 def released(number: int, notes: dict[str, str]) -> Document:
     """A bare pod that says it was released, from a template hash of its own."""
     label = f"{'h' * 58}{number:05}"
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {
-            "name": f"fake-{number}",
-            "namespace": "default",
-            "labels": {"app": "fake", names.RELEASED_FROM: label},
-            "annotations": notes,
-        },
-        "spec": {"nodeName": "o1", "containers": [{"name": "main"}]},
-    }
+    return resource(
+        "Pod",
+        f"fake-{number}",
+        "default",
+        labels={"app": "fake", names.RELEASED_FROM: label},
+        notes=notes,
+        spec={"nodeName": "o1", "containers": [{"name": "main"}]},
+    )
 
 
 @st.composite
@@ -73,11 +70,7 @@ def test_a_handover_has_a_ceiling_and_an_honest_workload_never_dips(
 ) -> None:
     scene = Scene()
     try:
-        scene.add_node("s1")
-        scene.apply(deployment("web", 2), *hostile)
-        scene.settle()
-        scene.add_node("o1", spot=False)
-        scene.begin()
+        scene.given(deployment("web", 2), *hostile, spare="o1")
         scene.apply(*(released(number, notes) for number, notes in enumerate(pods)))
         scene.interrupt("s1")
         with measured() as effort:
@@ -94,11 +87,9 @@ def test_a_handover_has_a_ceiling_and_an_honest_workload_never_dips(
 def test_thousands_of_labels_of_one_replica_set_are_asked_for_by_one_short_list() -> None:
     scene = Scene()
     try:
-        scene.add_node("s1", room="8")
-        scene.apply(deployment("web", 2), deployment("hostile"))
-        scene.settle()
-        scene.add_node("o1", spot=False, room="8")
-        scene.begin()
+        scene.given(
+            deployment("web", 2), deployment("hostile"), spare="o1", room={"s1": "8", "o1": "8"}
+        )
         (mine,) = (
             each["metadata"]
             for each in scene.cluster.objects("ReplicaSet")

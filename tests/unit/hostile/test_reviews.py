@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from evenkeel.model import names
 from tests.effort import Effort, measured
+from tests.unit.drain.manifests import resource
 from tests.unit.hostile import objects
 from tests.unit.hostile.objects import Document
 from tests.unit.placement import test_with_controllers
@@ -93,12 +94,7 @@ def test_an_honest_floor_is_exact_beside_a_billion_replicas_that_a_quota_refuses
     kind: str,
 ) -> None:
     scene = test_with_controllers.Scene()
-    quota: Document = {
-        "apiVersion": "v1",
-        "kind": "ResourceQuota",
-        "metadata": {"name": "small", "namespace": "greedy"},
-        "spec": {"hard": {"pods": "5"}},
-    }
+    quota: Document = resource("ResourceQuota", "small", "greedy", spec={"hard": {"pods": "5"}})
     scene.cluster.apply(namespace("greedy", managed=True), quota)
     scene.settle(1)
     made = workload(kind, "greedy", 10**9, "99%")

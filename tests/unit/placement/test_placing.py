@@ -17,6 +17,7 @@ from evenkeel.model.placement import placed_as
 from evenkeel.model.request import List, Request
 from evenkeel.settings import Mode
 from evenkeel.settings.placement import LONGEST_COUNTING
+from tests.unit.drain.manifests import PAUSED, resource
 from tests.unit.placement.scene import (
     NAMESPACE,
     Scene,
@@ -26,12 +27,6 @@ from tests.unit.placement.scene import (
     pod,
     workload,
 )
-
-PAUSED = {
-    "apiVersion": "v1",
-    "kind": "ConfigMap",
-    "metadata": {"name": names.PAUSED, "namespace": names.SYSTEM_NAMESPACE},
-}
 
 
 @pytest.fixture
@@ -47,7 +42,7 @@ def capacity(asked: dict[str, Any], response: dict[str, Any]) -> str:
 def interruptible(name: str, value: str = "true") -> dict[str, Any]:
     """A node in a Capacity Reservation, as Karpenter labels it."""
     labels = {names.CAPACITY_LABELS[2]: "reserved", names.INTERRUPTIBLE: value}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
+    return resource("Node", name, labels=labels)
 
 
 def asked_of_nodes(scene: Scene, asked: dict[str, Any]) -> dict[str, list[str]]:

@@ -21,6 +21,7 @@ from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.webhook import AtOnce, HandlerWebhook, OwnTime
+from tests.unit.drain.manifests import resource
 from tests.unit.placement.scene import NAMESPACE, TOKEN, failing, namespace, workload
 
 KEY = "eks.amazonaws.com/capacityType"
@@ -124,12 +125,7 @@ def test_an_answer_that_comes_too_late_is_lost_but_its_claim_stays() -> None:
 
 def test_what_a_quota_refuses_costs_no_place_of_the_floor() -> None:
     scene = Scene()
-    quota = {
-        "apiVersion": "v1",
-        "kind": "ResourceQuota",
-        "metadata": {"name": "small", "namespace": NAMESPACE},
-        "spec": {"hard": {"pods": "4"}},
-    }
+    quota = resource("ResourceQuota", "small", NAMESPACE, spec={"hard": {"pods": "4"}})
     scene.cluster.apply(quota)
     scene.settle(1)
     scene.cluster.apply(workload("Deployment", "web", 10, "7"))

@@ -11,10 +11,9 @@ FLOOR_OF_TWO = {names.ON_DEMAND: "2"}
 
 
 def test_spot_goes_floors_stand_and_the_ratios_come_back_with_it(scene: RestoreScene) -> None:
-    scene.add_nodes("o", 3, spot=False)
-    scene.add_nodes("s", 3, spot=True)
-    scene.apply(deployment("web", 6, notes=FLOOR_OF_TWO), stateful_set("db", 3))
-    scene.begin()
+    scene.given(
+        deployment("web", 6, notes=FLOOR_OF_TWO), stateful_set("db", 3), on="o0 o1 o2 s0 s1 s2"
+    )
     assert scene.split("web") == {"on-demand": 2, "spot": 4}
     assert scene.split("db") == {"on-demand": 2, "spot": 1}
 
@@ -35,9 +34,7 @@ def test_spot_goes_floors_stand_and_the_ratios_come_back_with_it(scene: RestoreS
 
 def test_a_day_of_flapping_costs_few_moves(scene: RestoreScene) -> None:
     """Spot is there for half an hour, and gone for half an hour."""
-    scene.add_nodes("o", 3, spot=False)
-    scene.apply(deployment("web", 8, notes=FLOOR_OF_TWO))
-    scene.begin()
+    scene.given(deployment("web", 8, notes=FLOOR_OF_TWO), on="o0 o1 o2")
     assert scene.split("web") == {"on-demand": 8}
 
     for half_hours in range(48):
@@ -60,9 +57,7 @@ def test_a_day_of_flapping_costs_few_moves(scene: RestoreScene) -> None:
 
 
 def test_a_day_without_a_failure_and_all_is_forgotten(scene: RestoreScene) -> None:
-    scene.add_nodes("o", 3, spot=False)
-    scene.apply(deployment("web", 8, notes=FLOOR_OF_TWO))
-    scene.begin()
+    scene.given(deployment("web", 8, notes=FLOOR_OF_TWO), on="o0 o1 o2")
     scene.add_nodes("s", 2, spot=True)
     scene.run(until=600)
     scene.interrupt("s0", "s1")
@@ -81,9 +76,7 @@ def test_ratios_come_back_although_nodes_are_to_be_changed_in_some_weeks(
 ) -> None:
     """Until a day before they live as before."""
     day = 24 * 3600
-    scene.add_nodes("o", 2, spot=False)
-    scene.apply(deployment("web", 6, notes=FLOOR_OF_TWO))
-    scene.begin()
+    scene.given(deployment("web", 6, notes=FLOOR_OF_TWO), on="o0 o1")
     scene.schedule_change("o0", "o1", start=21 * day)
     scene.run(until=60)
     scene.add_nodes("s", 2, spot=True)

@@ -31,11 +31,12 @@ def kill_after(scene: RestoreScene, number: int) -> Callable[[], int]:
 
 @pytest.mark.parametrize("number", range(1, 6))
 def test_all_is_restored_whichever_write_was_its_last(scene: RestoreScene, number: int) -> None:
-    scene.add_nodes("o", 3, spot=False)
-    scene.apply(deployment("web", 4, notes={names.ON_DEMAND: "2"}), stateful_set("db", 3))
-    scene.settle()
-    scene.add_nodes("s", 2, spot=True)
-    scene.begin()
+    scene.given(
+        deployment("web", 4, notes={names.ON_DEMAND: "2"}),
+        stateful_set("db", 3),
+        on="o0 o1 o2",
+        spare="s0 s1",
+    )
     written = kill_after(scene, number)
 
     scene.run(until=2400)
@@ -50,9 +51,7 @@ def test_all_is_restored_whichever_write_was_its_last(scene: RestoreScene, numbe
 
 @pytest.mark.parametrize("number", range(1, 5))
 def test_a_floor_is_relaxed_whichever_write_was_its_last(scene: RestoreScene, number: int) -> None:
-    scene.add_nodes("s", 2, spot=True)
-    scene.apply(deployment("web", 4, notes={names.ON_DEMAND: "3"}))
-    scene.begin()
+    scene.given(deployment("web", 4, notes={names.ON_DEMAND: "3"}), on="s0 s1")
     written = kill_after(scene, number)
 
     scene.run(until=700)
@@ -65,9 +64,7 @@ def test_a_recommendation_that_has_expired_is_lifted_by_restores_wake_up(
     scene: RestoreScene,
 ) -> None:
     """And forgotten released pods go back: the reconciler has no schedule here."""
-    scene.add_node("s0")
-    scene.apply(deployment("web", 1))
-    scene.begin()
+    scene.given(deployment("web", 1), on="s0")
     scene.schedule.stop()
     scene.recommend("s0")
     scene.run(until=15)

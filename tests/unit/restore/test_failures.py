@@ -44,9 +44,7 @@ def story(scene: RestoreScene) -> list[list[str]]:
 def test_without_a_webhook_the_replacement_goes_astray_and_the_move_back(
     scene: RestoreScene,
 ) -> None:
-    scene.add_nodes("o", 2, spot=False)
-    scene.apply(deployment("web", 5, notes=FLOOR_OF_TWO))
-    scene.settle()
+    scene.place(deployment("web", 5, notes=FLOOR_OF_TWO), on="o0 o1")
     scene.add_node("s0", room="0.1")
     for number in range(9):  # the scheduler rather takes one of these
         scene.add_node(f"p{number}", spot=False, room="64")
@@ -71,12 +69,8 @@ def test_a_replacement_that_finds_no_place_is_deleted_and_the_old_pod_stays(
     scene: RestoreScene,
 ) -> None:
     """Room was only estimated: of host ports it knows nothing."""
-    scene.add_nodes("o", 3, spot=False)
-    scene.apply(deployment("web", 2, notes={names.ON_DEMAND: "1"}, pod=ON_PORT_80))
-    scene.settle()
-    scene.add_node("s0")
-    scene.apply(deployment("port", 1, pod={**ON_PORT_80, **ON_SPOT}))
-    scene.begin()
+    scene.place(deployment("web", 2, notes={names.ON_DEMAND: "1"}, pod=ON_PORT_80), on="o0 o1 o2")
+    scene.given(deployment("port", 1, pod={**ON_PORT_80, **ON_SPOT}), on="s0")
     before = {pod.uid for pod in scene.pods("web")}
 
     scene.run(until=280)
@@ -89,12 +83,8 @@ def test_a_replacement_that_finds_no_place_is_deleted_and_the_old_pod_stays(
 
 
 def test_each_failure_doubles_the_rest(scene: RestoreScene) -> None:
-    scene.add_nodes("o", 3, spot=False)
-    scene.apply(deployment("web", 5, notes=FLOOR_OF_TWO))
-    scene.settle()
-    scene.add_node("s0")
-    scene.apply(quota(pods="5"))
-    scene.begin()
+    scene.place(deployment("web", 5, notes=FLOOR_OF_TWO), on="o0 o1 o2")
+    scene.given(quota(pods="5"), on="s0")
 
     scene.run(until=3 * 3600)
 
@@ -108,12 +98,8 @@ def test_each_failure_doubles_the_rest(scene: RestoreScene) -> None:
 
 def test_a_replacement_whose_move_was_lost_is_deleted(scene: RestoreScene) -> None:
     """It may go to spot alone, and the pod that it was made for is gone: no move is rolled back."""
-    scene.add_nodes("o", 3, spot=False)
-    scene.apply(deployment("web", 2, notes={names.ON_DEMAND: "1"}, pod=ON_PORT_80))
-    scene.settle()
-    scene.add_node("s0")
-    scene.apply(deployment("port", 1, pod={**ON_PORT_80, **ON_SPOT}))
-    scene.begin()
+    scene.place(deployment("web", 2, notes={names.ON_DEMAND: "1"}, pod=ON_PORT_80), on="o0 o1 o2")
+    scene.given(deployment("port", 1, pod={**ON_PORT_80, **ON_SPOT}), on="s0")
     scene.run(until=30)
     (moved,) = {decision.subject.name for decision in scene.moves("web")}
 
@@ -125,13 +111,9 @@ def test_a_replacement_whose_move_was_lost_is_deleted(scene: RestoreScene) -> No
 
 
 def test_a_paused_evenkeel_moves_nothing(scene: RestoreScene) -> None:
-    scene.add_nodes("o", 3, spot=False)
-    scene.apply(deployment("web", 5, notes=FLOOR_OF_TWO))
-    scene.settle()
-    scene.add_node("s0")
+    scene.place(deployment("web", 5, notes=FLOOR_OF_TWO), on="o0 o1 o2")
     paused = {"name": names.PAUSED, "namespace": names.SYSTEM_NAMESPACE}
-    scene.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": paused})
-    scene.begin()
+    scene.given({"apiVersion": "v1", "kind": "ConfigMap", "metadata": paused}, on="s0")
 
     scene.run(until=200)
     assert scene.moves() == []
@@ -143,11 +125,7 @@ def test_a_paused_evenkeel_moves_nothing(scene: RestoreScene) -> None:
 
 
 def test_where_a_nodes_capacity_type_is_unknown_the_move_goes_back(scene: RestoreScene) -> None:
-    scene.add_nodes("o", 3, spot=False)
-    scene.apply(deployment("web", 3, notes={names.ON_DEMAND: "2"}))
-    scene.settle()
-    scene.add_node("s0")
-    scene.begin()
+    scene.given(deployment("web", 3, notes={names.ON_DEMAND: "2"}), on="o0 o1 o2", spare="s0")
     asked = 0
 
     def refuse(request: Request, proceed: Callable[[], Any]) -> Any:
@@ -166,11 +144,7 @@ def test_where_a_nodes_capacity_type_is_unknown_the_move_goes_back(scene: Restor
 
 
 def test_a_release_whose_answer_was_lost_is_looked_after_at_once(scene: RestoreScene) -> None:
-    scene.add_nodes("o", 3, spot=False)
-    scene.apply(deployment("web", 2, notes={names.ON_DEMAND: "1"}))
-    scene.settle()
-    scene.add_node("s0")
-    scene.begin()
+    scene.given(deployment("web", 2, notes={names.ON_DEMAND: "1"}), on="o0 o1 o2", spare="s0")
     scene.schedule.stop()
     scene.fail(UnavailableError("lost"), releases, times=1, done=True)
 
@@ -185,11 +159,7 @@ def releases(request: Request) -> bool:
 
 def test_an_ordinal_that_was_not_evicted_did_not_come_back(scene: RestoreScene) -> None:
     """Its budget's count lagged behind: that is no failure, and needs no rest."""
-    scene.add_nodes("o", 3, spot=False)
-    scene.apply(stateful_set("db", 3))
-    scene.settle()
-    scene.add_node("s0")
-    scene.begin()
+    scene.given(stateful_set("db", 3), on="o0 o1 o2", spare="s0")
     refused = DisruptionRefusedError("not now")
     scene.fail(refused, lambda request: isinstance(request, Evict), times=1)
 

@@ -31,9 +31,7 @@ def basic(replicas: int, floor: str) -> tuple[Manifest, Manifest]:
 
 def begin(scene: RestoreScene, *manifests: Manifest) -> None:
     """There are only on-demand nodes at first, as after a storm."""
-    scene.add_nodes("o", 2, spot=False)
-    scene.apply(*manifests)
-    scene.settle(15)
+    scene.place(*manifests, on="o0 o1")
     assert scene.split("train") == {"on-demand": 4}
 
 

@@ -43,9 +43,7 @@ def test_pods_of_a_floor_wait_rather_than_go_to_a_lent_node(scene: RestoreScene)
 
 
 def test_what_is_above_the_floor_goes_to_lent_nodes(scene: RestoreScene) -> None:
-    scene.add_nodes("o", 1, spot=False)
-    scene.apply(deployment("web", 4, notes=FLOOR_OF_TWO))
-    scene.settle()
+    scene.place(deployment("web", 4, notes=FLOOR_OF_TWO), on="o0")
     scene.add_node("r0", spot=False, **LENT)
     scene.begin()
     scene.run(until=600)

@@ -26,9 +26,7 @@ def pause(scene: RestoreScene) -> None:
 def test_of_many_waiting_pods_the_others_are_not_deleted(make_scene: MakeScene) -> None:
     """At 20 requests a second 60 pods take three seconds."""
     scene = make_scene(options=SLOW)
-    scene.add_nodes("s", 2, spot=True)
-    scene.apply(deployment("web", 60, notes={names.ON_DEMAND: "all"}))
-    scene.begin()
+    scene.given(deployment("web", 60, notes={names.ON_DEMAND: "all"}), on="s0 s1")
     deleted: list[float] = []
 
     def look(request: Request, proceed: Callable[[], Any]) -> Any:
@@ -46,13 +44,11 @@ def test_of_many_waiting_pods_the_others_are_not_deleted(make_scene: MakeScene) 
 
 
 def test_old_leases_stay_where_they_are(scene: RestoreScene) -> None:
-    scene.add_nodes("o", 3, spot=False)
-    scene.apply(deployment("web", 4, notes={names.ON_DEMAND: "1"}))
-    scene.settle()
-    scene.add_nodes("s", 2, spot=True)
+    scene.place(deployment("web", 4, notes={names.ON_DEMAND: "1"}), on="o0 o1 o2")
     metadata = {"name": GONE, "namespace": names.SYSTEM_NAMESPACE, "labels": {names.MOVE_OF: "x"}}
-    scene.apply({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata})
-    scene.begin()
+    scene.given(
+        {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata}, on="s0 s1"
+    )
     notes = 0
 
     def pause_at_the_note(request: Request, proceed: Callable[[], Any]) -> Any:

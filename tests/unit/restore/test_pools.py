@@ -1,6 +1,5 @@
 """Where one pool has more of a Deployment's pods than its goal, they go to other pools."""
 
-from collections import Counter
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
@@ -12,8 +11,8 @@ from evenkeel.model.pool import Pool
 from tests.fixtures.restoring import RestoreScene
 from tests.unit.drain.manifests import deployment
 from tests.unit.restore.conftest import MakeScene
+from tests.unit.restore.pools import MINUTE, held
 
-MINUTE = 60
 A, B, C = Pool("m5.large", "a"), Pool("m5.large", "b"), Pool("c5.large", "a")
 D, E = Pool("c5.large", "b"), Pool("r5.large", "b")
 
@@ -30,16 +29,6 @@ def add_pool(
 def at_most(goal: str, replicas: int = 6, **options: Any) -> dict[str, Any]:
     """A Deployment ``web`` of which one pool is to have so many at most."""
     return deployment("web", replicas, notes={names.ONE_POOL_AT_MOST: goal}, **options)
-
-
-def held(scene: RestoreScene, app: str = "web") -> Mapping[Pool | None, int]:
-    """How many live pods each pool has; None: on-demand nodes, or no node."""
-    pools = {
-        obj["metadata"]["name"]: Pool(labels[names.INSTANCE_TYPE], labels[names.ZONE])
-        for obj in scene.cluster.objects("Node")
-        if names.ZONE in (labels := obj["metadata"]["labels"])
-    }
-    return Counter(pools.get(pod.spec.node_name) for pod in scene.pods(app) if pod.active)
 
 
 def moved(scene: RestoreScene) -> list[tuple[float, Decision]]:
@@ -229,11 +218,7 @@ def test_restore_moves_no_pod_into_a_pool_that_lost_a_node(scene: RestoreScene) 
 
 
 def test_nodes_whose_pool_nobody_knows_are_avoided_by_none(scene: RestoreScene) -> None:
-    scene.add_nodes("s", 4, spot=True)
-    scene.apply(deployment("web", 2, notes={names.ON_DEMAND: "2"}))
-    scene.settle()
-    scene.add_nodes("o", 2, spot=False)
-    scene.begin()
+    scene.given(deployment("web", 2, notes={names.ON_DEMAND: "2"}), on="s0 s1 s2 s3", spare="o0 o1")
     scene.interrupt("s0")
     scene.run(until=MINUTE)
     scene.apply(deployment("web", 2, notes={names.ON_DEMAND: "none"}))

@@ -21,9 +21,7 @@ def relaxed(scene: RestoreScene, kind: str, app: str) -> bool:
 
 
 def test_a_floor_without_on_demand_nodes_goes_to_spot_and_comes_back(scene: RestoreScene) -> None:
-    scene.add_nodes("s", 2, spot=True)
-    scene.apply(deployment("web", 4, notes=FLOOR_OF_TWO), stateful_set("db", 1))
-    scene.begin()
+    scene.given(deployment("web", 4, notes=FLOOR_OF_TWO), stateful_set("db", 1), on="s0 s1")
     assert scene.split("web") == {"spot": 2, "none": 2}
 
     scene.run(until=400)
@@ -43,9 +41,7 @@ def test_a_floor_without_on_demand_nodes_goes_to_spot_and_comes_back(scene: Rest
 
 def test_a_pod_that_found_its_place_meanwhile_stays(scene: RestoreScene) -> None:
     """An on-demand node comes while the run still reads: what waited runs when it is deleted."""
-    scene.add_nodes("s", 2, spot=True)
-    scene.apply(deployment("web", 4, notes=FLOOR_OF_TWO))
-    scene.begin()
+    scene.given(deployment("web", 4, notes=FLOOR_OF_TWO), on="s0 s1")
     waiting = {pod.name: pod.uid for pod in scene.pods("web") if not pod.spec.node_name}
     assert len(waiting) == 2
 

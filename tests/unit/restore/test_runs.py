@@ -31,9 +31,7 @@ FLOOR_OF_ONE = {names.ON_DEMAND: "1"}
 
 def above_its_floor(scene: RestoreScene) -> None:
     """Two workloads on on-demand nodes alone, and room on spot."""
-    scene.add_nodes("o", 3, spot=False)
-    scene.apply(deployment("web", 4, notes=FLOOR_OF_ONE), stateful_set("db", 3))
-    scene.settle()
+    scene.place(deployment("web", 4, notes=FLOOR_OF_ONE), stateful_set("db", 3), on="o0 o1 o2")
     scene.add_nodes("s", 2, spot=True)
 
 
@@ -71,10 +69,7 @@ def test_observing_it_tells_and_writes_nothing(make_scene: MakeScene) -> None:
 
 
 def test_where_nothing_is_to_be_done_no_wake_up_is_sent(scene: RestoreScene) -> None:
-    scene.add_nodes("o", 1, spot=False)
-    scene.add_nodes("s", 1, spot=True)
-    scene.apply(deployment("web", 2, notes=FLOOR_OF_ONE))
-    scene.begin()
+    scene.given(deployment("web", 2, notes=FLOOR_OF_ONE), on="o0 s0")
     scene.run(until=200)
     assert scene.outcomes() == ["Quiet"] * 3
     assert scene.written() == []
@@ -238,9 +233,7 @@ def test_workloads_are_read_again_side_by_side_and_one_that_is_gone_keeps_no_oth
 
 @pytest.mark.parametrize("spoilt", ["in days", "nobody", "another's name"])
 def test_a_forged_lease_stops_no_move_for_long(scene: RestoreScene, spoilt: str) -> None:
-    scene.add_nodes("o", 3, spot=False)
-    scene.apply(deployment("web", 4, notes=FLOOR_OF_ONE))
-    scene.settle()
+    scene.place(deployment("web", 4, notes=FLOOR_OF_ONE), on="o0 o1 o2")
     scene.add_nodes("s", 2, spot=True)
     (web,) = scene.cluster.objects("ReplicaSet")
     uid, pod = web["metadata"]["uid"], scene.pods("web")[0]
@@ -301,11 +294,12 @@ def test_a_run_whose_time_is_up_leaves_the_rest_to_the_next(
     monkeypatch.setattr(flow, "read_again", read_slowly)
     monkeypatch.setattr(flow, "LONGEST_RESTORE", timedelta(seconds=4))
     apps = [f"web-{number}" for number in range(20)]
-    scene.add_nodes("o", 4, spot=False, room="8")
-    scene.apply(*(deployment(app, 1) for app in apps))
-    scene.settle()
-    scene.add_nodes("s", 4, spot=True, room="8")
-    scene.begin()
+    scene.given(
+        *(deployment(app, 1) for app in apps),
+        on="o0 o1 o2 o3",
+        spare="s0 s1 s2 s3",
+        room={"o": "8", "s": "8"},
+    )
     scene.run(until=58)
     assert len(scene.moves()) == 16
     assert ("time is up; the next run takes what is left", {"steps": 4}) in scene.recorder.notes

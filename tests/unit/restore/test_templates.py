@@ -7,7 +7,7 @@ from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.settings import Mode
 from tests.fixtures.restoring import RestoreScene
-from tests.unit.drain.manifests import deployment, stateful_set
+from tests.unit.drain.manifests import deployment, resource, stateful_set
 from tests.unit.restore.conftest import MakeScene
 
 BY_TEMPLATE = {names.PLACEMENT: names.BY_TEMPLATE}
@@ -33,23 +33,16 @@ def rollouts(scene: RestoreScene, app: str) -> list[str]:
 
 
 def scale(scene: RestoreScene, app: str, replicas: int) -> None:
-    scene.apply(
-        {
-            "apiVersion": "apps/v1",
-            "kind": "Deployment",
-            "metadata": {"name": app},
-            "spec": {"replicas": replicas},
-        }
-    )
+    scene.apply(resource("Deployment", app, spec={"replicas": replicas}))
 
 
 def begun(scene: RestoreScene) -> None:
     """Two workloads on two nodes of each type, with a webhook that leaves them alone."""
-    scene.add_nodes("s", 2, spot=True)
-    scene.add_nodes("o", 2, spot=False)
-    scene.apply(deployment("web", 5, notes=notes("2")))
-    scene.apply(with_notes(stateful_set("db", 3), "majority"))
-    scene.begin()
+    scene.given(
+        deployment("web", 5, notes=notes("2")),
+        with_notes(stateful_set("db", 3), "majority"),
+        on="s0 s1 o0 o1",
+    )
 
 
 def test_templates_hold_floors_without_a_pod_being_moved(scene: RestoreScene) -> None:
@@ -94,10 +87,7 @@ def test_spot_that_flaps_for_hours_costs_a_rollout_every_ten_minutes_at_most(
 
 
 def test_an_autoscaler_that_goes_up_and_down_seldom_costs_a_rollout(scene: RestoreScene) -> None:
-    scene.add_nodes("s", 3, spot=True)
-    scene.add_nodes("o", 3, spot=False)
-    scene.apply(deployment("web", 10, notes=notes("30%")))
-    scene.begin()
+    scene.given(deployment("web", 10, notes=notes("30%")), on="s0 s1 s2 o0 o1 o2")
     scene.run(until=300)
     for turn in range(1, 11):
         scale(scene, "web", 14 if turn % 2 else 10)

@@ -13,7 +13,7 @@ from evenkeel.model.pool import Pool
 from evenkeel.model.request import Delete, Evict
 from tests.fixtures.restoring import RestoreScene
 from tests.unit.drain.manifests import deployment
-from tests.unit.restore.test_pools import MINUTE, held
+from tests.unit.restore.pools import MINUTE, held
 
 type MakePools = Callable[..., TenPools]
 

@@ -16,9 +16,7 @@ from tests.unit.drain.manifests import deployment
 
 
 def above_its_floor(scene: RestoreScene) -> None:
-    scene.add_nodes("o", 3, spot=False)
-    scene.apply(deployment("web", 4, notes={names.ON_DEMAND: "1"}))
-    scene.settle()
+    scene.place(deployment("web", 4, notes={names.ON_DEMAND: "1"}), on="o0 o1 o2")
     scene.add_nodes("s", 2, spot=True)
 
 

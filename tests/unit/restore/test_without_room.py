@@ -54,9 +54,11 @@ def rest(scene: RestoreScene) -> SpotRest:
 
 def on_on_demand(scene: RestoreScene, *apps: str, size: int = 4, **options: Any) -> None:
     """These workloads, all on two on-demand nodes, and the story begins."""
-    scene.add_nodes("o", 2, spot=False, room="64")
-    scene.apply(*(deployment(app, size, notes={names.ON_DEMAND: "1"}, **options) for app in apps))
-    scene.begin()
+    scene.given(
+        *(deployment(app, size, notes={names.ON_DEMAND: "1"}, **options) for app in apps),
+        on="o0 o1",
+        room={"o": "64"},
+    )
 
 
 def test_a_node_is_made_for_one_pod_and_then_the_others_go(scene: RestoreScene) -> None:

@@ -8,6 +8,7 @@ from evenkeel_sandbox.simulator.api.objects import Obj, is_ready
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.options import SimulatorOptions
+from tests.unit.drain.manifests import resource
 
 SECOND = timedelta(seconds=1)
 
@@ -69,9 +70,10 @@ def workload(kind: str, name: str, pods: Obj | None = None, **spec: Any) -> Obj:
 
 def pod(name: str, annotations: Mapping[str, str] | None = None, **spec: Any) -> Obj:
     """A bare pod in ``shop``."""
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, "namespace": "shop", "annotations": dict(annotations or {})},
-        "spec": {"containers": [{"name": "main", "image": "image"}], **spec},
-    }
+    return resource(
+        "Pod",
+        name,
+        "shop",
+        notes=dict(annotations or {}),
+        spec={"containers": [{"name": "main", "image": "image"}], **spec},
+    )
