@@ -14,6 +14,7 @@ VERSIONS = {
     "ConfigMap": "v1",
     "Service": "v1",
     "ResourceQuota": "v1",
+    "PersistentVolume": "v1",
     "PersistentVolumeClaim": "v1",
     "Deployment": "apps/v1",
     "ReplicaSet": "apps/v1",
@@ -24,6 +25,7 @@ VERSIONS = {
     "NetworkPolicy": "networking.k8s.io/v1",
     "Lease": "coordination.k8s.io/v1",
     "PriorityClass": "scheduling.k8s.io/v1",
+    "PodGroup": "scheduling.x-k8s.io/v1alpha1",
 }
 """The version of each kind that tests make."""
 
@@ -78,7 +80,9 @@ def template(
         "metadata": {"labels": {"app": app}, **_annotated(annotations)},
         "spec": {
             "terminationGracePeriodSeconds": grace,
-            "containers": [{"name": "main", "resources": {"requests": {"cpu": cpu}}}],
+            "containers": [
+                {"name": "main", "image": "main", "resources": {"requests": {"cpu": cpu}}}
+            ],
             **spec,
         },
     }
@@ -91,12 +95,13 @@ def workload(
     *,
     pod: Manifest | None = None,
     notes: Mapping[str, str] | None = None,
+    namespace: str = "default",
     **spec: Any,
 ) -> Manifest:
     """A workload; ``pod`` goes to its template, ``notes`` are its own annotations."""
     of_pods = {"selector": {"matchLabels": {"app": app}}, "template": template(app, **(pod or {}))}
     every = {"replicas": replicas, **of_pods, **spec}
-    return resource(kind, app, "default", notes=notes, spec=every)
+    return resource(kind, app, namespace, notes=notes, spec=every)
 
 
 def deployment(app: str, replicas: int = 1, **more: Any) -> Manifest:
@@ -114,11 +119,11 @@ def stateful_set(app: str, replicas: int = 1, **more: Any) -> Manifest:
     return workload("StatefulSet", app, replicas, serviceName=app, **more)
 
 
-def daemon_set(app: str) -> Manifest:
+def daemon_set(app: str, namespace: str = "default", **pod: Any) -> Manifest:
     """A DaemonSet that runs on every node, doomed ones too."""
-    pod = template(app, tolerations=[{"operator": "Exists"}])
-    spec = {"selector": {"matchLabels": {"app": app}}, "template": pod}
-    return resource("DaemonSet", app, "default", spec=spec)
+    made = template(app, tolerations=[{"operator": "Exists"}], **pod)
+    spec = {"selector": {"matchLabels": {"app": app}}, "template": made}
+    return resource("DaemonSet", app, namespace, spec=spec)
 
 
 def job(
@@ -126,26 +131,26 @@ def job(
     *,
     pod: Manifest | None = None,
     notes: Mapping[str, str] | None = None,
+    namespace: str = "default",
     **spec: Any,
 ) -> Manifest:
     """A Job, with one pod unless told otherwise."""
     run = template(app, restartPolicy="Never", **(pod or {}))
-    return resource("Job", app, "default", notes=notes, spec={"template": run, **spec})
+    return resource("Job", app, namespace, notes=notes, spec={"template": run, **spec})
 
 
-def bare_pod(app: str, **pod: Any) -> Manifest:
+def bare_pod(app: str, namespace: str = "default", **pod: Any) -> Manifest:
     """A pod that no controller makes again."""
     made = template(app, **pod)
-    manifest = resource("Pod", app, "default", spec=made["spec"])
+    manifest = resource("Pod", app, namespace, spec=made["spec"])
     manifest["metadata"] |= made["metadata"]
     return manifest
 
 
-def budget(name: str, app: str = "", **bound: Any) -> Manifest:
+def budget(name: str, app: str = "", namespace: str = "default", **bound: Any) -> Manifest:
     """A PodDisruptionBudget over the pods of ``app``, or of the workload of its own name."""
-    selector = {"matchLabels": {"app": app or name}}
-    spec = {"selector": selector, **bound}
-    return resource("PodDisruptionBudget", name, "default", spec=spec)
+    spec = {"selector": {"matchLabels": {"app": app or name}}, **bound}
+    return resource("PodDisruptionBudget", name, namespace, spec=spec)
 
 
 def quota(**hard: str) -> Manifest:

@@ -14,7 +14,7 @@ from evenkeel.model.request import Delete, Evict
 from tests.builders import seconds
 from tests.fixtures.scene import CALM, Scene
 from tests.unit.drain.conftest import MakeScene
-from tests.unit.drain.manifests import budget, deployment, job
+from tests.unit.drain.manifests import Manifest, budget, deployment, job
 
 
 @pytest.mark.parametrize(
@@ -51,10 +51,18 @@ def test_an_api_server_that_is_slow_to_answer_is_told_in_time_and_not_much_earli
     assert all(88 <= scene.gone_at(name) <= 90 for name in going)
 
 
+@pytest.mark.parametrize(
+    "budgets",
+    [
+        [budget("rigid", minAvailable=3)],
+        [budget("first", "rigid", minAvailable=1), budget("second", "rigid", minAvailable=1)],
+    ],
+    ids=["one that allows none", "two on one pod"],
+)
 def test_a_budget_that_refuses_is_overruled_at_the_last_moment_and_not_before(
-    scene: Scene,
+    scene: Scene, budgets: list[Manifest]
 ) -> None:
-    (old,) = scene.given(deployment("rigid"), budget("rigid", minAvailable=3), spare="o1")
+    (old,) = scene.given(deployment("rigid"), *budgets, spare="o1")
 
     scene.interrupt("s1")
     scene.run(until=130)
@@ -98,27 +106,6 @@ def test_a_pod_that_its_owner_wants_to_stay_dies_with_its_node(scene: Scene) -> 
     ]
     assert [pod.name for pod in scene.pods("stays", "s1")] == [old]
     assert not [sent for sent in scene.writes if isinstance(sent.write, Delete)]
-
-
-def test_two_budgets_on_one_pod_do_not_keep_it_for_ever(scene: Scene) -> None:
-    (old,) = scene.given(
-        deployment("twice"),
-        budget("first", "twice", minAvailable=1),
-        budget("second", "twice", minAvailable=1),
-        spare="o1",
-    )
-
-    scene.interrupt("s1")
-    scene.run(until=130)
-
-    assert scene.story(old) == [
-        "1.0 release NodeDoomed",
-        "1.0 wait ReplacementPending",
-        "3.0 evict ReplacementAvailable",
-        "88.9 evict LastMoment",
-        "88.9 delete BudgetRefusedAtLastMoment",
-    ]
-    assert scene.lowest("twice") == 1
 
 
 def test_a_job_sees_a_disruption_though_its_budget_refused_the_eviction(scene: Scene) -> None:

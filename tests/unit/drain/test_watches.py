@@ -1,6 +1,7 @@
 """Watches that break, expire, lie about deletions, or show pods twice."""
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Evict, Get, List, Request, Selection
 from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Arrival, Reply
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.session import SimulatedSession
 from tests.fixtures.scene import Scene
 from tests.unit.drain.manifests import Manifest, bare_pod, budget, deployment, stateful_set
@@ -28,20 +30,16 @@ def begin(scene: Scene) -> list[str]:
 
 
 @pytest.mark.parametrize("seconds", [1.05, 1.5, 5, 12.9, 13.05])
-def test_watches_that_are_cut_go_on_where_they_were(scene: Scene, seconds: float) -> None:
+@pytest.mark.parametrize(
+    "lose",
+    [SimulatedCluster.disconnect_watches, SimulatedCluster.expire_watches],
+    ids=["cut, they go on where they were", "expired, they list again"],
+)
+def test_watches_that_are_lost_in_the_middle_cost_little_time(
+    scene: Scene, lose: Callable[[SimulatedCluster], None], seconds: float
+) -> None:
     old = begin(scene)
-    scene.later(seconds, scene.cluster.disconnect_watches)
-    scene.run(until=40)
-
-    assert scene.lowest("web") == 4
-    assert max(scene.gone_at(pod) for pod in old) < 17
-    assert scene.recorder.total("PodsReleased") == 4
-
-
-@pytest.mark.parametrize("seconds", [1.05, 1.5, 5, 12.9, 13.05])
-def test_watches_that_expired_list_again(scene: Scene, seconds: float) -> None:
-    old = begin(scene)
-    scene.later(seconds, scene.cluster.expire_watches)
+    scene.later(seconds, lambda: lose(scene.cluster))
     scene.run(until=40)
 
     assert scene.lowest("web") == 4

@@ -1,5 +1,7 @@
 """The table of pods on an interruption warning, row by row."""
 
+from collections.abc import Callable
+
 import pytest
 
 from evenkeel.model import names
@@ -108,10 +110,16 @@ def test_all_go_at_once_where_a_ration_would_gain_nothing(scene: Scene, way: Man
     assert [scene.gone_at(pod) for pod in pods] == [1.0, 1.0, 1.0]
 
 
-def test_a_volume_that_many_nodes_can_mount_is_no_hindrance(scene: Scene) -> None:
-    (pod,) = scene.given(
-        claim("share", "ReadWriteMany"), deployment("app", pod=volume("share")), spare="o1"
-    )
+@pytest.mark.parametrize(
+    "manifests",
+    [
+        [claim("share", "ReadWriteMany"), deployment("app", pod=volume("share"))],
+        [deployment("app", pod={"containers": [{"name": "main", "ports": [{"hostPort": 8080}]}]})],
+    ],
+    ids=["a volume that many nodes can mount", "a host port, for it runs on another node"],
+)
+def test_it_is_no_hindrance_for_the_replacement(scene: Scene, manifests: list[Manifest]) -> None:
+    (pod,) = scene.given(*manifests, spare="o1")
     scene.interrupt("s1")
     scene.run(until=10)
 
@@ -119,55 +127,31 @@ def test_a_volume_that_many_nodes_can_mount_is_no_hindrance(scene: Scene) -> Non
     assert scene.lowest("app") == 1
 
 
-def test_a_service_that_selects_by_template_hash_would_lose_a_released_pod(scene: Scene) -> None:
+def hash_policy(template_hash: str) -> Manifest:
+    """A NetworkPolicy that selects by template hash."""
+    selector = {"matchLabels": {names.TEMPLATE_HASH: template_hash}}
+    return resource("NetworkPolicy", "only-this", "default", spec={"podSelector": selector})
+
+
+def hash_service(template_hash: str) -> Manifest:
+    """A Service that selects by template hash."""
+    return service("app", **{names.TEMPLATE_HASH: template_hash})
+
+
+@pytest.mark.parametrize("selecting", [hash_service, hash_policy])
+def test_what_selects_by_template_hash_would_lose_a_released_pod(
+    scene: Scene, selecting: Callable[[str], Manifest]
+) -> None:
     scene.place(deployment("app", 2))
-    template_hash = scene.pods("app")[0].metadata.labels[names.TEMPLATE_HASH]
-    scene.apply(service("app", **{names.TEMPLATE_HASH: template_hash}))
-    scene.add_node("o1", spot=False)
-    scene.begin()
     pods = [pod.name for pod in scene.pods("app")]
+    template_hash = scene.pods("app")[0].metadata.labels[names.TEMPLATE_HASH]
+    scene.given(selecting(template_hash), on="", spare="o1")
 
     scene.interrupt("s1")
     scene.run(until=20)
 
     assert min(scene.gone_at(pod) for pod in pods) == 1.0
     assert {line.split()[-1] for pod in pods for line in scene.story(pod)} == {"SelectedByHash"}
-    assert scene.lowest("app") == 1
-
-
-def test_a_policy_that_selects_by_template_hash_would_lose_a_released_pod(scene: Scene) -> None:
-    scene.place(deployment("app"))
-    template_hash = scene.pods("app")[0].metadata.labels[names.TEMPLATE_HASH]
-    scene.apply(
-        resource(
-            "NetworkPolicy",
-            "only-this",
-            "default",
-            spec={"podSelector": {"matchLabels": {names.TEMPLATE_HASH: template_hash}}},
-        )
-    )
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    pod = scene.pod("app")
-
-    scene.interrupt("s1")
-    scene.run(until=10)
-
-    assert scene.story(pod) == ["1.0 evict SelectedByHash"]
-
-
-def test_a_host_port_is_no_hindrance_for_the_replacement_runs_on_another_node(
-    scene: Scene,
-) -> None:
-    port = {"hostPort": 8080, "containerPort": 8080}
-    made = deployment("app")
-    made["spec"]["template"]["spec"]["containers"][0]["ports"] = [port]
-    scene.given(made, spare="o1")
-    scene.interrupt("s1")
-    pod = scene.pod("app")
-    scene.run(until=10)
-
-    assert scene.story(pod).order()[0] == "release NodeDoomed"
     assert scene.lowest("app") == 1
 
 

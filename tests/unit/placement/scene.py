@@ -25,6 +25,7 @@ from evenkeel_sandbox.simulator.api.patches import json_patch
 from evenkeel_sandbox.simulator.clock import Process, SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.options import SimulatorOptions
+from tests.unit.drain.manifests import resource
 
 TOKEN = "0123456789abcdef" * 4
 NAMESPACE = "shop"
@@ -181,24 +182,22 @@ class Scene:
 
 def namespace(name: str, *, managed: bool = False, floor: str = "") -> Document:
     """A namespace that takes part or not."""
-    metadata: Document = {"name": name}
-    if managed:
-        metadata["labels"] = {names.MANAGED: "true"}
-    if floor:
-        metadata["annotations"] = {names.ON_DEMAND: floor}
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+    labels = {names.MANAGED: "true"} if managed else {}
+    return resource("Namespace", name, labels=labels, notes=floored(floor))
+
+
+def floored(floor: str) -> dict[str, str]:
+    """The annotations that ask for a floor, if one is asked for."""
+    return {names.ON_DEMAND: floor} if floor else {}
 
 
 def workload(kind: str, name: str, replicas: int, floor: str = "", **spec: Any) -> Document:
     """A workload's manifest."""
     labels = {"app": name} | ({names.TEMPLATE_HASH: HASH} if kind == "ReplicaSet" else {})
-    metadata: Document = {"name": name, "namespace": NAMESPACE}
-    if floor:
-        metadata["annotations"] = {names.ON_DEMAND: floor}
     template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main"}]}}
     selector = {"matchLabels": labels}
     body = {"replicas": replicas, "selector": selector, "template": template, **spec}
-    return {"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": body}
+    return resource(kind, name, NAMESPACE, notes=floored(floor), spec=body)
 
 
 def pod(owner: Document, **spec: Any) -> Document:

@@ -1,41 +1,29 @@
 """Restore brings every workload to its floor, and what is above it to spot."""
 
+import pytest
+
 from evenkeel.model import names
 from tests.fixtures.restoring import RestoreScene
 from tests.unit.drain.manifests import deployment
 
-FLOOR_OF_TWO = {names.ON_DEMAND: "2"}
 
-
-def test_what_is_above_its_floor_goes_to_spot_one_pod_at_a_time(scene: RestoreScene) -> None:
-    scene.add_nodes("o", 2, spot=False)
+@pytest.mark.parametrize(
+    ("on", "spare", "before", "moves"),
+    [("o0 o1", "s0 s1", {"on-demand": 5}, 3), ("s0 s1", "o0 o1", {"spot": 5}, 2)],
+    ids=["what is above a floor goes to spot", "a floor that is missing is made"],
+)
+def test_pods_go_one_at_a_time_to_where_they_belong(
+    scene: RestoreScene, on: str, spare: str, before: dict[str, int], moves: int
+) -> None:
+    """They were placed while no webhook answered."""
     scene.webhook.down = True
-    scene.apply(deployment("web", 5, notes=FLOOR_OF_TWO))
-    scene.settle()
+    scene.place(deployment("web", 5, notes={names.ON_DEMAND: "2"}), on=on)
     scene.webhook.down = False
-    scene.add_nodes("s", 2, spot=True)
-    scene.begin()
-    assert scene.split("web") == {"on-demand": 5}
+    scene.given(on=spare)
+    assert scene.split("web") == before
 
     scene.run(until=300)
 
     assert scene.split("web") == {"on-demand": 2, "spot": 3}
-    assert len(scene.moves("web")) == 3
-    assert scene.lowest("web") == 5
-
-
-def test_a_floor_that_is_missing_is_made(scene: RestoreScene) -> None:
-    scene.add_nodes("s", 2, spot=True)
-    scene.webhook.down = True
-    scene.apply(deployment("web", 5, notes=FLOOR_OF_TWO))
-    scene.settle()
-    scene.webhook.down = False
-    scene.add_nodes("o", 2, spot=False)
-    scene.begin()
-    assert scene.split("web") == {"spot": 5}
-
-    scene.run(until=300)
-
-    assert scene.split("web") == {"on-demand": 2, "spot": 3}
-    assert len(scene.moves("web")) == 2
+    assert len(scene.moves("web")) == moves
     assert scene.lowest("web") == 5

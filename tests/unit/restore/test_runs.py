@@ -23,16 +23,16 @@ from evenkeel.settings import Mode
 from evenkeel_sandbox.simulator.event_source import SimulatedSchedule
 from tests.fixtures.restoring import EVERY, RestoreScene
 from tests.fixtures.scene import Function
-from tests.unit.drain.manifests import budget, deployment, stateful_set
+from tests.unit.drain.manifests import Manifest, budget, deployment, stateful_set
 from tests.unit.restore.conftest import MakeScene
 
 FLOOR_OF_ONE = {names.ON_DEMAND: "1"}
 
 
-def above_its_floor(scene: RestoreScene) -> None:
+def above_its_floor(scene: RestoreScene, *more: Manifest) -> None:
     """Two workloads on on-demand nodes alone, and room on spot."""
-    scene.place(deployment("web", 4, notes=FLOOR_OF_ONE), stateful_set("db", 3), on="o0 o1 o2")
-    scene.add_nodes("s", 2, spot=True)
+    both = deployment("web", 4, notes=FLOOR_OF_ONE), stateful_set("db", 3)
+    scene.given(*more, *both, on="o0 o1 o2", spare="s0 s1")
 
 
 def most_released(scene: RestoreScene, until: float) -> int:
@@ -47,7 +47,6 @@ def most_released(scene: RestoreScene, until: float) -> int:
 @pytest.mark.parametrize("apart", [0.0, 0.02, 0.05, 0.1, 0.5])
 def test_two_runs_at_once_begin_one_move(scene: RestoreScene, apart: float) -> None:
     above_its_floor(scene)
-    scene.begin()
     scene.settle(apart)
     other = SimulatedSchedule(scene.clock, Function(scene._restore), every=EVERY)
 
@@ -61,7 +60,6 @@ def test_two_runs_at_once_begin_one_move(scene: RestoreScene, apart: float) -> N
 def test_observing_it_tells_and_writes_nothing(make_scene: MakeScene) -> None:
     scene = make_scene(mode=Mode.OBSERVE)
     above_its_floor(scene)
-    scene.begin()
     scene.run(until=200)
     assert {decision.verb for decision in scene.moves()} == {Verb.RELEASE, Verb.EVICT}
     assert scene.written() == []
@@ -100,7 +98,6 @@ def notes(request: Request) -> bool:
 @pytest.mark.parametrize("concerns", [leases, notes], ids=["the webhook's word", "the note"])
 def test_what_is_refused_is_left_to_the_next_run(scene: RestoreScene, concerns: Any) -> None:
     above_its_floor(scene)
-    scene.begin()
     scene.fail(ForbiddenError("no"), concerns, times=1)
     scene.run(until=400)
     assert scene.split("web") == {"on-demand": 1, "spot": 3}
@@ -109,7 +106,6 @@ def test_what_is_refused_is_left_to_the_next_run(scene: RestoreScene, concerns: 
 
 def test_an_api_server_that_does_not_answer_ends_the_run(scene: RestoreScene) -> None:
     above_its_floor(scene)
-    scene.begin()
     scene.fail(UnavailableError("silence"), lambda request: isinstance(request, List), times=1)
     scene.run(until=100)
     assert scene.recorder.total("ClusterUnreachable") == 1
@@ -121,9 +117,7 @@ def test_an_eviction_that_a_budget_refuses_is_tried_again_by_the_next_run(
     scene: RestoreScene,
 ) -> None:
     """The budget's count lagged behind: the eviction's own answer is the last word."""
-    above_its_floor(scene)
-    scene.apply(budget("db", minAvailable=3))
-    scene.begin()
+    above_its_floor(scene, budget("db", minAvailable=3))
     scene.run(until=200)
     assert scene.split("db") == {"on-demand": 3}
     assert scene.lowest("db") == 3
@@ -131,7 +125,6 @@ def test_an_eviction_that_a_budget_refuses_is_tried_again_by_the_next_run(
 
 def test_leases_of_moves_that_are_long_over_are_taken_away(scene: RestoreScene) -> None:
     above_its_floor(scene)
-    scene.begin()
     scene.run(until=400)
     assert moves_told(scene) == 2
     scene.run(until=2 * 3600)
@@ -156,7 +149,6 @@ def test_a_queue_that_fails_leaves_the_moves_to_the_schedule(
     scene: RestoreScene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     above_its_floor(scene)
-    scene.begin()
 
     def refuse(*_: Any) -> None:
         raise QueueError("no queue")
@@ -176,7 +168,6 @@ def test_what_its_owner_changes_while_a_run_reads_is_not_moved_by_it(
 ) -> None:
     """Of a rollout's new ReplicaSet the snapshot knows nothing, nor of another floor."""
     above_its_floor(scene)
-    scene.begin()
     changed = False
 
     def change_it() -> None:
@@ -207,9 +198,7 @@ def test_workloads_are_read_again_side_by_side_and_one_that_is_gone_keeps_no_oth
     scene: RestoreScene,
 ) -> None:
     """An API server takes its time for each answer that it proves to be fresh."""
-    scene.apply(deployment("api", 4, notes=FLOOR_OF_ONE))
-    above_its_floor(scene)
-    scene.begin()
+    above_its_floor(scene, deployment("api", 4, notes=FLOOR_OF_ONE))
     labels = {"app=api", "app=web", "app=db"}
     together: list[set[str]] = []
     perform = scene.cluster.perform

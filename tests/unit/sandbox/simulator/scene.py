@@ -56,16 +56,8 @@ def template(app: str, annotations: Mapping[str, str] | None = None, **spec: Any
 
 def workload(kind: str, name: str, pods: Obj | None = None, **spec: Any) -> Obj:
     """A Deployment or a StatefulSet of pods labelled with its name, in ``shop``."""
-    return {
-        "apiVersion": "apps/v1",
-        "kind": kind,
-        "metadata": {"name": name, "namespace": "shop"},
-        "spec": {
-            "selector": {"matchLabels": {"app": name}},
-            "template": pods or template(name),
-            **spec,
-        },
-    }
+    of_pods = {"selector": {"matchLabels": {"app": name}}, "template": pods or template(name)}
+    return resource(kind, name, "shop", spec={**of_pods, **spec})
 
 
 def pod(name: str, annotations: Mapping[str, str] | None = None, **spec: Any) -> Obj:
