@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tests.unit.drain import manifests
-from tests.unit.drain.manifests import Manifest, resource
+from tests.kit import manifests
+from tests.kit.manifests import Manifest, resource
 
 QUICK = {"evenkeel.test/start-after": "200ms", "evenkeel.test/stop-after": "200ms"}
 SLOW_START = {**QUICK, "evenkeel.test/start-after": "1h"}

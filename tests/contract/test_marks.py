@@ -17,9 +17,9 @@ from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import List, Operation, Patch, Selection
 from evenkeel_hosting.memory import InMemoryRecorder
-from tests.builders import NOW
 from tests.contract.ground import Ground
-from tests.fixtures.nodes import is_marked
+from tests.kit.builders import NOW
+from tests.kit.nodes import is_marked
 
 NOTICE = NodeNotice(
     kind=NoticeKind.INTERRUPTION,

@@ -17,8 +17,8 @@ from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from tests.e2e.application import CLUSTER_NAME, Evenkeel
 from tests.e2e.manifests import selector
 from tests.e2e.witness import Witness
-from tests.fixtures.control_plane import CLUSTER_SCOPED, ROOT, ControlPlane
-from tests.unit.drain.manifests import Manifest
+from tests.kit.control_plane import CLUSTER_SCOPED, ROOT, ControlPlane
+from tests.kit.manifests import Manifest
 
 
 class ShiftedClock(SystemClock):

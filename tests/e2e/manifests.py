@@ -1,14 +1,14 @@
 """Workloads as manifests, with start-up and stopping times that suit tests.
 
-See tests/fixtures/stages.yaml for the annotations that set these times. No object says its
+See tests/kit/stages.yaml for the annotations that set these times. No object says its
 namespace: who applies it does.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tests.unit.drain import manifests
-from tests.unit.drain.manifests import Manifest, resource
+from tests.kit import manifests
+from tests.kit.manifests import Manifest, resource
 
 RECREATE: Manifest = {"type": "Recreate"}
 NO_LOSS: Manifest = {

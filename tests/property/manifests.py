@@ -4,8 +4,8 @@ from typing import Any
 
 from evenkeel.model import names
 from evenkeel_sandbox.simulator.kubelet import ANNOTATION
+from tests.kit.manifests import apart, budget, resource, volume
 from tests.property.scenes import Budget, Kind, NodePlan, WorkloadPlan
-from tests.unit.drain.manifests import apart, budget, resource, volume
 
 NEVER = "1000h"
 GROUP = "scheduling.x-k8s.io/pod-group"

@@ -36,14 +36,14 @@ from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
 from evenkeel_sandbox.simulator.staleness import NONE
-from tests.fixtures.drainer import Asking
+from tests.kit.drainer import Asking
+from tests.kit.manifests import PAUSED
 from tests.property import events, levels, manifests
 from tests.property.draining import Draining
 from tests.property.hands import Cause, Deed, Hands, SignedCluster
 from tests.property.plumbing import Containers, ForgetfulQueue, Line
 from tests.property.scenes import Disturbance, News, NoticePlan, Recovery, Scene, Trouble
 from tests.property.spectator import Life, Spectator
-from tests.unit.drain.manifests import PAUSED
 
 BEGINNING: Final = datetime(2026, 11, 21, 6, 0, 0, 370_000, tzinfo=UTC)
 CLUSTER_NAME: Final = "prod"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from evenkeel.model import names
 from evenkeel_cli import snapshot
-from tests.fixtures.scene import NOW, Scene
-from tests.unit.drain.manifests import bare_pod, deployment, job, stateful_set
+from tests.kit.manifests import bare_pod, deployment, job, stateful_set
+from tests.kit.scene import NOW, Scene
 
 LONG_AGO = 2020
 

@@ -6,8 +6,8 @@ from evenkeel_sandbox.ec2 import SimulatedEc2
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
-from tests.builders import NOW, seconds
-from tests.unit.drain.manifests import resource
+from tests.kit.builders import NOW, seconds
+from tests.kit.manifests import resource
 
 INSTANCE = "i-1"
 

@@ -8,7 +8,7 @@ from evenkeel_sandbox.simulator.api.objects import Obj, is_ready
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.options import SimulatorOptions
-from tests.unit.drain.manifests import resource
+from tests.kit.manifests import resource
 
 SECOND = timedelta(seconds=1)
 

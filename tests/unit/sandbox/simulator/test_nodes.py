@@ -10,7 +10,7 @@ from evenkeel_sandbox.simulator.api.objects import (
     node_of,
 )
 from evenkeel_sandbox.simulator.options import SimulatorOptions
-from tests.unit.drain.manifests import resource
+from tests.kit.manifests import resource
 from tests.unit.sandbox.simulator.scene import SECOND, Scene, pod, template, workload
 
 OUT_OF_SERVICE = {"key": "node.kubernetes.io/out-of-service", "effect": "NoExecute"}

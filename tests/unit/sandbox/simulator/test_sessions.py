@@ -9,7 +9,7 @@ from evenkeel.model.cluster_objects import ConfigMap
 from evenkeel.model.request import Get, Patch, Request
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.session import Result
-from tests.unit.drain.manifests import resource
+from tests.kit.manifests import resource
 from tests.unit.sandbox.simulator.scene import SECOND, Scene, workload
 
 LATENCY = timedelta(milliseconds=10)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evenkeel_sandbox.simulator.api.objects import Obj, is_ready
-from tests.unit.drain.manifests import resource
+from tests.kit.manifests import resource
 from tests.unit.sandbox.simulator.scene import Scene, node, template, workload
 
 

@@ -10,7 +10,7 @@ from evenkeel.model.request import Change, List, Relisted, Selection
 from evenkeel.ports import Arrival
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.session import SimulatedSession
-from tests.unit.drain.manifests import resource
+from tests.kit.manifests import resource
 from tests.unit.sandbox.simulator.scene import SECOND, Scene
 
 SELECTION = Selection(ConfigMap, "shop", labels="marked")

@@ -13,7 +13,7 @@ import yaml
 from evenkeel.errors import ForbiddenError, UnavailableError
 from evenkeel_sandbox.simulator.api.objects import Obj
 from evenkeel_sandbox.simulator.api.webhooks import MANAGED, Answer, CallFailedError, Webhook
-from tests.unit.drain.manifests import resource
+from tests.kit.manifests import resource
 from tests.unit.sandbox.simulator.scene import Scene, pod, template, workload
 
 MANIFEST = Path(__file__).parents[4] / "manifests" / "webhook" / "webhook.yaml"

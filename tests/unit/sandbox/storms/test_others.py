@@ -17,8 +17,8 @@ from evenkeel_sandbox.storms import drainer
 from evenkeel_sandbox.storms.autoscaler import Autoscaler
 from evenkeel_sandbox.storms.drainer import Drainer, Tell
 from evenkeel_sandbox.storms.starts import start_seconds_of
-from tests.builders import NOW
-from tests.unit.drain.manifests import resource
+from tests.kit.builders import NOW
+from tests.kit.manifests import resource
 
 AFTER = timedelta(seconds=60)
 
