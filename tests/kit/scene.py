@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
@@ -114,7 +114,7 @@ class Function:
 
 
 class Scene:
-    """Set the scene with ``given``, send notices, and ``run``.
+    """Set the scene with ``given``, send notices, each of which answers the scene, and ``run``.
 
     ``place`` comes before it where some are there earlier than others; ``add_node``, ``apply``,
     ``settle`` and ``begin`` are the parts of both.
@@ -254,18 +254,20 @@ class Scene:
         """Let something happen at this time of the story."""
         self.clock.call_at(self.at(seconds), lambda: (action(), None)[1])
 
-    def interrupt(self, *nodes: str, action: str = "terminate", spare: bool = False) -> None:
+    def interrupt(self, *nodes: str, action: str = "terminate", spare: bool = False) -> Self:
         """EC2 warns of the interruption of these nodes, and carries it out unless ``spare``."""
         lead = 0 if action == "hibernate" else 120
         for node in nodes:
             self.send(node, INTERRUPTION, **{"instance-action": action})
             if not spare:
                 self.later(self.seconds + lead, partial(self.take, node, action))
+        return self
 
-    def recommend(self, *nodes: str) -> None:
+    def recommend(self, *nodes: str) -> Self:
         """EC2 recommends to replace these nodes. They live on."""
         for node in nodes:
             self.send(node, RECOMMENDATION)
+        return self
 
     def take(self, node: str, action: str = "terminate") -> None:
         """EC2 takes an instance: the machine is off at once, and 5 s later EC2 says so.
@@ -280,12 +282,13 @@ class Scene:
         self.instances.set_state(instance_id, during)
         self.later(self.seconds + 5, lambda: self.instances.set_state(instance_id, after))
 
-    def state_change(self, node: str, state: str) -> None:
+    def state_change(self, node: str, state: str) -> Self:
         """EC2 says that a node's instance changes its state; nothing happens to the machine."""
         self.instances.set_state(self.node(node).instance_id, state)
         self.send(node, STATE_CHANGE, state=state)
+        return self
 
-    def schedule_change(self, *nodes: str, start: float, **detail: str) -> None:
+    def schedule_change(self, *nodes: str, start: float, **detail: str) -> Self:
         """AWS Health says that these nodes are retired at a time of the story. They live on."""
         ids = [self.node(node).instance_id for node in nodes]
         change = {
@@ -298,10 +301,11 @@ class Scene:
             "affectedEntities": [{"entityValue": each} for each in ids],
         }
         self.put("aws.health", "AWS Health Event", change | detail)
+        return self
 
     def scale_in(
         self, *nodes: str, heartbeat: float = 300, longest: float = 30_000, name: str = HOOK
-    ) -> None:
+    ) -> Self:
         """An Auto Scaling group terminates these nodes, and waits for its hook."""
         times = HookTimes(timedelta(seconds=heartbeat), timedelta(seconds=longest))
         self.auto_scaling.put_hook("workers", name, times)
@@ -319,6 +323,7 @@ class Scene:
                 "LifecycleTransition": "autoscaling:EC2_INSTANCE_TERMINATING",
             }
             self.put("aws.autoscaling", "EC2 Instance-terminate Lifecycle Action", detail)
+        return self
 
     def told_group(self, what: str) -> list[float]:
         """When the group was asked for times, sent a heartbeat, or told to go on."""

@@ -29,28 +29,25 @@ def gated() -> Iterator[Gated]:
     for name in (*LABELLED, "shut"):
         labels = {names.GATE: "true"} if name in LABELLED else {}
         metadata = {"name": name, "labels": labels}
-        made.scene.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
-    made.scene.add_node("s1")
-    made.scene.apply(deployment("web", 4), deployment("one", 1))
+        made.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+    made.add_node("s1")
+    made.apply(deployment("web", 4), deployment("one", 1))
     yield made
-    made.scene.close()
+    made.close()
 
 
 def honest(gated: Gated) -> list[Pod]:
     """The pods of the honest workloads."""
-    scene = gated.scene
-    return [p for app in ("web", "one") for p in scene.pods(app) if p.namespace == "default"]
+    return [p for app in ("web", "one") for p in gated.pods(app) if p.namespace == "default"]
 
 
 def drains_without_a_dip(gated: Gated, within: float) -> bool:
     """Whether a drain of s1 ends in time, and takes nothing from the honest workloads."""
-    before = gated.scene.recorder.total("GateFailed")
-    drainer = gated.drainer()
-    drainer.drain("s1")
-    gated.finish(drainer, within=within)
-    gated.scene.settle(5)
-    assert gated.scene.recorder.total("GateFailed") == before
-    return gated.scene.lowest("web") == 4 and gated.scene.lowest("one") == 1
+    before = gated.recorder.total("GateFailed")
+    gated.drain("s1", within=within)
+    gated.settle(5)
+    assert gated.recorder.total("GateFailed") == before
+    return gated.lowest("web") == 4 and gated.lowest("one") == 1
 
 
 # A tenant.
@@ -95,8 +92,7 @@ def test_what_a_tenant_notes_takes_no_gate_down_and_holds_no_drain(
 ) -> None:
     bad = of_tenant(deployment("bad", 3, notes=note))
     bad["spec"]["template"]["metadata"]["annotations"] = note
-    gated.scene.apply(bad)
-    gated.begin("o1")
+    gated.given(bad, on="", spare="o1")
     assert drains_without_a_dip(gated, within=60)
 
 
@@ -105,40 +101,43 @@ def test_pods_that_say_they_were_released_let_none_of_another_s_pass(
     gated: Gated, reason: str
 ) -> None:
     """Were they counted, each would be one available pod more than the workload wants."""
-    gated.begin("o1")
+    gated.settle()
+    gated.add_node("o1", spot=False)
+    gated.begin()
     for app in ("web", "one"):
-        victim = metadata_of(gated.scene, "ReplicaSet", app)
-        gated.scene.apply(
+        victim = metadata_of(gated, "ReplicaSet", app)
+        gated.apply(
             *(
-                forged(f"bad-{app}-{number}", gated.scene, victim, reason=reason, asked_by="x")
+                forged(f"bad-{app}-{number}", gated, victim, reason=reason, asked_by="x")
                 for number in range(20)
             )
         )
-    gated.scene.settle(5)  # they are Ready
+    gated.settle(5)  # they are Ready
     assert drains_without_a_dip(gated, within=120)
-    gated.scene.settle(120)
+    gated.settle(120)
     assert not released(gated)
     assert len(honest(gated)) == 5
 
 
 def test_a_tenant_who_fills_the_window_puts_no_other_off(gated: Gated) -> None:
     """Again and again a hundred of his pods say that they were released just now."""
-    gated.begin("o1")
-    scene = gated.scene
-    victim = metadata_of(scene, "ReplicaSet", "web")
+    gated.settle()
+    gated.add_node("o1", spot=False)
+    gated.begin()
+    victim = metadata_of(gated, "ReplicaSet", "web")
 
     def fill() -> None:
-        now = scene.clock.now()
-        scene.apply(
+        now = gated.clock.now()
+        gated.apply(
             *(
-                forged(f"bad-{number}", scene, victim, since=now.isoformat())
+                forged(f"bad-{number}", gated, victim, since=now.isoformat())
                 for number in range(100)
             )
         )
 
     for second in range(1, 60):
-        scene.later(second, fill)
-    scene.settle(3)
+        gated.later(second, fill)
+    gated.settle(3)
     assert drains_without_a_dip(gated, within=20)
 
 
@@ -146,12 +145,11 @@ def test_a_release_that_he_forges_of_his_own_pod_holds_no_drain_much_longer(
     gated: Gated,
 ) -> None:
     """He says that it was made just before it could not be believed, and that it ends tomorrow."""
-    scene = gated.scene
-    scene.apply(of_tenant(deployment("bad", 1)))
+    gated.apply(of_tenant(deployment("bad", 1)))
     gated.begin()
-    (pod,) = scene.pods("bad")
+    (pod,) = gated.pods("bad")
     assert pod.controller is not None
-    now = scene.clock.now()
+    now = gated.clock.now()
     release = Release(
         reason=ReleaseReason.EVICTION,
         since=now + CLOCK_SKEW,
@@ -160,7 +158,7 @@ def test_a_release_that_he_forges_of_his_own_pod_holds_no_drain_much_longer(
         controller=pod.controller.name,
         controller_uid=pod.controller.uid,
     )
-    scene.cluster.execute(writes.release_patch(pod, release))
+    gated.cluster.execute(writes.release_patch(pod, release))
     drainer = gated.drainer()
     drainer.drain("s1")
     longest = gated.settings.patience + CLOCK_SKEW + LONGEST_RETRY
@@ -173,19 +171,18 @@ def test_a_release_that_he_forges_of_his_own_pod_holds_no_drain_much_longer(
 
 def test_a_notice_for_ever_that_a_kubelet_forges_holds_no_drain_for_long(gated: Gated) -> None:
     """No other node has room, and EC2 is asked about an instance only after its deadline."""
-    scene = gated.scene
     gated.begin()
     notice = {
         "v": 1,
         "kind": "interruption",
         "eventId": "forged",
         "deadline": FOREVER,
-        "since": scene.clock.now().isoformat(),
-        "cordonedAt": scene.clock.now().isoformat(),
+        "since": gated.clock.now().isoformat(),
+        "cordonedAt": gated.clock.now().isoformat(),
     }
     notes = {names.NOTICE: json.dumps(notice)}
     metadata = {"labels": {names.DOOMED: "interruption"}, "annotations": notes}
-    scene.cluster.server.patch("Node", ("", "s1"), {"metadata": metadata})
+    gated.cluster.server.patch("Node", ("", "s1"), {"metadata": metadata})
     drainer = gated.drainer()
     drainer.drain("s1")
     longest = gated.settings.patience + LONGEST_RETRY
@@ -210,30 +207,28 @@ def released(gated: Gated) -> list[Pod]:
 def test_who_knows_the_token_releases_no_more_than_the_window_and_no_workload_dips() -> None:
     """What is asked for once goes back, and is evicted with a replacement when asked for again."""
     gated = Gated(window=5)
-    gated.scene.add_node("s1", room="100")
-    gated.scene.apply(deployment("web", 20), deployment("one", 1))
-    gated.begin("o1")
+    gated.given(deployment("web", 20), deployment("one", 1), spare="o1", room={"s1": "100"})
     for number in range(10):
         for pod in honest(gated):
             ask(gated, "default", pod.name, by=f"somebody-{number}")
     assert len([pod for pod in released(gated) if pod.name.startswith("web")]) == 5
 
-    gated.scene.settle(400)
-    assert gated.scene.lowest("web") == 20
-    assert gated.scene.lowest("one") == 1
+    gated.settle(400)
+    assert gated.lowest("web") == 20
+    assert gated.lowest("one") == 1
     assert released(gated) == []
     assert len(honest(gated)) == 21
-    assert not any(isinstance(sent.write, Evict) for sent in gated.scene.written())
+    assert not any(isinstance(sent.write, Evict) for sent in gated.written())
 
     for pod in honest(gated):
         ask(gated, "default", pod.name)
     assert len(released(gated)) <= 6
-    gated.scene.settle(400)
-    assert any(isinstance(sent.write, Evict) for sent in gated.scene.written())
-    assert gated.scene.lowest("web") == 20
-    assert gated.scene.lowest("one") == 1
+    gated.settle(400)
+    assert any(isinstance(sent.write, Evict) for sent in gated.written())
+    assert gated.lowest("web") == 20
+    assert gated.lowest("one") == 1
     assert len(honest(gated)) == 21
-    gated.scene.close()
+    gated.close()
 
 
 @pytest.mark.parametrize("namespace", ["shut", "kube-system", names.SYSTEM_NAMESPACE, ""])
@@ -242,13 +237,12 @@ def test_who_knows_the_token_releases_nothing_where_nothing_is_gated(
 ) -> None:
     bare = deployment("bare", 2)
     bare["metadata"]["namespace"] = namespace or "shut"
-    gated.scene.apply(bare)
-    gated.begin("o1")
-    pods = gated.scene.pods("bare")
+    gated.given(bare, on="", spare="o1")
+    pods = gated.pods("bare")
     assert len(pods) == 2
     for pod in pods:
         assert ask(gated, namespace, pod.name)["allowed"]
-    assert gated.scene.written() == []
+    assert gated.written() == []
 
 
 MADE_UP: dict[str, dict[str, Any]] = {
@@ -271,9 +265,11 @@ MADE_UP: dict[str, dict[str, Any]] = {
 def test_a_made_up_review_changes_no_more_than_a_true_one(
     gated: Gated, request_: dict[str, Any]
 ) -> None:
-    gated.begin("o1")
+    gated.settle()
+    gated.add_node("o1", spot=False)
+    gated.begin()
     (pod,) = (pod for pod in honest(gated) if pod.name.startswith("one"))
     ask(gated, "default", pod.name, **request_)
     assert len(released(gated)) == (request_ is MADE_UP["a user without end"])
-    gated.scene.settle(5)
+    gated.settle(5)
     assert drains_without_a_dip(gated, within=60)

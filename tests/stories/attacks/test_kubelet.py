@@ -79,8 +79,7 @@ def test_other_nodes_are_drained_all_the_same_when_a_kubelet_forges_its_notice(
     its_own = scene.pods("web", "s2")
     write(scene, "s2", note(scene, **notice))
 
-    scene.interrupt("s1")
-    scene.run(until=110)
+    scene.interrupt("s1").run(until=110)
 
     assert not scene.pods("web", "s1")
     assert scene.lowest("web") >= 4 - len(its_own)
@@ -94,8 +93,7 @@ def test_no_notice_that_a_kubelet_forges_makes_evenkeel_taint_its_node_out_of_se
     """It may not write taints itself; this one deletes pods and detaches volumes at once."""
     write(scene, "s2", note(scene, outOfService=True))
 
-    scene.interrupt("s2", spare=True)
-    scene.run(until=110)
+    scene.interrupt("s2", spare=True).run(until=110)
 
     assert not scene.node("s2").has_taint(names.OUT_OF_SERVICE)
     assert is_handed_over(scene)
@@ -137,8 +135,7 @@ def test_a_hint_for_ever_takes_one_place_of_the_share_and_no_more(make_scene: Ma
     hint = note(scene, kind="rebalance", deadline=FOREVER, since=old, cordonedAt=old)
     write(scene, "s2", hint, **{names.DOOMED: "rebalance"})
 
-    scene.recommend("s1")
-    scene.run(until=60)
+    scene.recommend("s1").run(until=60)
 
     assert scene.node("s1").spec.unschedulable
     assert is_handed_over(scene)
@@ -179,8 +176,7 @@ def test_the_instance_of_another_node_does_not_take_its_notice_away(scene: Scene
         ),
     )
 
-    scene.interrupt("s1")
-    scene.run(until=60)
+    scene.interrupt("s1").run(until=60)
 
     assert mark.read(scene.node("a-liar")) is None
     assert mark.read(scene.node("z-liar")) is None
@@ -220,8 +216,7 @@ def test_static_pods_with_labels_of_a_workload_are_counted_nowhere(scene: Scene)
         }
         scene.apply({**MIRROR, "metadata": metadata})
 
-    scene.interrupt("s1")
-    scene.run(until=100)
+    scene.interrupt("s1").run(until=100)
 
     assert is_handed_over(scene)
     assert len(scene.pods("web")) == 4
@@ -252,6 +247,5 @@ def test_a_kubelet_s_lease_in_its_own_namespace_is_not_evenkeel_s(scene: Scene) 
             "spec": {"holderIdentity": "kubelet", "leaseDurationSeconds": 86_400},
         }
     )
-    scene.interrupt("s1")
-    scene.run(until=60)
+    scene.interrupt("s1").run(until=60)
     assert is_handed_over(scene)

@@ -69,8 +69,7 @@ def test_it_is_handed_over_meanwhile_all_the_same(scene: Scene, release: dict[st
     victim = metadata_of(scene, "ReplicaSet", "web")
     scene.apply(*(forged(f"bad-{number}", scene, victim, **release) for number in range(10)))
 
-    scene.interrupt("s1")
-    scene.run(until=100)
+    scene.interrupt("s1").run(until=100)
 
     assert is_handed_over(scene)
 
@@ -94,8 +93,7 @@ def test_pods_that_name_a_foreign_owner_are_counted_nowhere(scene: Scene, kind: 
         pod["spec"]["nodeName"] = "s1"
         scene.apply(pod)
 
-    scene.interrupt("s1")
-    scene.run(until=100)
+    scene.interrupt("s1").run(until=100)
 
     assert is_handed_over(scene)
     assert len(honest(scene)) == 4
@@ -109,8 +107,7 @@ def test_a_thousand_pods_with_a_label_hold_no_other_up(scene: Scene) -> None:
         del pod["metadata"]["annotations"]
         scene.apply(pod)
 
-    scene.interrupt("s1")
-    scene.run(until=60)
+    scene.interrupt("s1").run(until=60)
 
     assert is_handed_over(scene)
 
@@ -128,8 +125,7 @@ def test_a_pause_and_a_lease_in_his_own_namespace_stop_nothing(scene: Scene) -> 
             spec={"holderIdentity": "tenant", "leaseDurationSeconds": 86_400},
         ),
     )
-    scene.interrupt("s1")
-    scene.run(until=60)
+    scene.interrupt("s1").run(until=60)
     assert is_handed_over(scene)
 
 
@@ -144,8 +140,7 @@ def test_two_budgets_on_everything_keep_his_pods_to_the_last_moment_and_no_other
         scene.apply(of_tenant(budget(name, "greedy", minAvailable="100%")))
     scene.settle()
 
-    scene.interrupt("s1")
-    scene.run(until=110)
+    scene.interrupt("s1").run(until=110)
 
     assert is_handed_over(scene)
     assert not [
@@ -167,8 +162,7 @@ def test_finalizers_on_his_pods_keep_no_invocation_at_work(scene: Scene) -> None
     )
     scene.apply(pod)
 
-    scene.interrupt("s1")
-    scene.run(until=400)
+    scene.interrupt("s1").run(until=400)
 
     assert scene.lowest("web") == 4
     assert scene.is_quiet
@@ -179,8 +173,7 @@ def test_pods_whose_template_names_the_dying_node_do_not_multiply(scene: Scene) 
     there = {"tolerations": [{"operator": "Exists"}], "nodeName": "s1"}
     scene.apply(of_tenant(deployment("sticky", 5, pod=there)))
 
-    scene.interrupt("s1")
-    scene.run(until=3)
+    scene.interrupt("s1").run(until=3)
 
     releases = [
         sent

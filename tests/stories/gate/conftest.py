@@ -12,4 +12,4 @@ def gated() -> Iterator[Gated]:
     """A gated namespace, the gate, and the reconciler on its schedule."""
     made = Gated()
     yield made
-    made.scene.close()
+    made.close()

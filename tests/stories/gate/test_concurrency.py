@@ -198,11 +198,9 @@ def test_a_dry_run_comes_last_and_leaves_nothing_behind(
 def one(request: pytest.FixtureRequest) -> Iterator[Gated]:
     """A workload of one pod that the gate would hand over."""
     gated = Gated(getattr(request, "param", Mode.ACT))
-    gated.scene.add_node("s1")
-    gated.scene.apply(deployment("one"))
-    gated.begin("o1")
+    gated.given(deployment("one"), spare="o1")
     yield gated
-    gated.scene.close()
+    gated.close()
 
 
 @pytest.mark.parametrize(
@@ -219,12 +217,12 @@ def test_an_eviction_without_a_place_is_not_looked_into(
     monkeypatch.setattr(
         Concurrency, "place", lambda _concurrency, _asked: nullcontext(enter_result=False)
     )
-    (old,) = one.scene.pods("one")
+    (old,) = one.pods("one")
     drainer = one.drainer()
     drainer.evict(old.name, "default", again=False)
-    one.scene.settle(1)
+    one.settle(1)
     assert len(drainer.pods[old.name].refusals) == refusals
-    assert one.scene.written(old.name) == []
+    assert one.written(old.name) == []
 
 
 def failing(error: ClusterError) -> Callable[[Request, Callable[[], Any]], Any]:
@@ -247,49 +245,46 @@ def failing(error: ClusterError) -> Callable[[Request, Callable[[], Any]], Any]:
 def test_an_eviction_whose_pod_cannot_be_read_waits_unless_that_is_forbidden(
     one: Gated, error: ClusterError, *, passes: bool
 ) -> None:
-    (old,) = one.scene.pods("one")
-    one.scene.cluster.intercept(failing(error))
+    (old,) = one.pods("one")
+    one.cluster.intercept(failing(error))
     drainer = one.drainer()
     drainer.evict(old.name, "default", again=False)
-    one.scene.settle(1)
+    one.settle(1)
     assert (drainer.pods[old.name].accepted_at is not None) is passes
 
 
 def test_it_passes_when_its_patience_is_over(one: Gated) -> None:
-    (old,) = one.scene.pods("one")
-    one.scene.cluster.intercept(failing(UnavailableError("no answer")))
+    (old,) = one.pods("one")
+    one.cluster.intercept(failing(UnavailableError("no answer")))
     drainer = one.drainer()
     drainer.drain("s1")
     took = one.finish(drainer, within=400)
     assert one.settings.patience.total_seconds() <= took <= 305
-    assert old.name not in {pod.name for pod in one.scene.pods("one") if pod.active}
+    assert old.name not in {pod.name for pod in one.pods("one") if pod.active}
 
 
 def test_nothing_is_read_again_of_one_that_waits_for_its_turn() -> None:
     gated = Gated(window=1)
-    scene = gated.scene
-    scene.add_node("s1")
-    scene.apply(deployment("web", 3))
-    gated.begin("o1")
-    first, second, _ = scene.pods("web")
+    gated.given(deployment("web", 3), spare="o1")
+    first, second, _ = gated.pods("web")
     drainer = gated.drainer()
     for name in (first.name, second.name):
         drainer.evict(name, "default", again=False)
-        scene.settle(0.1)
+        gated.settle(0.1)
     seen: list[Request] = []
 
     def watch(request: Request, proceed: Callable[[], Any]) -> Any:
         seen.append(request)
         return proceed()
 
-    end = scene.cluster.intercept(watch)
+    end = gated.cluster.intercept(watch)
     drainer.evict(second.name, "default", again=False)
-    scene.settle(0.1)
+    gated.settle(0.1)
     end()
     _, (_, message) = drainer.pods[second.name].refusals
     assert "this one is released in its turn" in message
     assert not [each for each in seen if getattr(each, "name", "") == second.name]
-    gated.scene.close()
+    gated.close()
 
 
 def test_one_that_has_waited_for_its_turn_as_long_as_for_a_replacement_is_released(
@@ -297,20 +292,17 @@ def test_one_that_has_waited_for_its_turn_as_long_as_for_a_replacement_is_releas
 ) -> None:
     """Whatever is decided about others. It does not pass: all that wait as long would, too."""
     monkeypatch.setattr(Window, "has_room", lambda *_: False)
-    scene = gated.scene
-    scene.add_node("s1")
-    scene.apply(deployment("web", 3), deployment("one"))
-    gated.begin("o1")
-    waits, *_ = scene.pods("web")
-    (other,) = scene.pods("one")
+    gated.given(deployment("web", 3), deployment("one"), spare="o1")
+    waits, *_ = gated.pods("web")
+    (other,) = gated.pods("one")
     review = json.dumps(of_eviction("default", other.name, dryRun=True)).encode()
     patience = int(gated.settings.patience.total_seconds())
     for seconds in range(1, patience, 10):
-        scene.later(seconds, lambda: gated.gate(review))
+        gated.later(seconds, lambda: gated.gate(review))
     drainer = gated.drainer()
     drainer.evict(waits.name, "default")
-    scene.settle(patience - 1)
-    assert not next(pod for pod in scene.pods("web") if pod.name == waits.name).released
+    gated.settle(patience - 1)
+    assert not next(pod for pod in gated.pods("web") if pod.name == waits.name).released
     gated.finish(drainer, within=LONGEST_RETRY.total_seconds() + 5)
-    scene.settle(5)
-    assert scene.lowest("web") == 3
+    gated.settle(5)
+    assert gated.lowest("web") == 3

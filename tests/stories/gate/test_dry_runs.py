@@ -14,10 +14,9 @@ from tests.stories.gate.gated import TOKEN, Gated
 
 def asked(gated: Gated, *, dry_run: bool = True) -> dict[str, Any]:
     """What the gate answers to somebody who evicts the pod of the workload ``one``."""
-    scene = gated.scene
-    placing = PlacementSettings(mode=Mode.ACT, cluster_name="scene", tokens=(TOKEN,))
-    handler = placement.build(placing, gated.settings, scene.cluster, scene.clock, scene.recorder)
-    (pod,) = scene.pods("one")
+    placing = PlacementSettings(mode=Mode.ACT, cluster_name="gated", tokens=(TOKEN,))
+    handler = placement.build(placing, gated.settings, gated.cluster, gated.clock, gated.recorder)
+    (pod,) = gated.pods("one")
     request = {
         "uid": "review",
         "operation": "CREATE",
@@ -46,19 +45,17 @@ def asked(gated: Gated, *, dry_run: bool = True) -> dict[str, Any]:
 @pytest.fixture
 def at_work(gated: Gated) -> Gated:
     """A workload of one pod that the gate would hand over."""
-    gated.scene.add_node("s1")
-    gated.scene.apply(deployment("one"))
-    gated.begin("o1")
+    gated.given(deployment("one"), spare="o1")
     return gated
 
 
 def test_a_dry_run_is_deferred_and_releases_nothing(at_work: Gated) -> None:
     assert asked(at_work)["status"]["code"] == 429
-    assert not any(pod.released for pod in at_work.scene.pods("one"))
+    assert not any(pod.released for pod in at_work.pods("one"))
 
 
 def test_a_dry_run_that_passes_tells_why(at_work: Gated) -> None:
-    server = at_work.scene.cluster.server
+    server = at_work.cluster.server
     server.patch("Namespace", ("", "default"), {"metadata": {"labels": {"evenkeel.dev/gate": "x"}}})
     (told,) = asked(at_work)["warnings"]
     assert told.startswith("evenkeel: ")
@@ -69,7 +66,7 @@ def test_a_dry_run_tells_that_nothing_may_be_read(at_work: Gated) -> None:
     def fail(_request: Any, _proceed: Any) -> Any:
         raise ForbiddenError("not for you")
 
-    at_work.scene.cluster.intercept(fail)
+    at_work.cluster.intercept(fail)
     response = asked(at_work)
     assert response["allowed"] is True
     assert response["warnings"] == ["evenkeel: did not look at this eviction (not for you)"]

@@ -7,12 +7,10 @@ from tests.stories.gate.gated import Gated
 def test_where_nothing_has_room_an_eviction_waits_five_minutes_however_late_its_node_dies(
     gated: Gated,
 ) -> None:
-    gated.scene.add_node("s1", spot=False)
-    gated.scene.apply(deployment("web", 1))
+    gated.add_node("s1", spot=False)
+    gated.apply(deployment("web", 1))
     gated.begin()
-    gated.scene.scale_in("s1", longest=3_600)
-    gated.scene.settle(5)
-    drainer = gated.drainer()
-    drainer.drain("s1")
-    took = gated.finish(drainer, within=400)
+    gated.scale_in("s1", longest=3_600)
+    gated.settle(5)
+    took = gated.drain("s1", within=400)
     assert 300 <= took < 311

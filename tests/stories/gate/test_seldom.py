@@ -26,36 +26,36 @@ class Seldom:
         self.asked = 0
         self.pods: set[str] = set()
         self.most = 0
-        scene = gated.scene
-        scene.add_node("s1")
+        gated.add_node("s1")
         annotations = {"evenkeel.test/ready-after": f"{starts}s"}
-        scene.apply(deployment("web", replicas, pod={"annotations": annotations}))
-        scene.settle(starts + 5)
-        gated.begin("o1")
-        scene.cluster.server.patch("Node", ("", "s1"), {"spec": {"taints": [TAINT]}})
+        gated.apply(deployment("web", replicas, pod={"annotations": annotations}))
+        gated.settle(starts + 5)
+        gated.settle()
+        gated.add_node("o1", spot=False)
+        gated.begin()
+        gated.cluster.server.patch("Node", ("", "s1"), {"spec": {"taints": [TAINT]}})
 
     @property
     def left(self) -> list[Pod]:
         """The pods that are still on s1."""
-        return [pod for pod in self.gated.scene.pods("web", "s1") if pod.active]
+        return [pod for pod in self.gated.pods("web", "s1") if pod.active]
 
     def come(self, *, every: int, longest: float = 86_400) -> float:
         """Come until no pod is left; how many seconds that took."""
-        scene = self.gated.scene
-        began = scene.seconds
+        began = self.gated.seconds
         while self.left:
-            assert scene.seconds - began < longest, f"{len(self.left)} pods are left"
+            assert self.gated.seconds - began < longest, f"{len(self.left)} pods are left"
             for pod in self.left:
                 self.asked += 1
                 self.gated.drainer("seldom").evict(pod.name, "default", again=False)
             self.wait(every)
-        return scene.seconds - began
+        return self.gated.seconds - began
 
     def wait(self, seconds: int) -> None:
         """Let time pass, and count pods each second."""
         for _ in range(seconds):
-            self.gated.scene.clock.advance(timedelta(seconds=1))
-            active = {pod.name for pod in self.gated.scene.pods("web") if pod.active}
+            self.gated.clock.advance(timedelta(seconds=1))
+            active = {pod.name for pod in self.gated.pods("web") if pod.active}
             self.pods |= active
             self.most = max(self.most, len(active))
 
@@ -74,7 +74,7 @@ def test_an_evictor_that_comes_back_seldom_gets_its_pods_when_it_asks_again(
 ) -> None:
     evictor = Seldom(gated, replicas, starts=60)
     assert evictor.come(every=every) <= visits * every
-    assert gated.scene.lowest("web") == replicas
+    assert gated.lowest("web") == replicas
     assert evictor.most <= 2 * replicas
     assert len(evictor.pods) - replicas <= evictor.asked
 
@@ -85,5 +85,5 @@ def test_pods_that_start_almost_as_slowly_as_an_eviction_waits_are_no_failure(
     """Nobody looks between the replacement and the end of the release."""
     evictor = Seldom(gated, 1, starts=285)
     evictor.come(every=300)
-    assert gated.scene.lowest("web") == 1
-    assert names.COOLDOWN not in str(gated.scene.cluster.objects("Deployment"))
+    assert gated.lowest("web") == 1
+    assert names.COOLDOWN not in str(gated.cluster.objects("Deployment"))

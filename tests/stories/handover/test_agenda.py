@@ -39,8 +39,7 @@ def test_a_pod_that_waits_for_its_replacement_does_not_go_early_when_an_invocati
         spare="o1",
     )
     old = scene.pod("stuck")
-    scene.interrupt("s1")
-    scene.run(until=118)
+    scene.interrupt("s1").run(until=118)
     assert scene.gone_at(old) == pytest.approx(ALONE, abs=0.2)
 
 
@@ -55,8 +54,7 @@ def test_a_pod_that_is_not_evicted_makes_no_other_go_early(scene: Scene) -> None
         scene.interrupt(f"stopped-{number}", action="stop")
     scene.run(until=400)
     old = scene.pod("stuck")
-    scene.interrupt("s1")
-    scene.run(until=525)
+    scene.interrupt("s1").run(until=525)
     assert scene.gone_at(old) - 400 == pytest.approx(ALONE, abs=0.5)
 
 
@@ -70,10 +68,8 @@ def test_a_node_that_dies_first_does_not_wait_in_the_queue_of_one_that_dies_late
     scene.begin()
     on_a = scene.pods("web", "a")
     assert len(on_a) == 20
-    scene.interrupt("a")
-    scene.run(until=50)
-    scene.interrupt("b")
-    scene.run(until=175)
+    scene.interrupt("a").run(until=50)
+    scene.interrupt("b").run(until=175)
     first = min(scene.gone_at(pod.name) for pod in on_a)
     assert first == pytest.approx(ALONE + 1 - 20, abs=0.5)
 
@@ -88,10 +84,8 @@ def test_pods_of_a_node_that_dies_later_are_told_first_if_they_take_longer_to_en
         on="s1 s2",
     )
     going = {app: [pod.name for pod in scene.pods(app)] for app in ("quick", "slow")}
-    scene.interrupt("s1")
-    scene.run(until=30)
-    scene.interrupt("s2")
-    scene.run(until=116)
+    scene.interrupt("s1").run(until=30)
+    scene.interrupt("s2").run(until=116)
     told = {app: sorted(map(scene.gone_at, pods)) for app, pods in going.items()}
     assert (told["slow"][0], told["quick"][0]) == pytest.approx((94, 104), abs=0.5)
 
@@ -106,8 +100,7 @@ def test_where_nothing_can_be_replaced_that_goes_first_after_which_most_is_left(
     scene.given(deployment("none", 5), deployment("one"), on="")
     going = {app: [pod.name for pod in scene.pods(app, "s1")] for app in ("half", "none", "one")}
     assert {app: len(pods) for app, pods in going.items()} == {"half": 5, "none": 5, "one": 1}
-    scene.interrupt("s1")
-    scene.run(until=118)
+    scene.interrupt("s1").run(until=118)
 
     last = ALONE + 1
     before = {

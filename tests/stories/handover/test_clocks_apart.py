@@ -133,8 +133,7 @@ def test_one_of_two_works_and_the_schedule_leads_the_other_to_no_work(
 ) -> None:
     scene = make_scene(clocks_ahead=ahead)
     scene.given(deployment("stuck"))
-    scene.interrupt("s1")
-    scene.run(until=70)
+    scene.interrupt("s1").run(until=70)
 
     (lease,) = scene.cluster.objects("Lease")
     assert not lease["spec"].get("leaseTransitions")

@@ -17,8 +17,7 @@ def pod(scene: Scene) -> str:
 def test_its_message_comes_back_after_twenty_seconds_and_the_handover_goes_on(
     scene: Scene, pod: str
 ) -> None:
-    scene.interrupt("s1")
-    scene.run(until=2)
+    scene.interrupt("s1").run(until=2)
     scene.crash()
     scene.run(until=60)
 
@@ -34,8 +33,7 @@ def test_its_message_comes_back_after_twenty_seconds_and_the_handover_goes_on(
 
 
 def test_where_the_message_is_lost_too_the_schedule_goes_on(scene: Scene, pod: str) -> None:
-    scene.interrupt("s1")
-    scene.run(until=2)
+    scene.interrupt("s1").run(until=2)
     scene.crash()
     scene.wake_ups._messages.clear()
     scene.run(until=100)
@@ -61,8 +59,7 @@ def test_the_schedule_takes_over_from_the_dead_a_minute_later_where_its_lease_wa
 
 
 def test_one_killed_before_its_first_write_has_lost_nothing(scene: Scene, pod: str) -> None:
-    scene.interrupt("s1")
-    scene.run(until=1.03)
+    scene.interrupt("s1").run(until=1.03)
     assert scene.written(pod) == []
     scene.crash()
     scene.run(until=60)
@@ -77,8 +74,7 @@ def test_one_killed_again_and_again_still_meets_the_last_moment(scene: Scene) ->
     for second in (5, 25, 45, 65):
         scene.later(second, scene.crash)
 
-    scene.interrupt("s1")
-    scene.run(until=110)
+    scene.interrupt("s1").run(until=110)
 
     assert scene.gone_at("alone") == 88.9
     assert scene.gone_at(stuck) == 88.9
@@ -86,8 +82,7 @@ def test_one_killed_again_and_again_still_meets_the_last_moment(scene: Scene) ->
 
 def test_the_first_handover_of_its_cluster_can_be_killed_too(scene: Scene, pod: str) -> None:
     """Between making the namespace and making the Lease in it."""
-    scene.interrupt("s1")
-    scene.run(until=1.025)
+    scene.interrupt("s1").run(until=1.025)
     scene.crash()
     scene.run(until=60)
 

@@ -38,8 +38,7 @@ def fail(scene: Scene, monkeypatch: pytest.MonkeyPatch, until: float = END_OF_TI
 
 
 def assert_that_the_others_are_handed_over(scene: Scene) -> None:
-    scene.interrupt("s1")
-    scene.run(until=110)
+    scene.interrupt("s1").run(until=110)
 
     assert len(scene.pods("good", "o1")) == 2
     assert scene.lowest("good") == 2
@@ -63,8 +62,7 @@ def test_it_is_planned_for_again_and_handed_over_once_that_works(
     begin(scene)
     fail(scene, monkeypatch, until=30)
 
-    scene.interrupt("s1")
-    scene.run(until=60)
+    scene.interrupt("s1").run(until=60)
 
     assert len(scene.pods("bad", "o1")) == 2
     assert scene.lowest("bad") == 2
@@ -118,8 +116,7 @@ def test_its_node_stays_behind_load_balancers_until_its_pods_are_about_to_go(
 ) -> None:
     begin(scene)
     fail(scene, monkeypatch)
-    scene.interrupt("s1")
-    scene.run(until=110)
+    scene.interrupt("s1").run(until=110)
 
     decided = zip(scene.recorder.decisions, scene.recorder.times, strict=True)
     (excluded, *_) = [at for decision, at in decided if decision.verb is Verb.EXCLUDE]

@@ -52,8 +52,7 @@ def gone(scene: Scene, *apps: str, node: str = "s1") -> Mapping[str, str]:
 def test_where_enough_stay_each_goes_as_its_kind(scene: Scene) -> None:
     begin(scene, group(2), member("ps"), member("worker", LONG))
     on_s1 = gone(scene, "ps", "worker")
-    scene.interrupt("s1")
-    scene.run(until=10)
+    scene.interrupt("s1").run(until=10)
     for pod in on_s1.values():
         assert scene.story(pod)[-1] == "3.0 evict ReplacementAvailable"
     assert scene.lowest("ps") == 2
@@ -73,8 +72,7 @@ def test_where_too_few_stay_those_on_dying_nodes_go_together(
     """Both Deployments' pods go at the last moment of the one that needs most time."""
     begin(scene, group(3, version), member("ps", label=label), member("worker", LONG, label=label))
     on_s1, on_s2 = gone(scene, "ps", "worker"), gone(scene, "ps", "worker", node="s2")
-    scene.interrupt("s1")
-    scene.run(until=70)
+    scene.interrupt("s1").run(until=70)
     for pod in on_s1.values():
         assert scene.story(pod) == ["1.0 wait Gang"]
     scene.run(until=80)
@@ -90,16 +88,14 @@ def test_a_group_that_is_not_there_needs_all_its_pods(scene: Scene) -> None:
     begin(scene, group(1), member("worker"))
     scene.cluster.server.delete("PodGroup", ("default", "train"))
     pod = scene.pod("worker", "s1")
-    scene.interrupt("s1")
-    scene.run(until=10)
+    scene.interrupt("s1").run(until=10)
     assert scene.story(pod) == ["1.0 wait Gang"]
 
 
 def test_a_group_whose_pods_are_scheduled_one_by_one_is_no_gang(scene: Scene) -> None:
     begin(scene, group(None, OWN), member("worker", label=""))
     pod = scene.pod("worker", "s1")
-    scene.interrupt("s1")
-    scene.run(until=10)
+    scene.interrupt("s1").run(until=10)
     assert scene.story(pod)[-1] == "3.0 evict ReplacementAvailable"
 
 
@@ -108,8 +104,7 @@ def test_a_second_notice_breaks_what_the_first_did_not(scene: Scene) -> None:
     begin(scene, group(2), member("ps"), member("worker", LONG))
     pods = [scene.pod("worker", "s2"), scene.pod("ps", "s2")]
     scene.interrupt("s1")
-    scene.interrupt("s2")
-    scene.run(until=10)
+    scene.interrupt("s2").run(until=10)
     for pod in pods:
         assert scene.story(pod)[-1] == "1.0 wait Gang"
 
@@ -119,8 +114,7 @@ def test_a_job_that_says_so_is_a_gang_of_as_many_as_run_at_a_time(scene: Scene) 
     begin(scene, job("train", notes=gang, pod={"grace": SHORT}, parallelism=4, completions=4))
     before = {pod.name for pod in scene.pods("train")}
     assert {pod.spec.node_name for pod in scene.pods("train")} == {"s1", "s2"}
-    scene.interrupt("s1")
-    scene.run(until=105)
+    scene.interrupt("s1").run(until=105)
     assert {pod.name for pod in scene.pods("train")} == before
     scene.run(until=112)
     assert not before & {pod.name for pod in scene.pods("train")}, "all four went"
@@ -134,8 +128,7 @@ def test_whose_owner_says_so_all_go_also_those_on_healthy_nodes(scene: Scene, wh
     notes = ALL if where == "workload" else {}
     begin(scene, found, member("ps", notes=notes), member("worker", LONG, notes=notes))
     pods = [scene.pod(app, node) for app in ("ps", "worker") for node in ("s1", "s2")]
-    scene.interrupt("s1")
-    scene.run(until=80)
+    scene.interrupt("s1").run(until=80)
     times = [scene.gone_at(pod) for pod in pods]
     assert max(times) - min(times) < 0.2
     assert max(times) == pytest.approx(74, abs=0.5)
@@ -150,8 +143,7 @@ def test_a_group_that_is_disrupted_together_goes_whole_whatever_its_policy(
     found["spec"]["disruptionMode"] = {"all": {}}
     begin(scene, found, member("ps", label=""), member("worker", LONG, label=""))
     pods = [scene.pod(app, node) for app in ("ps", "worker") for node in ("s1", "s2")]
-    scene.interrupt("s1")
-    scene.run(until=70)
+    scene.interrupt("s1").run(until=70)
     assert scene.story(pods[0]) == ["1.0 wait Gang"]
     scene.run(until=80)
     times = [scene.gone_at(pod) for pod in pods]
@@ -167,8 +159,7 @@ def test_the_annotation_leaves_those_on_healthy_nodes_whatever_the_group_says(
     found["metadata"]["annotations"] = {names.GANG_AT_NOTICE: "dying"}
     begin(scene, found, member("ps", label=""), member("worker", LONG, label=""))
     on_s1, on_s2 = gone(scene, "ps", "worker"), gone(scene, "ps", "worker", node="s2")
-    scene.interrupt("s1")
-    scene.run(until=80)
+    scene.interrupt("s1").run(until=80)
     times = [scene.gone_at(pod) for pod in on_s1.values()]
     assert max(times) - min(times) < 0.1
     assert gone(scene, "ps", "worker", node="s2") == on_s2
@@ -178,8 +169,7 @@ def test_on_a_healthy_node_a_budget_is_obeyed(scene: Scene) -> None:
     notes = ALL
     begin(scene, group(2), member("worker", notes=notes), budget("worker", maxUnavailable=0))
     healthy, dying = scene.pod("worker", "s2"), scene.pod("worker", "s1")
-    scene.interrupt("s1")
-    scene.run(until=118)
+    scene.interrupt("s1").run(until=118)
     assert scene.gone_at(dying)
     assert scene.pod("worker", "s2") == healthy
 
@@ -190,8 +180,7 @@ def test_members_that_no_controller_makes_again_count(scene: Scene) -> None:
     for pod in pods:
         pod["metadata"]["labels"][COSCHEDULED] = "train"
     begin(scene, group(2), *pods)
-    scene.interrupt("s1")
-    scene.run(until=10)
+    scene.interrupt("s1").run(until=10)
     assert scene.story("rank-0") == ["1.0 wait BarePod"], "two stay, who are enough"
 
 
@@ -222,8 +211,7 @@ def test_one_that_is_kept_is_tried_together_with_the_others_for_a_minute(scene: 
     stuck = deployment("stuck", pod={"nodeSelector": {"kubernetes.io/hostname": "s2"}})
     begin(scene, group(1), *pods, stuck, budget("kept", app="rank-1", minAvailable=1))
     scene.schedule_change("s2", start=500)
-    scene.interrupt("s1", spare=True)
-    scene.run(until=300)
+    scene.interrupt("s1", spare=True).run(until=300)
     tries = [at for at, each in scene.requests if isinstance(each, Evict) and each.name == "rank-1"]
     assert (round(min(tries)), round(max(tries))) == (109, 179)
 
@@ -231,8 +219,7 @@ def test_one_that_is_kept_is_tried_together_with_the_others_for_a_minute(scene: 
 def test_a_recommendation_leaves_a_gang(scene: Scene) -> None:
     begin(scene, group(1), member("worker"))
     pod = scene.pod("worker", "s1")
-    scene.recommend("s1")
-    scene.run(until=30)
+    scene.recommend("s1").run(until=30)
     assert scene.story(pod) == ["1.0 leave Gang"]
 
 
@@ -242,8 +229,7 @@ def test_of_many_groups_all_pods_are_listed_at_once(scene: Scene) -> None:
     for number, pod in enumerate(pods):
         pod["metadata"]["labels"][COSCHEDULED] = f"group-{number}"
     begin(scene, *pods)
-    scene.interrupt("s1")
-    scene.run(until=10)
+    scene.interrupt("s1").run(until=10)
     listed = [
         request.selection.labels
         for _, request in scene.requests

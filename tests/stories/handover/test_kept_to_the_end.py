@@ -21,8 +21,7 @@ KEPT: Manifest = {"annotations": {names.AT_DEADLINE: "leave"}}
 def test_a_pod_kept_to_the_end_is_not_evicted_any_more(scene: Scene, kept: Manifest) -> None:
     scene.given(kept, budget("kept", minAvailable=1), spare="o1")
 
-    scene.interrupt("s1", action="stop")
-    scene.run(until=400)
+    scene.interrupt("s1", action="stop").run(until=400)
 
     tries = [sent.at for sent in scene.writes if isinstance(sent.write, Evict)]
     assert 120 < max(tries) < 190
@@ -49,8 +48,7 @@ STUBBORN: Manifest = {"tolerations": [{"operator": "Exists", "effect": "NoExecut
 )
 def test_a_pod_kept_to_the_end_is_not_read_any_more(scene: Scene, kept: Manifest) -> None:
     scene.given(kept, budget("kept", minAvailable=3), spare="o1")
-    scene.interrupt("s1", action="stop")
-    scene.run(until=600)
+    scene.interrupt("s1", action="stop").run(until=600)
     assert scene.is_quiet
 
 
@@ -58,8 +56,7 @@ def test_a_released_pod_that_was_kept_to_the_end_goes_back_to_its_owner(scene: S
     """Its machine is off, and known to be: its ReplicaSet deletes it, not its replacement."""
     (old,) = scene.given(deployment("kept", pod=KEPT), budget("kept", minAvailable=3), spare="o1")
 
-    scene.interrupt("s1", action="stop")
-    scene.run(until=400)
+    scene.interrupt("s1", action="stop").run(until=400)
 
     assert scene.story(old)[-1].endswith("roll-back AtDeadlineLeave")
     assert not any(pod.released for pod in scene.pods("kept"))

@@ -26,8 +26,7 @@ def test_a_pod_that_finds_no_new_place_goes_when_its_grace_period_needs_it(
 ) -> None:
     (old,) = scene.given(deployment("stuck", pod={"grace": grace}))
 
-    scene.interrupt("s1")
-    scene.run(until=130)
+    scene.interrupt("s1").run(until=130)
 
     assert scene.story(old) == [
         "1.0 release NodeDoomed",
@@ -45,8 +44,7 @@ def test_an_api_server_that_is_slow_to_answer_is_told_in_time_and_not_much_earli
     scene = make_scene(options=replace(CALM, latency=seconds(latency)))
     going = scene.given(deployment("stuck", 5), settle=30)
 
-    scene.interrupt("s1")
-    scene.run(until=118)
+    scene.interrupt("s1").run(until=118)
 
     assert all(88 <= scene.gone_at(name) <= 90 for name in going)
 
@@ -64,8 +62,7 @@ def test_a_budget_that_refuses_is_overruled_at_the_last_moment_and_not_before(
 ) -> None:
     (old,) = scene.given(deployment("rigid"), *budgets, spare="o1")
 
-    scene.interrupt("s1")
-    scene.run(until=130)
+    scene.interrupt("s1").run(until=130)
 
     assert scene.story(old) == [
         "1.0 release NodeDoomed",
@@ -81,8 +78,7 @@ def test_a_budget_that_refuses_is_overruled_at_the_last_moment_and_not_before(
 def test_a_refused_eviction_is_tried_again_ever_more_rarely(scene: Scene) -> None:
     (old,) = scene.given(deployment("rigid"), budget("rigid", minAvailable=3), spare="o1")
 
-    scene.interrupt("s1")
-    scene.run(until=15)
+    scene.interrupt("s1").run(until=15)
 
     tries = [sent.at for sent in scene.writes if sent.name == old and isinstance(sent.write, Evict)]
     pauses = [later - at for at, later in itertools.pairwise(tries)]
@@ -95,8 +91,7 @@ def test_a_pod_that_its_owner_wants_to_stay_dies_with_its_node(scene: Scene) -> 
     stays = {names.AT_DEADLINE: "leave"}
     (old,) = scene.given(deployment("stays", notes=stays), budget("stays", minAvailable=3))
 
-    scene.interrupt("s1")
-    scene.run(until=119)
+    scene.interrupt("s1").run(until=119)
 
     assert scene.story(old) == [
         "1.0 release NodeDoomed",
@@ -117,8 +112,7 @@ def test_a_job_sees_a_disruption_though_its_budget_refused_the_eviction(scene: S
         spare="o1",
     )
 
-    scene.interrupt("s1")
-    scene.run(until=130)
+    scene.interrupt("s1").run(until=130)
 
     assert scene.story(old) == [
         "1.0 wait JobMayFinish",
@@ -137,8 +131,7 @@ def test_many_last_moments_come_earlier_by_what_their_evictions_take(
     scene = make_scene()
     old = scene.given(deployment("many", 90, pod={"grace": 30}), room={"s1": "40"})
 
-    scene.interrupt("s1")
-    scene.run(until=130)
+    scene.interrupt("s1").run(until=130)
 
     gone = sorted(scene.gone_at(name) for name in old)
     assert (gone[0], gone[-1]) == (87.3, 88.9)
@@ -151,6 +144,5 @@ def test_a_pod_whose_last_moment_comes_between_two_invocations_goes_before_that(
     """Requests take 0.7 s each: the next invocation knows what there is only after some."""
     scene = make_scene(work=seconds(work), options=replace(CALM, latency=seconds(0.7)))
     (old,) = scene.given(deployment("stuck"))
-    scene.interrupt("s1")
-    scene.run(until=130)
+    scene.interrupt("s1").run(until=130)
     assert 80 < scene.gone_at(old) <= 90

@@ -168,8 +168,7 @@ def test_it_is_kept_while_an_api_server_takes_its_time_to_say_what_there_is(
 ) -> None:
     scene = make_scene(options=replace(CALM, latency=timedelta(seconds=5)))
     scene.given(deployment("stuck"))
-    scene.interrupt("s1")
-    scene.run(until=60)
+    scene.interrupt("s1").run(until=60)
 
     renewals = [at for at, r in scene.requests if is_renewal(r)]
     taken = max(at for at, r in scene.requests if is_taking(r) and at < renewals[0])

@@ -39,8 +39,7 @@ def test_while_another_holds_it_nothing_is_touched_and_no_message_lost(
 ) -> None:
     lease(scene, **held(scene, 0))
 
-    scene.interrupt("s1")
-    scene.run(until=16.5)
+    scene.interrupt("s1").run(until=16.5)
 
     assert scene.outcomes() == ["LeaseHeld"]
     assert [sent.name for sent in scene.written()] == ["s1"]
@@ -53,8 +52,7 @@ def test_while_another_holds_it_nothing_is_touched_and_no_message_lost(
 def test_it_is_taken_over_once_its_holder_let_it_expire(scene: Scene, pod: str) -> None:
     lease(scene, **held(scene, 0))
 
-    scene.interrupt("s1")
-    scene.run(until=23)
+    scene.interrupt("s1").run(until=23)
 
     assert scene.story(pod)[0] == "18.0 release NodeDoomed"
     assert found(scene)["spec"]["leaseTransitions"] == 1
@@ -76,15 +74,13 @@ def test_it_is_taken_over_once_its_holder_let_it_expire(scene: Scene, pod: str) 
 def test_a_free_one_is_taken_at_once(scene: Scene, pod: str, spec: dict[str, Any]) -> None:
     lease(scene, **spec)
 
-    scene.interrupt("s1")
-    scene.run(until=5)
+    scene.interrupt("s1").run(until=5)
 
     assert scene.story(pod)[0] == "1.0 release NodeDoomed"
 
 
 def test_it_is_given_up_when_the_work_is_done(scene: Scene, pod: str) -> None:
-    scene.interrupt("s1")
-    scene.run(until=2)
+    scene.interrupt("s1").run(until=2)
     during = found(scene)["spec"]["holderIdentity"]
     scene.run(until=10)
 
@@ -109,8 +105,7 @@ def test_the_loser_of_a_race_for_it_leaves_it_to_the_winner(
         return proceed()
 
     scene.cluster.intercept(be_faster)
-    scene.interrupt("s1")
-    scene.run(until=30)
+    scene.interrupt("s1").run(until=30)
 
     assert scene.outcomes()[0] == "LeaseHeld"
     assert scene.story(pod)[0] == "19.0 release NodeDoomed"
@@ -132,8 +127,7 @@ def test_without_the_lease_a_pod_goes_at_its_last_moment_and_no_sooner(
     scene.fail(error, on_the_lease(Create))
     scene.fail(error, on_the_lease(Patch))
 
-    scene.interrupt("s1")
-    scene.run(until=100)
+    scene.interrupt("s1").run(until=100)
 
     assert {type(sent.write) for sent in scene.written(pod)} == {Evict}
     assert min(sent.at for sent in scene.written(pod)) == pytest.approx(88.9, abs=0.2)
@@ -150,8 +144,7 @@ def test_one_that_would_be_held_for_ever_is_taken(
 ) -> None:
     lease(scene, **held(scene, renewed) | {"leaseDurationSeconds": duration})
 
-    scene.interrupt("s1")
-    scene.run(until=10)
+    scene.interrupt("s1").run(until=10)
 
     assert scene.story(pod)[0] == "1.0 release NodeDoomed"
 
@@ -164,8 +157,7 @@ def test_without_the_right_to_read_the_lease_a_pod_goes_at_its_last_moment_too(
         lambda r: any(on_the_lease(kind)(r) for kind in (Get, Create, Patch)),
     )
 
-    scene.interrupt("s1")
-    scene.run(until=100)
+    scene.interrupt("s1").run(until=100)
 
     assert min(sent.at for sent in scene.written(pod)) == pytest.approx(88.9, abs=0.2)
     assert scene.recorder.total("LeaseRefused") > 0
@@ -174,8 +166,7 @@ def test_without_the_right_to_read_the_lease_a_pod_goes_at_its_last_moment_too(
 def test_without_an_answer_about_it_the_message_comes_back(scene: Scene, pod: str) -> None:
     scene.fail(UnavailableError("reset"), on_the_lease(Get), times=1)
 
-    scene.interrupt("s1")
-    scene.run(until=10)
+    scene.interrupt("s1").run(until=10)
 
     assert scene.outcomes()[0] == "ClusterUnavailable"
     assert scene.story(pod)[0] == "2.0 release NodeDoomed"
@@ -195,8 +186,7 @@ def test_notes_of_wake_ups_get_in_no_holders_way(scene: Scene, pod: str, when: s
         return proceed()
 
     scene.cluster.intercept(note_first)
-    scene.interrupt("s1")
-    scene.run(until=2)
+    scene.interrupt("s1").run(until=2)
     holder = found(scene)["spec"]["holderIdentity"]
     scene.run(until=10)
 
@@ -209,8 +199,7 @@ def test_notes_of_wake_ups_get_in_no_holders_way(scene: Scene, pod: str, when: s
 def test_a_lease_deleted_meanwhile_does_no_harm(scene: Scene, pod: str) -> None:
     scene.later(2, lambda: scene.cluster.delete("Lease", names.HANDOVER_LEASE, "evenkeel-system"))
 
-    scene.interrupt("s1")
-    scene.run(until=60)
+    scene.interrupt("s1").run(until=60)
 
     assert scene.story(pod)[-1] == "3.0 evict ReplacementAvailable"
     assert scene.lowest("one") == 1
@@ -219,8 +208,7 @@ def test_a_lease_deleted_meanwhile_does_no_harm(scene: Scene, pod: str) -> None:
 def test_one_taken_by_another_meanwhile_is_not_given_up_for_them(scene: Scene, pod: str) -> None:
     scene.later(3.06, lambda: lease(scene, **held(scene, 3.06)))
 
-    scene.interrupt("s1")
-    scene.run(until=10)
+    scene.interrupt("s1").run(until=10)
 
     assert found(scene)["spec"]["holderIdentity"] == "other"
     assert scene.story(pod)[-1] == "3.0 evict ReplacementAvailable"
@@ -230,8 +218,7 @@ def test_an_invocation_stops_when_another_has_taken_it(scene: Scene) -> None:
     scene.given(deployment("stuck"))
     scene.later(8, lambda: lease(scene, **held(scene, 8)))
 
-    scene.interrupt("s1")
-    scene.run(until=25)
+    scene.interrupt("s1").run(until=25)
 
     assert scene.outcomes()[:2] == ["LeaseLost", "LeaseHeld"]
     assert found(scene)["spec"]["holderIdentity"] == "other"
@@ -243,8 +230,7 @@ def test_a_spoilt_note_of_the_next_wake_up_counts_as_none(
 ) -> None:
     lease(scene, annotations={names.WAKE_UP_AT: text})
 
-    scene.interrupt("s1")
-    scene.run(until=10)
+    scene.interrupt("s1").run(until=10)
 
     assert scene.story(pod)[0] == "1.0 release NodeDoomed"
     assert found(scene)["metadata"]["annotations"][names.WAKE_UP_AT].startswith("2026-11-21T12")
@@ -256,7 +242,6 @@ def test_an_answer_that_got_lost_does_not_lose_the_lease_that_was_taken(
     lease(scene)
     scene.fail(UnavailableError("reset"), on_the_lease(Patch), times=1, done=True)
 
-    scene.interrupt("s1")
-    scene.run(until=10)
+    scene.interrupt("s1").run(until=10)
 
     assert scene.story(pod)[-1] == "3.0 evict ReplacementAvailable"

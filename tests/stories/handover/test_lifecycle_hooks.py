@@ -46,8 +46,7 @@ def hook_of(scene: Scene) -> Hook:
 def test_the_group_goes_on_when_the_last_pod_has_left(scene: Scene, *, spot: bool) -> None:
     manifests = (deployment("web", 2), budget("web", minAvailable=2), daemon_set("agent"))
     on_the_last_node(scene, *manifests, spot=spot)
-    scene.scale_in("n1")
-    scene.run(until=120)
+    scene.scale_in("n1").run(until=120)
 
     (completed,) = scene.told_group("complete")
     assert 3 < completed < 60
@@ -64,8 +63,7 @@ def test_the_group_goes_on_though_a_watch_shows_the_last_evictions_late(
     late = timedelta(seconds=0.5)
     scene = make_scene(options=replace(CALM, watch_latency=late))
     on_the_last_node(scene, deployment("web", 2, pod={"terminationGracePeriodSeconds": 2}))
-    scene.scale_in("n1")
-    scene.run(until=120)
+    scene.scale_in("n1").run(until=120)
 
     (completed,) = scene.told_group("complete")
     evicted = [sent.at for sent in scene.written() if isinstance(sent.write, Evict)]
@@ -87,8 +85,7 @@ def test_heartbeats_are_sent_while_pods_are_there_and_the_group_goes_on_at_the_e
     scene: Scene,
 ) -> None:
     on_the_last_node(scene, job("sums"))
-    scene.scale_in("n1", heartbeat=120, longest=900)
-    scene.run(until=1_000)
+    scene.scale_in("n1", heartbeat=120, longest=900).run(until=1_000)
 
     beats = scene.told_group("heartbeat")
     assert beats[0] < 5
@@ -110,8 +107,7 @@ def test_a_group_that_heard_nothing_would_have_gone_on(scene: Scene) -> None:
 
 def test_the_hooks_limit_bounds_the_deadline_and_so_does_the_deployments(scene: Scene) -> None:
     on_the_last_node(scene, job("sums"))
-    scene.scale_in("n1", heartbeat=60, longest=600)
-    scene.run(until=5)
+    scene.scale_in("n1", heartbeat=60, longest=600).run(until=5)
     notice = mark.read(scene.node("n1"))
     assert notice is not None
     assert notice.deadline == scene.at(600)
@@ -121,8 +117,7 @@ def test_the_hooks_limit_bounds_the_deadline_and_so_does_the_deployments(scene: 
 
 def test_an_unbounded_hook_is_waited_for_an_hour(scene: Scene) -> None:
     on_the_last_node(scene, job("sums"))
-    scene.scale_in("n1", longest=100_000)
-    scene.run(until=5)
+    scene.scale_in("n1", longest=100_000).run(until=5)
     notice = mark.read(scene.node("n1"))
     assert notice is not None
     assert notice.deadline == scene.at(HOUR)
@@ -130,8 +125,7 @@ def test_an_unbounded_hook_is_waited_for_an_hour(scene: Scene) -> None:
 
 def test_no_invocation_waits_for_the_end(scene: Scene) -> None:
     on_the_last_node(scene, job("sums"))
-    scene.scale_in("n1", heartbeat=3_600)
-    scene.run(until=600)
+    scene.scale_in("n1", heartbeat=3_600).run(until=600)
     assert scene.moving.running == []
     assert scene.schedule.running == []
 
@@ -139,8 +133,7 @@ def test_no_invocation_waits_for_the_end(scene: Scene) -> None:
 @pytest.mark.parametrize("copies", [1, 3])
 def test_an_event_that_comes_again_changes_nothing(scene: Scene, copies: int) -> None:
     on_the_last_node(scene, job("sums"))
-    scene.scale_in("n1")
-    scene.run(until=30)
+    scene.scale_in("n1").run(until=30)
     version = scene.node("n1").metadata.resource_version
     for _ in range(copies):
         scene.redeliver()
@@ -160,8 +153,7 @@ def test_a_hook_that_is_gone_is_acknowledged(scene: Scene) -> None:
 
 def test_a_hook_of_somebody_else_is_left_to_him(scene: Scene) -> None:
     on_the_last_node(scene, job("sums"))
-    scene.scale_in("n1", name="Terminate-LC-Hook")
-    scene.run(until=60)
+    scene.scale_in("n1", name="Terminate-LC-Hook").run(until=60)
     assert mark.read(scene.node("n1")) is None
     assert scene.auto_scaling.calls == []
     assert scene.is_quiet
@@ -170,8 +162,7 @@ def test_a_hook_of_somebody_else_is_left_to_him(scene: Scene) -> None:
 def test_an_event_waits_for_an_answer_of_auto_scaling(scene: Scene) -> None:
     on_the_last_node(scene, deployment("web", 1))
     scene.auto_scaling.fail(LifecycleError("away"))
-    scene.scale_in("n1")
-    scene.run(until=20)
+    scene.scale_in("n1").run(until=20)
     assert {d.reason for _, d in scene.told()} == {"NoAnswerFromAutoScaling"}
     scene.auto_scaling.fail(None)
     scene.run(until=120)
@@ -181,8 +172,7 @@ def test_an_event_waits_for_an_answer_of_auto_scaling(scene: Scene) -> None:
 
 def test_a_token_that_is_refused_is_told_once_and_never_tried_again(scene: Scene) -> None:
     on_the_last_node(scene, job("sums"))
-    scene.scale_in("n1")
-    scene.run(until=5)
+    scene.scale_in("n1").run(until=5)
     scene.auto_scaling.forget()
     scene.run(until=400)
     assert hook_of(scene).is_over
@@ -215,8 +205,7 @@ def test_the_group_goes_on_at_the_deadline_whatever_is_left(scene: Scene) -> Non
     kept = deployment("web", 1, pod={"annotations": {names.AT_DEADLINE: "leave"}})
     scene.add_node("n1", spot=False)
     scene.given(kept, budget("web", minAvailable=1), on="")
-    scene.scale_in("n1")
-    scene.run(until=HOUR - 1)
+    scene.scale_in("n1").run(until=HOUR - 1)
     assert scene.told_group("complete") == []
     assert len(scene.pods("web", "n1")) == 1
     scene.run(until=HOUR + 30)
@@ -236,8 +225,7 @@ def test_in_observe_mode_the_group_is_told_nothing(make_scene: MakeScene) -> Non
         "annotations": {names.NOTICE: msgspec.json.encode(notice).decode()},
     }
     scene.cluster.server.patch("Node", ("", "n1"), {"metadata": metadata})
-    scene.scale_in("n1")
-    scene.run(until=120)
+    scene.scale_in("n1").run(until=120)
     assert scene.outcomes() != []
     assert scene.told_group("heartbeat") == scene.told_group("complete") == []
     assert [s for s in scene.writes if isinstance(s.write, Patch)] == []
@@ -245,8 +233,7 @@ def test_in_observe_mode_the_group_is_told_nothing(make_scene: MakeScene) -> Non
 
 def test_while_paused_the_group_is_told_nothing(scene: Scene) -> None:
     on_the_last_node(scene, job("sums"))
-    scene.scale_in("n1")
-    scene.run(until=5)
+    scene.scale_in("n1").run(until=5)
     scene.apply(PAUSED)
     scene.run(until=7)
     told = len(scene.auto_scaling.calls)
@@ -261,16 +248,14 @@ def test_a_hook_in_an_annotation_counts_only_where_it_is_the_deployments(
     """A kubelet may write its node's annotation."""
     scene = make_scene(lifecycle_hook=name)
     on_the_last_node(scene, job("sums"))
-    scene.scale_in("n1")
-    scene.run(until=60)
+    scene.scale_in("n1").run(until=60)
     assert hook_of(scene).name == "evenkeel"
     assert scene.told_group("heartbeat") == scene.told_group("complete") == []
 
 
 def test_a_state_change_after_the_end_is_the_end_of_it(scene: Scene) -> None:
     on_the_last_node(scene, deployment("web", 1))
-    scene.scale_in("n1")
-    scene.run(until=45)
+    scene.scale_in("n1").run(until=45)
     scene.run(until=400)
     assert scene.is_quiet
     calls = len(scene.auto_scaling.calls)
@@ -286,6 +271,5 @@ def test_no_warning_of_the_same_batch_waits_for_more_than_one_question(scene: Sc
     scene.auto_scaling.fail(LifecycleError("away"))
     scene.auto_scaling.answer_after(timedelta(seconds=3))
     scene.scale_in(*(f"n{number}" for number in range(9)))
-    scene.interrupt("s1", spare=True)
-    scene.run(until=8)
+    scene.interrupt("s1", spare=True).run(until=8)
     assert mark.read(scene.node("s1")) is not None

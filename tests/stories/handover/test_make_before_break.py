@@ -9,8 +9,7 @@ from tests.kit.scene import Scene
 def test_a_single_replica_behind_a_budget_moves_without_a_dip(scene: Scene) -> None:
     (old,) = scene.given(deployment("one"), budget("one", minAvailable=1), spare="o1")
 
-    scene.interrupt("s1")
-    scene.run(until=60)
+    scene.interrupt("s1").run(until=60)
 
     assert scene.story(old).order() == [
         "release NodeDoomed",
@@ -27,8 +26,7 @@ def test_every_pod_of_a_workload_is_replaced_before_it_goes(scene: Scene) -> Non
     scene.given(deployment("web", 6), spare="o1")
     old = scene.pods("web")
 
-    scene.interrupt("s1")
-    scene.run(until=20)
+    scene.interrupt("s1").run(until=20)
 
     assert scene.lowest("web") == 6
     assert len(scene.pods("web", "o1")) == 6
@@ -40,8 +38,7 @@ def test_a_released_pod_is_out_of_its_replica_set_and_still_selected(scene: Scen
     scene.given(deployment("one"))
     (before,) = scene.pods("one")
 
-    scene.interrupt("s1")
-    scene.run(until=5)
+    scene.interrupt("s1").run(until=5)
 
     released = next(pod for pod in scene.pods("one") if pod.uid == before.uid)
     labels = before.metadata.labels
@@ -57,8 +54,7 @@ def test_a_released_pod_is_out_of_its_replica_set_and_still_selected(scene: Scen
 def test_a_pod_counts_when_it_has_been_ready_for_min_ready_seconds(scene: Scene) -> None:
     (old,) = scene.given(deployment("slow", minReadySeconds=10), spare="o1")
 
-    scene.interrupt("s1")
-    scene.run(until=60)
+    scene.interrupt("s1").run(until=60)
 
     assert scene.story(old) == [
         "1.0 release NodeDoomed",
@@ -72,8 +68,7 @@ def test_what_karpenter_was_told_comes_back_when_a_pod_is_rolled_back(scene: Sce
     kept = {"annotations": {names.DO_NOT_DISRUPT: "yes"}}
     scene.given(deployment("kept", pod=kept), deployment("plain"))
 
-    scene.recommend("s1")
-    scene.run(until=950)
+    scene.recommend("s1").run(until=950)
 
     (kept_pod,) = scene.pods("kept")
     (plain_pod,) = scene.pods("plain")
@@ -100,8 +95,7 @@ def test_a_selector_of_expressions_selects_as_well(scene: Scene) -> None:
     }
     scene.given(made, spare="o1")
 
-    scene.interrupt("s1")
-    scene.run(until=20)
+    scene.interrupt("s1").run(until=20)
 
     assert scene.lowest("web") == 2
     assert len(scene.pods("web", "o1")) == 2

@@ -32,8 +32,7 @@ def is_untouched(node: Node) -> bool:
 def test_load_balancers_leave_a_node_with_its_last_handed_over_pod(scene: Scene) -> None:
     scene.given(deployment("web", 2), spare="o1")
 
-    scene.interrupt("s1")
-    scene.run(until=3)
+    scene.interrupt("s1").run(until=3)
     assert not is_excluded(scene.node("s1"))
     scene.run(until=10)
 
@@ -48,8 +47,7 @@ def test_load_balancers_leave_a_node_with_its_last_handed_over_pod(scene: Scene)
 def test_load_balancers_leave_a_node_a_minute_before_its_deadline(scene: Scene) -> None:
     scene.given(deployment("stuck"), spare="o1", room={"o1": "0.01"})
 
-    scene.interrupt("s1")
-    scene.run(until=110)
+    scene.interrupt("s1").run(until=110)
 
     assert scene.story("s1")[1:] == ["60.0 exclude-from-load-balancers NodeDying"]
 
@@ -57,8 +55,7 @@ def test_load_balancers_leave_a_node_a_minute_before_its_deadline(scene: Scene) 
 def test_the_last_node_stays_behind_its_load_balancers(scene: Scene) -> None:
     scene.given(deployment("stuck"))
 
-    scene.interrupt("s1")
-    scene.run(until=110)
+    scene.interrupt("s1").run(until=110)
 
     assert scene.story("s1").order()[1:] == ["leave NoOtherNode"]
     assert not is_excluded(scene.node("s1"))
@@ -85,8 +82,7 @@ def test_it_is_not_asked_again_and_again_what_load_balancers_would_keep(scene: S
         return isinstance(request, List) and request.selection == selections.OTHER_NODES
 
     scene.fail(UnavailableError("reset"), lambda r: asks_for_others(r) and scene.seconds < 12)
-    scene.interrupt("s1", "s2")
-    scene.run(until=30)
+    scene.interrupt("s1", "s2").run(until=30)
 
     assert sum(asks_for_others(request) for _, request in scene.requests) < 8
     assert is_excluded(scene.node("s1"))
@@ -101,8 +97,7 @@ def test_nodes_that_are_not_ready_are_no_use_to_load_balancers(scene: Scene) -> 
     scene.settle(60)
     scene.begin()
 
-    scene.interrupt("s1")
-    scene.run(until=10)
+    scene.interrupt("s1").run(until=10)
 
     assert scene.story("s1").order()[1:] == ["leave NoOtherNode"]
 
@@ -121,8 +116,7 @@ def test_a_node_leaves_the_load_balancers_when_the_only_ready_one_comes_late_in_
     scene.settle(60)
     scene.begin()
 
-    scene.interrupt("s1")
-    scene.run(until=10)
+    scene.interrupt("s1").run(until=10)
 
     assert scene.story("s1")[1:] == ["1.0 exclude-from-load-balancers NodeDying"]
 
@@ -134,8 +128,7 @@ def test_a_label_that_another_put_there_is_not_taken_off(scene: Scene) -> None:
     scene.cluster.server.patch("Node", ("", "s1"), {"metadata": {"labels": label}})
     scene.begin()
 
-    scene.interrupt("s1", spare=True)
-    scene.run(until=400)
+    scene.interrupt("s1", spare=True).run(until=400)
 
     assert "lift InstanceRunning" in scene.story("s1")[-1]
     assert is_excluded(scene.node("s1"))
@@ -145,8 +138,7 @@ def test_a_node_that_was_not_taken_is_given_back(scene: Scene) -> None:
     """EC2 still says running: mark, cordon and exclusion are lifted."""
     scene.given(deployment("web", 2), spare="o1")
 
-    scene.interrupt("s1", spare=True)
-    scene.run(until=400)
+    scene.interrupt("s1", spare=True).run(until=400)
 
     assert scene.story("s1").order()[-2] == "wait DeadlinePassed"
     assert scene.story("s1").order()[-1] == "lift InstanceRunning"
@@ -160,8 +152,7 @@ def test_a_cordon_that_was_there_before_stays(scene: Scene) -> None:
     scene.cluster.server.patch("Node", ("", "s1"), {"spec": {"unschedulable": True}})
     scene.begin()
 
-    scene.interrupt("s1", spare=True)
-    scene.run(until=400)
+    scene.interrupt("s1", spare=True).run(until=400)
 
     node = scene.node("s1")
     assert not is_marked(node)
@@ -171,8 +162,7 @@ def test_a_cordon_that_was_there_before_stays(scene: Scene) -> None:
 def test_a_stopped_node_is_complete_and_stays_marked(scene: Scene) -> None:
     scene.given(deployment("web", 2), spare="o1")
 
-    scene.interrupt("s1", action="stop")
-    scene.run(until=600)
+    scene.interrupt("s1", action="stop").run(until=600)
 
     assert scene.story("s1").order()[-1] == "complete InstanceOff"
     assert is_marked(scene.node("s1"))
@@ -188,8 +178,7 @@ def test_a_node_that_comes_back_after_a_stop_is_given_back(scene: Scene) -> None
         scene.instances.set_state(scene.node("s1").instance_id, "running")
 
     scene.later(500, come_back)
-    scene.interrupt("s1", action="stop")
-    scene.run(until=490)
+    scene.interrupt("s1", action="stop").run(until=490)
     assert scene.node("s1").has_taint(names.OUT_OF_SERVICE)
     scene.run(until=700)
 
@@ -202,8 +191,7 @@ def test_an_ordinal_that_hangs_on_a_stopped_node_is_freed(scene: Scene) -> None:
     """Its kubelet is off, so it stays Terminating until the node is declared out of service."""
     scene.given(stateful_set("db", 1, pod=HANGING), spare="o1")
 
-    scene.interrupt("s1", action="stop")
-    scene.run(until=400)
+    scene.interrupt("s1", action="stop").run(until=400)
 
     taints = [line for line in scene.story("s1") if "taint" in line]
     assert [line.split(" ", 1)[1] for line in taints] == ["taint InstanceOff"]
@@ -215,8 +203,7 @@ def test_an_ordinal_that_its_budget_kept_on_a_stopped_node_is_freed(scene: Scene
     keeps = {"annotations": {names.AT_DEADLINE: "leave"}}
     scene.given(stateful_set("db", 1, pod=keeps), budget("db", maxUnavailable=0), spare="o1")
 
-    scene.interrupt("s1", action="stop")
-    scene.run(until=400)
+    scene.interrupt("s1", action="stop").run(until=400)
 
     assert any("taint InstanceOff" in line for line in scene.story("s1"))
     assert scene.pod("db", "o1")
@@ -226,8 +213,7 @@ def test_the_taint_can_be_switched_off(make_scene: MakeScene) -> None:
     scene = make_scene(do_out_of_service=False)
     scene.given(stateful_set("db", 1, pod=HANGING))
 
-    scene.interrupt("s1", action="stop")
-    scene.run(until=300)
+    scene.interrupt("s1", action="stop").run(until=300)
 
     assert not scene.node("s1").has_taint(names.OUT_OF_SERVICE)
     assert scene.story("s1").order()[-1] == "complete InstanceOff"
@@ -238,8 +224,7 @@ def test_while_ec2_does_not_answer_nothing_is_lifted(scene: Scene) -> None:
     scene.later(100, lambda: scene.instances.fail(InstancesError("throttled")))
     scene.later(300, lambda: scene.instances.fail(None))
 
-    scene.interrupt("s1", spare=True)
-    scene.run(until=299)
+    scene.interrupt("s1", spare=True).run(until=299)
     assert is_marked(scene.node("s1"))
     scene.run(until=400)
 
@@ -281,8 +266,7 @@ def test_a_node_that_lives_keeps_its_pods_and_volumes_when_ec2_does_not_list_its
     instance_id = scene.node("s1").instance_id
     scene.later(100, lambda: scene.instances.forget(instance_id))
 
-    scene.interrupt("s1", spare=True)
-    scene.run(until=900)
+    scene.interrupt("s1", spare=True).run(until=900)
 
     assert scene.story("s1").order()[-1] == "wait DeadlinePassed"
     assert "does not list it" in scene.told("DeadlinePassed")[-1][1].message
@@ -295,8 +279,7 @@ def test_a_node_without_an_instance_waits(scene: Scene) -> None:
     """Marked by hand, say: EC2 cannot be asked, and nothing is lifted on a guess."""
     scene.add_node("s1")
     scene.begin()
-    scene.interrupt("s1", spare=True)
-    scene.run(until=5)
+    scene.interrupt("s1", spare=True).run(until=5)
     scene.cluster.server.patch("Node", ("", "s1"), {"spec": {"providerID": None}})
     scene.run(until=400)
 
@@ -309,8 +292,7 @@ def test_a_last_running_is_not_believed_for_long(scene: Scene) -> None:
     scene.given(on="s1 o1")
     scene.later(135, lambda: scene.instances.fail(InstancesError("throttled")))
 
-    scene.interrupt("s1", spare=True)
-    scene.run(until=280)
+    scene.interrupt("s1", spare=True).run(until=280)
 
     assert is_marked(scene.node("s1"))
     assert scene.story("s1").order()[-1] == "wait DeadlinePassed"
@@ -335,8 +317,7 @@ def test_a_slow_ec2_delays_no_forced_eviction(scene: Scene) -> None:
 def test_an_instance_that_is_asked_about_is_not_given_up_before_the_answer(scene: Scene) -> None:
     """A hint expires, but not while EC2 may still say that the instance ends."""
     scene.given(on="s1 o1")
-    scene.recommend("s1")
-    scene.run(until=5)
+    scene.recommend("s1").run(until=5)
     scene.instances.set_state(scene.node("s1").instance_id, "shutting-down")
     scene.instances.answer_after(timedelta(seconds=5), scene.clock)
     scene.run(until=1_000)
@@ -354,8 +335,7 @@ def test_an_api_server_that_is_slow_to_say_which_nodes_remain_holds_no_pod_up(
         return isinstance(request, List) and request.selection == selections.OTHER_NODES
 
     scene.delay(timedelta(seconds=20), is_about_others)
-    scene.interrupt("s1")
-    scene.run(until=118)
+    scene.interrupt("s1").run(until=118)
 
     assert scene.gone_at(old) == pytest.approx(89, abs=0.2)
     (excluded,) = (line for line in scene.story("s1") if "exclude" in line)

@@ -19,8 +19,7 @@ def test_a_node_deleted_early_leaves_nothing_behind(scene: Scene) -> None:
     scene.later(40, lambda: scene.cluster.kill_node("s1", timedelta(seconds=0)))
     scene.later(40, lambda: scene.observer.lose("s1"))
 
-    scene.interrupt("s1", spare=True)
-    scene.run(until=300)
+    scene.interrupt("s1", spare=True).run(until=300)
 
     assert scene.lowest("web") == 2
     assert [pod for pod in scene.pods("stuck") if pod.spec.node_name == "s1"] == []
@@ -41,8 +40,7 @@ def test_an_instance_that_dies_early_takes_its_pods_with_it_and_nothing_else(
     (doomed,) = (pod.name for pod in scene.pods("web", "s1"))
     scene.later(2, lambda: scene.take("s1"))
 
-    scene.interrupt("s1", spare=True)
-    scene.run(until=200)
+    scene.interrupt("s1", spare=True).run(until=200)
 
     assert scene.lowest("web") == 2
     assert doomed not in {pod.name for pod in scene.pods("web")}
@@ -53,11 +51,9 @@ def test_an_instance_that_dies_early_takes_its_pods_with_it_and_nothing_else(
 def test_a_replacement_that_lands_on_another_dying_node_moves_on(scene: Scene) -> None:
     (first,) = scene.given(deployment("one"), budget("one", minAvailable=1), spare="s2")
 
-    scene.interrupt("s1")
-    scene.run(until=2)
+    scene.interrupt("s1").run(until=2)
     second = next(pod.name for pod in scene.pods("one", "s2"))
-    scene.interrupt("s2")
-    scene.run(until=2.5)
+    scene.interrupt("s2").run(until=2.5)
     scene.add_node("o1", spot=False)
     scene.run(until=60)
 
@@ -70,8 +66,7 @@ def test_a_replacement_that_lands_on_another_dying_node_moves_on(scene: Scene) -
 def test_two_nodes_at_once_share_a_workload_and_it_does_not_dip(scene: Scene) -> None:
     scene.given(deployment("web", 6), on="s1 s2", spare="o1")
 
-    scene.interrupt("s1", "s2")
-    scene.run(until=60)
+    scene.interrupt("s1", "s2").run(until=60)
 
     assert scene.lowest("web") == 6
     assert len(scene.pods("web", "o1")) == 6
@@ -154,8 +149,7 @@ def test_a_change_of_state_without_a_warning_leaves_no_time_either(scene: Scene)
     scene.given(deployment("web", 2), stateful_set("db", 2), bare_pod("alone"), spare="o1")
     pods = [pod.name for pod in (*scene.pods("web"), *scene.pods("db"), *scene.pods("alone"))]
 
-    scene.state_change("s1", "shutting-down")
-    scene.run(until=20)
+    scene.state_change("s1", "shutting-down").run(until=20)
 
     assert [scene.story(pod) for pod in pods] == [["1.0 evict LastMoment"]] * 5
 
@@ -164,8 +158,7 @@ def test_hibernation_acts_at_once(scene: Scene) -> None:
     scene.given(deployment("web", 2), bare_pod("alone"), spare="o1")
     pods = [pod.name for pod in (*scene.pods("web"), *scene.pods("alone"))]
 
-    scene.interrupt("s1", action="hibernate", spare=True)
-    scene.run(until=20)
+    scene.interrupt("s1", action="hibernate", spare=True).run(until=20)
 
     assert [scene.story(pod) for pod in pods] == [["1.0 evict LastMoment"]] * 3
     assert len(scene.pods("web", "o1")) == 2
@@ -180,8 +173,7 @@ def test_many_nodes_at_once_leave_no_workload_without_a_pod(scene: Scene) -> Non
         scene.add_node(f"o{number}", spot=False)
     scene.begin()
 
-    scene.interrupt(*(f"s{number}" for number in range(6)))
-    scene.run(until=100)
+    scene.interrupt(*(f"s{number}" for number in range(6))).run(until=100)
 
     assert scene.lowest("big") == 18
     assert [scene.lowest(f"one-{number}") for number in range(6)] == [1] * 6

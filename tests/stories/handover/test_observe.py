@@ -38,8 +38,7 @@ def told_of(scene: Scene, app: str) -> list[str]:
 def test_every_pod_s_way_is_told_once_and_nothing_is_written(make_scene: MakeScene) -> None:
     scene = observed(make_scene)
 
-    scene.interrupt("s1", spare=True)
-    scene.run(until=300)
+    scene.interrupt("s1", spare=True).run(until=300)
 
     assert told_of(scene, "web") == ["1.0 release NodeDoomed"] * 3
     assert told_of(scene, "db") == ["1.0 evict StatefulSet", "1.0 wait StatefulSet"]
@@ -56,8 +55,7 @@ def test_a_recommendation_is_told_though_no_share_could_cordon_its_node(
 ) -> None:
     scene = observed(make_scene)
 
-    scene.recommend("s1")
-    scene.run(until=100)
+    scene.recommend("s1").run(until=100)
 
     assert told_of(scene, "web") == ["1.0 release NodeDoomed"] * 3
     assert told_of(scene, "sums") == ["1.0 leave JobMayFinish"]

@@ -168,8 +168,7 @@ def test_a_noted_recommendation_becomes_a_drain(scene: Scene) -> None:
     for name in ("s1", "s2"):
         scene.add_node(name)
     scene.begin()
-    scene.recommend("s1", "s2")
-    scene.run(until=10)
+    scene.recommend("s1", "s2").run(until=10)
     assert not scene.node("s2").spec.unschedulable
 
     drain(scene, "s2")

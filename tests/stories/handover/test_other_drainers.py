@@ -93,8 +93,7 @@ def test_a_replacement_that_another_evicts_is_waited_for_again(scene: Scene) -> 
         scene.cluster.delete("Pod", replacement, "default")
 
     scene.later(2, evict_the_replacement)
-    scene.interrupt("s1")
-    scene.run(until=60)
+    scene.interrupt("s1").run(until=60)
 
     assert scene.lowest("one") == 1
     assert scene.gone_at(old) == 4.0
@@ -106,8 +105,7 @@ def test_an_uncordon_by_another_changes_nothing_for_the_pods(scene: Scene) -> No
     uncordoned = {"spec": {"unschedulable": None}}
     scene.later(1.5, lambda: scene.cluster.server.patch("Node", ("", "s1"), uncordoned))
 
-    scene.interrupt("s1")
-    scene.run(until=60)
+    scene.interrupt("s1").run(until=60)
 
     assert scene.lowest("web") == 3
     assert len(scene.pods("web", "o1")) == 3

@@ -54,8 +54,7 @@ def test_a_pod_that_waits_is_handed_over_once_nothing_rules_out_two_at_once(scen
     scene.begin()
     policy = ("default", "by-hash")
     scene.later(5, lambda: scene.cluster.server.delete("NetworkPolicy", policy))
-    scene.interrupt("s1")
-    scene.run(until=20)
+    scene.interrupt("s1").run(until=20)
 
     (waiting,) = scene.pods("web", "s1")
     assert not waiting.released
@@ -69,8 +68,7 @@ def test_one_pod_more_goes_once_the_deployment_may_miss_one_more(scene: Scene) -
     scene.begin()
     web = ("default", "web")
     scene.later(5, lambda: scene.cluster.server.patch("Deployment", web, MISSING_TWO))
-    scene.interrupt("s1")
-    scene.run(until=29)
+    scene.interrupt("s1").run(until=29)
 
     assert len(scene.pods("web", "s1")) == 2
     scene.run(until=50)
@@ -86,8 +84,7 @@ def test_what_cannot_be_read_again_stays_as_it_was(scene: Scene) -> None:
         return isinstance(request, List) and request.selection.kind is NetworkPolicy
 
     scene.later(5, lambda: scene.fail(UnavailableError("reset"), surroundings))
-    scene.interrupt("s1")
-    scene.run(until=80)
+    scene.interrupt("s1").run(until=80)
 
     assert any("those that were read last count" in note for note, _ in scene.recorder.notes)
     (waiting,) = scene.pods("web", "s1")
@@ -137,8 +134,7 @@ def two_tenants(scene: Scene) -> None:
 def test_a_namespace_that_cannot_be_read_is_handed_over_like_any_other(scene: Scene) -> None:
     two_tenants(scene)
     scene.fail(UnavailableError("there is no time left for it"), of_namespace("huge"))
-    scene.interrupt("s1")
-    scene.run(until=60)
+    scene.interrupt("s1").run(until=60)
 
     for namespace in ("honest", "huge"):
         assert scene.lowest(namespace) == 2
@@ -151,8 +147,7 @@ def test_a_namespace_that_cannot_be_read_is_handed_over_like_any_other(scene: Sc
 def test_a_hint_waits_until_the_namespace_can_be_read(scene: Scene) -> None:
     two_tenants(scene)
     scene.fail(UnavailableError("reset"), of_namespace("huge"), times=2)
-    scene.recommend("s1")
-    scene.run(until=20)
+    scene.recommend("s1").run(until=20)
 
     assert scene.pods("honest", "s1") == []
     assert len(scene.pods("huge", "s1")) == 2

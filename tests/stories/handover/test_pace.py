@@ -71,8 +71,7 @@ def test_never_more_replacements_than_the_window_are_pending(
         return result
 
     scene.cluster.intercept(look)
-    scene.interrupt("s1")
-    scene.run(until=15)
+    scene.interrupt("s1").run(until=15)
 
     assert max(count for _, count in counts) <= 4 * window
     assert max((count for zeros_wait, count in counts if zeros_wait), default=0) <= window
@@ -83,8 +82,7 @@ def test_those_that_would_reach_zero_go_first_then_rounds(make_scene: MakeScene)
     scene = make_scene(options=SLOW_CONTROLLER, window=1)
     busy_node(scene, {"big": 8, "one": 1, "two": 2})
 
-    scene.interrupt("s1")
-    scene.run(until=40)
+    scene.interrupt("s1").run(until=40)
 
     order = order_of_release(scene)
     assert set(order[:3]) == {"big", "one", "two"}
@@ -98,8 +96,7 @@ def test_a_higher_priority_goes_before_a_larger_workload(make_scene: MakeScene) 
     scene.apply(resource("PriorityClass", "high", value=1000))
     busy_node(scene, {"big": 6, "vital": 4}, vital={"priorityClassName": "high"})
 
-    scene.interrupt("s1")
-    scene.run(until=40)
+    scene.interrupt("s1").run(until=40)
 
     order = order_of_release(scene)
     assert set(order[:2]) == {"big", "vital"}
@@ -115,8 +112,7 @@ def test_a_replacement_that_is_never_made_holds_others_up_for_a_minute(
     busy_node(scene, {"a": 1, "b": 1, "c": 1})
     scene.cluster.limit_controllers(0.001, 0)
 
-    scene.interrupt("s1")
-    scene.run(until=80)
+    scene.interrupt("s1").run(until=80)
 
     first, second = (round(at) for at, _ in scene.told("NodeDoomed"))
     assert (first, second) == (1, 61)
@@ -132,8 +128,7 @@ def test_a_dying_node_s_pods_go_before_a_hint_s(make_scene: MakeScene) -> None:
     scene.begin()
 
     scene.recommend("s1")
-    scene.interrupt("s2")
-    scene.run(until=40)
+    scene.interrupt("s2").run(until=40)
 
     assert order_of_release(scene) == ["dying"] * 5 + ["calm"] * 5
 
@@ -144,8 +139,7 @@ def test_an_api_server_with_much_to_do_is_not_read_to_death(scene: Scene) -> Non
     busy_node(scene, dict.fromkeys(apps, 5))
     scene.cluster.options = replace(CALM, requests_per_second=120)
 
-    scene.interrupt("s1")
-    scene.run(until=10)
+    scene.interrupt("s1").run(until=10)
 
     assert [pod.name for app in apps for pod in scene.pods(app, "s1")] == []
     assert {scene.lowest(app) for app in apps} == {5}
@@ -159,8 +153,7 @@ def test_a_slow_api_server_slows_everything_and_stops_nothing(
     scene = make_scene(options=replace(CALM, latency=timedelta(seconds=latency)))
     scene.given(deployment("web", 3), spare="o1", settle=30)
 
-    scene.interrupt("s1")
-    scene.run(until=85)
+    scene.interrupt("s1").run(until=85)
 
     assert len(scene.pods("web", "o1")) == 3
     assert scene.pods("web", "s1") == []
@@ -182,8 +175,7 @@ def test_a_throttled_api_server_gets_its_pause(make_scene: MakeScene) -> None:
 
     scene.apply(SYSTEM)
     scene.fail(ThrottledError("busy", retry_after=1), throttle)
-    scene.interrupt("s1")
-    scene.run(until=85)
+    scene.interrupt("s1").run(until=85)
 
     assert scene.lowest("web") == 6
     assert scene.pods("web", "s1") == []
@@ -196,8 +188,7 @@ def test_an_api_server_that_is_down_in_the_middle_costs_only_time(scene: Scene) 
     old = scene.given(deployment("web", 3, pod=slow), spare="o1")
     scene.fail(UnavailableError("refused"), lambda _: 2 <= scene.seconds < 32)
 
-    scene.interrupt("s1")
-    scene.run(until=85)
+    scene.interrupt("s1").run(until=85)
 
     assert scene.lowest("web") == 3
     assert all(32 <= scene.gone_at(pod) < 36 for pod in old)
@@ -210,8 +201,7 @@ def test_an_api_server_that_is_down_at_the_last_moment_is_asked_until_it_answers
     (old,) = scene.given(deployment("stuck"))
     scene.fail(UnavailableError("refused"), lambda _: 80 <= scene.seconds < 100)
 
-    scene.interrupt("s1")
-    scene.run(until=115)
+    scene.interrupt("s1").run(until=115)
 
     assert 100 <= scene.gone_at(old) < 103
 
@@ -224,8 +214,7 @@ def test_a_slow_api_server_s_last_moments_are_begun_early_enough(
     scene = make_scene(options=replace(CALM, latency=timedelta(seconds=latency)))
     scene.given(bare_pod("alone"))
 
-    scene.interrupt("s1")
-    scene.run(until=115)
+    scene.interrupt("s1").run(until=115)
 
     assert 88.9 <= scene.gone_at("alone") <= 89 + latency + 0.1
 
@@ -247,8 +236,7 @@ def test_planning_takes_a_small_share_of_the_time(
         return plan(*args)
 
     monkeypatch.setattr(Planner, "plan", take_a_while)
-    scene.interrupt("s1")
-    scene.run(until=40)
+    scene.interrupt("s1").run(until=40)
 
     assert sum(seconds for began, seconds in spent if 2 <= began < 6) < 0.4 * 4
     assert {scene.lowest(app) for app in apps} == {12}

@@ -27,8 +27,7 @@ def test_a_handover_stops_in_the_middle_and_goes_on_when_it_is_over(scene: Scene
     pause_at(scene, 2)
     resume_at(scene, 40)
 
-    scene.interrupt("s1")
-    scene.run(until=39)
+    scene.interrupt("s1").run(until=39)
     while_paused = scene.written(after=2)
     scene.run(until=60)
 
@@ -55,8 +54,7 @@ def test_no_write_is_made_more_than_a_second_after_it(make_scene: MakeScene) -> 
     )
     pause_at(scene, 4.7)
 
-    scene.interrupt("s1")
-    scene.run(until=60)
+    scene.interrupt("s1").run(until=60)
 
     made = [sent.at for sent in scene.written(after=1)]
     assert 10 < len(made) < 80
@@ -68,8 +66,7 @@ def test_nothing_begins_while_it_lasts_and_every_wake_up_stays(scene: Scene) -> 
     scene.given(bare_pod("alone"))
     pause_at(scene, 0.5)
 
-    scene.interrupt("s1")
-    scene.run(until=115)
+    scene.interrupt("s1").run(until=115)
 
     assert [sent.name for sent in scene.written()] == ["s1"]
     assert scene.story("alone") == []
@@ -82,8 +79,7 @@ def test_what_is_overdue_when_it_ends_is_done_at_once(scene: Scene) -> None:
     pause_at(scene, 0.5)
     resume_at(scene, 100)
 
-    scene.interrupt("s1")
-    scene.run(until=115)
+    scene.interrupt("s1").run(until=115)
 
     assert scene.gone_at("alone") == 101.2
 
@@ -93,8 +89,7 @@ def test_a_mark_itself_waits_for_its_end(scene: Scene) -> None:
     scene.given(PAUSED, on="o1")
     resume_at(scene, 20)
 
-    scene.interrupt("s1")
-    scene.run(until=19)
+    scene.interrupt("s1").run(until=19)
     assert scene.written() == []
     scene.run(until=60)
 
@@ -110,8 +105,7 @@ def test_without_an_answer_about_it_nothing_is_written_for_long(scene: Scene) ->
         lambda request: 2 <= scene.seconds < 12 and is_the_question(request),
     )
 
-    scene.interrupt("s1")
-    scene.run(until=60)
+    scene.interrupt("s1").run(until=60)
 
     assert scene.story(pod)[-1].endswith("evict ReplacementAvailable")
     assert 12 <= scene.gone_at(pod) < 13
@@ -123,8 +117,7 @@ def test_without_an_answer_about_it_nothing_is_written_for_long(scene: Scene) ->
 def test_it_is_asked_for_more_than_once_a_second_while_work_goes_on(scene: Scene) -> None:
     scene.given(deployment("stuck"))
 
-    scene.interrupt("s1")
-    scene.run(until=15)
+    scene.interrupt("s1").run(until=15)
 
     asked = [at for at, request in scene.requests if is_the_question(request) and at > 1.02]
     assert max(later - at for at, later in itertools.pairwise(asked)) < 1
@@ -189,8 +182,7 @@ def test_pods_that_were_released_before_a_pause_of_a_day_are_looked_after_when_i
     if meanwhile == "rolled out":
         scene.later(60, lambda: scene.apply(deployment("web", 2, pod={"annotations": {"v": "2"}})))
 
-    scene.recommend("s1")
-    scene.run(until=3)
+    scene.recommend("s1").run(until=3)
     assert all(pod.released for pod in scene.pods("web", "s1"))
     scene.run(until=89_990)
     assert {pod.uid for pod in scene.pods("web", "s1")} == pods

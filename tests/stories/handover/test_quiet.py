@@ -35,8 +35,7 @@ def everything(scene: Scene) -> None:
 def test_nothing_is_written_after_the_end(scene: Scene, action: str) -> None:
     everything(scene)
 
-    scene.interrupt("s1", action=action)
-    scene.run(until=400)
+    scene.interrupt("s1", action=action).run(until=400)
     assert scene.is_quiet
     before = len(scene.recorder.decisions)
     at = scene.seconds
@@ -49,8 +48,7 @@ def test_nothing_is_written_after_the_end(scene: Scene, action: str) -> None:
 def test_a_warning_delivered_again_after_the_end_writes_nothing(scene: Scene) -> None:
     everything(scene)
 
-    scene.interrupt("s1", action="stop")
-    scene.run(until=400)
+    scene.interrupt("s1", action="stop").run(until=400)
     scene.redeliver()
     scene.run(until=800)
 
@@ -61,8 +59,7 @@ def test_a_warning_delivered_again_after_the_end_writes_nothing(scene: Scene) ->
 def test_every_wait_is_told_once_in_an_environment(scene: Scene) -> None:
     everything(scene)
 
-    scene.interrupt("s1")
-    scene.run(until=400)
+    scene.interrupt("s1").run(until=400)
 
     told = [(d.subject.uid, d.verb, d.reason) for _, d in scene.told()]
     assert len(told) - len(set(told)) <= 4  # a second environment tells some again
@@ -72,8 +69,7 @@ def test_a_node_that_is_marked_and_idle_is_looked_at_once_a_minute(scene: Scene)
     """A stopped node keeps its mark for as long as it is stopped."""
     everything(scene)
 
-    scene.interrupt("s1", action="stop")
-    scene.run(until=600)
+    scene.interrupt("s1", action="stop").run(until=600)
     before = len(scene.requests)
     scene.run(until=1200)
 
@@ -85,8 +81,7 @@ def test_waiting_for_a_place_asks_for_little(make_scene: MakeScene) -> None:
     scene = make_scene(rebalance_expiry=timedelta(minutes=5))
     scene.given(deployment("stuck"))
 
-    scene.recommend("s1")
-    scene.run(until=20)
+    scene.recommend("s1").run(until=20)
     before = len(scene.requests)
     scene.run(until=280)
 
@@ -96,8 +91,7 @@ def test_waiting_for_a_place_asks_for_little(make_scene: MakeScene) -> None:
 def test_a_last_moment_asks_and_writes_each_thing_once(scene: Scene) -> None:
     pods = scene.given(deployment("many", 50), room={"s1": "40"})
 
-    scene.interrupt("s1")
-    scene.run(until=119)
+    scene.interrupt("s1").run(until=119)
 
     for pod in pods:
         assert [type(sent.write) for sent in scene.writes if sent.name == pod] == [Patch, Evict]

@@ -41,8 +41,7 @@ def test_where_listing_is_forbidden_each_controller_is_read_by_itself(scene: Sce
         lambda r: isinstance(r, List) and r.selection.kind in (Deployment, ReplicaSet),
         times=10,
     )
-    scene.interrupt("s1")
-    scene.run(until=20)
+    scene.interrupt("s1").run(until=20)
 
     assert sum(len(scene.pods(f"web-{i}", "o1")) for i in range(number)) == number
     assert all(scene.lowest(f"web-{i}") == 1 for i in range(number))

@@ -49,8 +49,7 @@ def test_a_tenth_of_the_spot_nodes_is_cordoned_and_at_least_one(
         scene.add_node(f"o{number}", spot=False)
     scene.begin()
 
-    scene.recommend(*(f"s{number:02}" for number in range(spot_nodes)))
-    scene.run(until=60)
+    scene.recommend(*(f"s{number:02}" for number in range(spot_nodes))).run(until=60)
 
     assert cordoned(scene) == {f"s{number:02}" for number in range(allowed)}
 
@@ -108,8 +107,7 @@ def test_the_share_is_of_the_nodes_that_the_labels_call_spot(
     scene.add_node("o1", spot=False)
     scene.begin()
 
-    scene.recommend(*nodes)
-    scene.run(until=20)
+    scene.recommend(*nodes).run(until=20)
 
     assert len(cordoned(scene)) == cordons
 
@@ -117,11 +115,9 @@ def test_the_share_is_of_the_nodes_that_the_labels_call_spot(
 def test_one_superseded_by_a_warning_makes_room_for_the_next(scene: Scene) -> None:
     scene.given(on="s1 s2 o1")
 
-    scene.recommend("s1", "s2")
-    scene.run(until=20)
+    scene.recommend("s1", "s2").run(until=20)
     assert cordoned(scene) == {"s1"}
-    scene.interrupt("s1")
-    scene.run(until=40)
+    scene.interrupt("s1").run(until=40)
 
     assert cordoned(scene) == {"s1", "s2"}
 
@@ -130,8 +126,7 @@ def test_no_share_means_no_cordon(make_scene: MakeScene) -> None:
     scene = make_scene(rebalance_share=0.0, **FIVE_MINUTES)
     scene.given(deployment("web", 2), spare="o1")
 
-    scene.recommend("s1")
-    scene.run(until=400)
+    scene.recommend("s1").run(until=400)
 
     assert cordoned(scene) == set()
     assert scene.story("s1").order() == ["mark RebalanceRecommendation", "lift HintExpired"]
@@ -146,8 +141,7 @@ def test_the_cordon_expires_with_the_hint_and_only_ours_is_lifted(make_scene: Ma
     scene.cluster.server.patch("Node", ("", "s2"), {"spec": {"unschedulable": True}})
     scene.begin()
 
-    scene.recommend("s1", "s2")
-    scene.run(until=400)
+    scene.recommend("s1", "s2").run(until=400)
 
     assert cordoned(scene) == {"s2"}
     for name in ("s1", "s2"):
@@ -163,8 +157,7 @@ def test_a_hint_on_a_node_that_ends_is_not_lifted(make_scene: MakeScene) -> None
     instance_id = scene.node("s1").instance_id
     scene.later(295, lambda: scene.instances.set_state(instance_id, "stopping"))
 
-    scene.recommend("s1")
-    scene.run(until=420)
+    scene.recommend("s1").run(until=420)
 
     assert scene.story("s1").order()[-1] == "wait InstanceEnding"
     assert cordoned(scene) == {"s1"}
@@ -175,8 +168,7 @@ def test_what_was_not_replaced_by_then_goes_back_and_rests(make_scene: MakeScene
     scene.given(deployment("stuck"))
     (before,) = scene.pods("stuck")
 
-    scene.recommend("s1")
-    scene.run(until=400)
+    scene.recommend("s1").run(until=400)
 
     (after,) = scene.pods("stuck")
     assert after.uid == before.uid
@@ -240,8 +232,7 @@ def test_the_rest_is_written_before_anything_goes_back(make_scene: MakeScene) ->
     reset = UnavailableError("reset")
     scene.fail(reset, lambda r: isinstance(r, Patch) and r.kind is Deployment, times=1)
 
-    scene.recommend("s1")
-    scene.run(until=400)
+    scene.recommend("s1").run(until=400)
 
     written = [sent.write.reference.kind for sent in scene.written(after=200)]
     assert [kind for kind in written if kind != "Node"] == ["Deployment", "Pod", "Pod"]
@@ -255,8 +246,7 @@ def test_a_cooldown_that_can_never_be_written_keeps_no_pod_from_going_back(
     scene.given(deployment("stuck"))
     scene.fail(ForbiddenError("no"), lambda r: isinstance(r, Patch) and r.kind is Deployment)
 
-    scene.recommend("s1")
-    scene.run(until=400)
+    scene.recommend("s1").run(until=400)
 
     (pod,) = scene.pods("stuck")
     assert pod.controller is not None
@@ -288,8 +278,7 @@ def test_a_replaced_pod_that_its_budget_keeps_goes_back_at_the_expiry(
     scene.given(deployment("one", pod=slow), budget("one", minAvailable=1), spare="o1", settle=30)
     scene.later(10, lambda: scene.apply(budget("one", minAvailable=3)))
 
-    scene.recommend("s1")
-    scene.run(until=400)
+    scene.recommend("s1").run(until=400)
 
     assert not any(pod.released for pod in scene.pods("one"))
     assert len(scene.pods("one")) == 1
@@ -304,8 +293,7 @@ def test_spot_nodes_that_cannot_be_counted_are_not_asked_for_in_a_hurry(scene: S
 
     scene.fail(UnavailableError("reset"), lambda request: counts(request) and scene.seconds < 20)
     scene.interrupt("s1")
-    scene.recommend("s2")
-    scene.run(until=40)
+    scene.recommend("s2").run(until=40)
 
     assert cordoned(scene) == {"s1", "s2"}
     assert sum(counts(request) for _, request in scene.requests) < 8
@@ -315,8 +303,7 @@ def test_spot_nodes_are_counted_once_a_minute_at_most(make_scene: MakeScene) -> 
     scene = make_scene(**FIVE_MINUTES)
     scene.given(deployment("stuck", pod={"cpu": "4"}), on="s0 s1 s2 s3 s4")
 
-    scene.recommend(*(f"s{number}" for number in range(5)))
-    scene.run(until=290)
+    scene.recommend(*(f"s{number}" for number in range(5))).run(until=290)
 
     counts = [at for at, r in scene.requests if isinstance(r, List) and r.metadata_only]
     assert 1 <= len(counts) <= 2 * (290 // 60 + 1)  # two environments of the function
@@ -328,8 +315,7 @@ def test_a_hint_expires_though_ec2_does_not_answer(make_scene: MakeScene) -> Non
     scene.begin()
     scene.later(100, lambda: scene.instances.fail(InstancesError("throttled")))
 
-    scene.recommend("s1")
-    scene.run(until=400)
+    scene.recommend("s1").run(until=400)
 
     assert scene.story("s1")[-1] == "300.0 lift HintExpired"
     assert names.DOOMED not in scene.node("s1").metadata.labels
@@ -344,8 +330,7 @@ def test_a_hold_ends_with_its_budget_s_trouble_while_other_work_goes_on(scene: S
     pods = [pod.name for pod in scene.pods("ill", "s1")]
     scene.later(6.5, lambda: scene.apply(budget("ill", minAvailable=2)))
 
-    scene.recommend("s1")
-    scene.run(until=15)
+    scene.recommend("s1").run(until=15)
 
     for pod in pods:
         first, second, *_ = scene.story(pod)
@@ -370,8 +355,7 @@ def test_a_replica_set_without_a_deployment_rests_itself(make_scene: MakeScene) 
     conflict = ConflictError("changed")
     scene.fail(conflict, lambda r: isinstance(r, Patch) and r.kind is ReplicaSet, times=1)
 
-    scene.recommend("s1")
-    scene.run(until=400)
+    scene.recommend("s1").run(until=400)
 
     (found,) = (msgspec.convert(obj, ReplicaSet) for obj in scene.cluster.objects("ReplicaSet"))
     rest = writes.cooldown_of(found)
@@ -388,8 +372,7 @@ def test_an_answer_that_is_not_needed_any_more_keeps_no_invocation_at_work(scene
         return isinstance(request, List) and request.metadata_only
 
     scene.delay(timedelta(seconds=6), counts)
-    scene.recommend("s1")
-    scene.run(until=4)
+    scene.recommend("s1").run(until=4)
     scene.cluster.server.delete("Node", ("", "s1"))
     scene.run(until=30)
 

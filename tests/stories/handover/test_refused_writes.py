@@ -55,8 +55,7 @@ def test_a_refused_release_is_made_when_its_error_lets_it(
     (old,) = scene.given(deployment("one"), spare="o1")
     scene.fail(error, patches(Pod), times=1)
 
-    scene.interrupt("s1")
-    scene.run(until=30)
+    scene.interrupt("s1").run(until=30)
 
     first, second = times(scene, old, Patch)
     assert second - first == pytest.approx(rest, abs=0.05)
@@ -68,8 +67,7 @@ def test_a_release_whose_answer_got_lost_is_not_made_twice(scene: Scene) -> None
     (old,) = scene.given(deployment("one"), spare="o1")
     scene.fail(UNANSWERED, patches(Pod), times=1, done=True)
 
-    scene.interrupt("s1")
-    scene.run(until=30)
+    scene.interrupt("s1").run(until=30)
 
     assert len(times(scene, old, Patch)) == 1
     assert scene.pod("one", "o1")
@@ -83,8 +81,7 @@ def test_a_last_moment_s_eviction_is_made_again_whatever_met_it(
     scene.given(bare_pod("alone"))
     scene.fail(error, evicts, times=1)
 
-    scene.interrupt("s1")
-    scene.run(until=110)
+    scene.interrupt("s1").run(until=110)
 
     first, second, *_ = times(scene, "alone", Evict)
     assert first == pytest.approx(89, abs=0.1)
@@ -96,8 +93,7 @@ def test_an_eviction_whose_answer_got_lost_is_not_made_twice(scene: Scene) -> No
     scene.given(bare_pod("alone"))
     scene.fail(UNANSWERED, evicts, times=1, done=True)
 
-    scene.interrupt("s1")
-    scene.run(until=110)
+    scene.interrupt("s1").run(until=110)
 
     assert len(times(scene, "alone", Evict)) == 1
     assert scene.pods("alone") == []
@@ -116,8 +112,7 @@ def test_a_new_pod_of_the_same_name_is_left_alone(scene: Scene) -> None:
         return proceed()
 
     scene.cluster.intercept(replace_it_first)
-    scene.interrupt("s1")
-    scene.run(until=60)
+    scene.interrupt("s1").run(until=60)
 
     assert [pod.uid for pod in scene.pods("db", "o1")] == made
     assert len(times(scene, "db-0", Evict)) == 1
@@ -135,8 +130,7 @@ def test_a_bare_pod_that_was_made_again_elsewhere_is_left_alone(scene: Scene) ->
         return proceed()
 
     scene.cluster.intercept(make_it_anew_first)
-    scene.interrupt("s1")
-    scene.run(until=117)
+    scene.interrupt("s1").run(until=117)
 
     assert [pod.uid for pod in scene.pods("alone", "o1")] == made
     assert len(times(scene, "alone", Evict)) == 1
@@ -152,8 +146,7 @@ def test_a_pod_that_went_by_itself_is_as_good_as_evicted(scene: Scene) -> None:
         return proceed()
 
     scene.cluster.intercept(delete_it_first)
-    scene.interrupt("s1")
-    scene.run(until=89.5)
+    scene.interrupt("s1").run(until=89.5)
 
     (sent,) = (sent for sent in scene.writes if isinstance(sent.write, Evict))
     assert isinstance(sent.error, NotFoundError)
@@ -165,8 +158,7 @@ def test_a_refused_exclusion_is_made_when_its_error_lets_it(
     scene: Scene, error: ClusterError, rest: float
 ) -> None:
     scene.given(on="s1 o1")
-    scene.interrupt("s1")
-    scene.run(until=0.5)
+    scene.interrupt("s1").run(until=0.5)
     scene.fail(error, patches(Node), times=1)
     scene.run(until=30)
 
@@ -177,8 +169,7 @@ def test_a_refused_exclusion_is_made_when_its_error_lets_it(
 
 def test_a_node_deleted_while_a_write_to_it_is_on_its_way_is_done_with(scene: Scene) -> None:
     scene.given(on="s1 o1")
-    scene.interrupt("s1")
-    scene.run(until=0.5)
+    scene.interrupt("s1").run(until=0.5)
 
     def delete_it_first(request: Request, proceed: Callable[[], Any]) -> Any:
         if patches(Node)(request):
@@ -198,8 +189,7 @@ def test_a_write_that_is_never_accepted_is_tried_ever_more_rarely(scene: Scene) 
     (old,) = scene.given(deployment("one"))
     scene.fail(InvalidError("not with us"), patches(Pod))
 
-    scene.interrupt("s1")
-    scene.run(until=15)
+    scene.interrupt("s1").run(until=15)
 
     tried = times(scene, old, Patch)
     pauses = [round(later - at, 1) for at, later in itertools.pairwise(tried)]
@@ -211,8 +201,7 @@ def test_the_work_ends_with_the_last_accepted_write(scene: Scene) -> None:
     """Nothing shows a Job's pods: that they go has to be known from the answers."""
     scene.given(job("sums"), bare_pod("alone"), spare="o1")
 
-    scene.interrupt("s1")
-    scene.run(until=89.5)
+    scene.interrupt("s1").run(until=89.5)
 
     assert scene.pods("alone") != []
     assert all(pod.leaving for pod in scene.pods("sums", "s1"))

@@ -23,8 +23,7 @@ def test_what_can_be_handed_over_is_at_once_and_the_rest_goes_by_the_start(
     scene: Scene, *, spot: bool
 ) -> None:
     on_the_retired_node(scene, deployment("web", 2), bare_pod("alone"), spot=spot)
-    scene.schedule_change("n1", start=HOUR)
-    scene.run(until=60)
+    scene.schedule_change("n1", start=HOUR).run(until=60)
     assert scene.pods("web", "n1") == []
     assert len(scene.pods("alone", "n1")) == 1
     assert scene.node("n1").spec.unschedulable
@@ -48,8 +47,7 @@ def test_what_can_be_handed_over_is_at_once_and_the_rest_goes_by_the_start(
 
 def test_a_budget_that_allows_nothing_holds_until_the_change_is_near(scene: Scene) -> None:
     on_the_retired_node(scene, deployment("web", 2), budget("web", maxUnavailable=0))
-    scene.schedule_change("n1", start=HOUR)
-    scene.run(until=HOUR - 15 * 60 - 1)
+    scene.schedule_change("n1", start=HOUR).run(until=HOUR - 15 * 60 - 1)
     assert len(scene.pods("web", "n1")) == 2
     assert not [sent for sent in scene.writes if isinstance(sent.write, Evict)]
 
@@ -65,8 +63,7 @@ def test_a_change_days_ahead_keeps_no_invocation_alive_and_cordons_a_day_before(
     scene: Scene,
 ) -> None:
     on_the_retired_node(scene, deployment("web", 1), stateful_set("db", 2))
-    scene.schedule_change("n1", start=DAY + 2 * HOUR)
-    scene.run(until=HOUR)
+    scene.schedule_change("n1", start=DAY + 2 * HOUR).run(until=HOUR)
     assert scene.is_quiet
     assert set(scene.outcomes()) == {"Quiet"}
     assert is_marked(scene.node("n1"))
@@ -83,12 +80,10 @@ def test_a_change_days_ahead_keeps_no_invocation_alive_and_cordons_a_day_before(
 
 def test_a_change_that_is_closed_gives_the_node_back(scene: Scene) -> None:
     on_the_retired_node(scene, deployment("web", 1), deployment("stuck", pod={"cpu": "4"}))
-    scene.schedule_change("n1", start=HOUR)
-    scene.run(until=60)
+    scene.schedule_change("n1", start=HOUR).run(until=60)
     assert scene.node("n1").spec.unschedulable
 
-    scene.schedule_change("n1", start=HOUR, statusCode="closed")
-    scene.run(until=120)
+    scene.schedule_change("n1", start=HOUR, statusCode="closed").run(until=120)
 
     assert not scene.node("n1").spec.unschedulable
     assert not is_marked(scene.node("n1"))
@@ -101,8 +96,7 @@ def test_a_change_that_is_closed_gives_the_node_back(scene: Scene) -> None:
 def test_a_node_that_was_only_rebooted_serves_again(scene: Scene) -> None:
     on_the_retired_node(scene, deployment("web", 1))
     code = "AWS_EC2_INSTANCE_REBOOT_MAINTENANCE_SCHEDULED"
-    scene.schedule_change("n1", start=HOUR, eventTypeCode=code)
-    scene.run(until=HOUR + 180)
+    scene.schedule_change("n1", start=HOUR, eventTypeCode=code).run(until=HOUR + 180)
     assert not is_marked(scene.node("n1"))
     assert not scene.node("n1").spec.unschedulable
     assert scene.lowest("web") == 1
@@ -111,10 +105,8 @@ def test_a_node_that_was_only_rebooted_serves_again(scene: Scene) -> None:
 def test_a_recommendation_does_not_wait_for_the_share_of_changes(scene: Scene) -> None:
     on_the_retired_node(scene, deployment("web", 1), spot=True)
     scene.add_node("s2")
-    scene.schedule_change("n1", start=HOUR)
-    scene.run(until=30)
-    scene.recommend("s2")
-    scene.run(until=90)
+    scene.schedule_change("n1", start=HOUR).run(until=30)
+    scene.recommend("s2").run(until=90)
     assert scene.node("s2").spec.unschedulable
 
 
@@ -124,8 +116,7 @@ def test_of_many_changes_a_few_are_followed_at_a_time_until_they_are_near(scene:
         scene.add_node(name)
     scene.add_node("o1", spot=False)
     scene.begin()
-    scene.schedule_change(*names, start=HOUR)
-    scene.run(until=HOUR - 15 * 60 - 1)
+    scene.schedule_change(*names, start=HOUR).run(until=HOUR - 15 * 60 - 1)
     assert [scene.node(name).spec.unschedulable for name in names].count(True) == 1
     scene.run(until=HOUR - 14 * 60)
     assert all(scene.node(name).spec.unschedulable for name in names)

@@ -53,8 +53,7 @@ def test_the_longest_grace_period_goes_first_where_all_are_late(make_scene: Make
     )
     going = {app: [pod.name for pod in scene.pods(app)] for app in graces}
     scene.fail(UnavailableError("refused"), lambda _: 10 <= scene.seconds < 116)
-    scene.interrupt("s1")
-    scene.run(until=130)
+    scene.interrupt("s1").run(until=130)
     told = {app: sorted(map(scene.gone_at, pods)) for app, pods in going.items()}
     assert all(each[0] > 116 for each in told.values())
     assert told["b"][-1] <= told["c"][0]

@@ -212,11 +212,9 @@ def test_a_pod_that_a_watch_shows_does_not_wait_until_its_node_was_read(scene: S
     def is_about_pods(request: Request) -> bool:
         return isinstance(request, List) and request.selection == selections.pods_on("s2")
 
-    scene.interrupt("s1")
-    scene.run(until=10)
+    scene.interrupt("s1").run(until=10)
     scene.delay(timedelta(seconds=6), is_about_pods)
-    scene.interrupt("s2")
-    scene.run(until=40)
+    scene.interrupt("s2").run(until=40)
     released = [at for at, step in scene.told("NodeDoomed") if step.subject.name in on_second]
     assert len(released) == len(on_second)
     assert 10 <= min(released) < 12
@@ -243,8 +241,7 @@ def test_a_pod_waits_until_its_owner_and_its_namespace_were_read(
 
     scene.run(until=10)
     scene.delay(timedelta(seconds=6), is_about_it)
-    scene.interrupt("s1")
-    scene.run(until=40)
+    scene.interrupt("s1").run(until=40)
     released = [at for at, step in scene.told("NodeDoomed") if step.subject.name.startswith("web")]
     assert len(released) == 2
     assert 16 <= min(released) < 19
@@ -337,10 +334,8 @@ def test_budgets_that_are_read_again_and_again_leave_room_for_last_moments(
         deployment("stuck", pod={"nodeSelector": {"kubernetes.io/hostname": "s2"}}),
         on="s2",
     )
-    scene.recommend("s1")
-    scene.run(until=1)
-    scene.interrupt("s2")
-    scene.run(until=125)
+    scene.recommend("s1").run(until=1)
+    scene.interrupt("s2").run(until=125)
     (eviction,) = (sent.at for sent in scene.written(old) if isinstance(sent.write, Evict))
     assert eviction < 100
 

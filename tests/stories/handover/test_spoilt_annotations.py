@@ -122,8 +122,7 @@ def test_a_pod_that_named_another_controller_is_news_of_both_when_it_is_back() -
 def test_one_spoilt_between_two_invocations_is_adopted_and_goes_on_from_there(scene: Scene) -> None:
     (pod,) = scene.given(deployment("web"))
 
-    scene.interrupt("s1")
-    scene.run(until=5)
+    scene.interrupt("s1").run(until=5)
     scene.crash()
     spoil(scene, pod, "{")
     scene.run(until=110)
@@ -158,8 +157,7 @@ def test_no_stranger_s_pod_keeps_others_from_being_handed_over(
     scene.fail(refused, lambda r: isinstance(r, Get) and r.name == controller)
     scene.apply(forged("bad", "o1", controller=controller))
 
-    scene.interrupt("s1")
-    scene.run(until=60)
+    scene.interrupt("s1").run(until=60)
 
     assert scene.story(pod)[-1].endswith("evict ReplacementAvailable")
     assert scene.lowest("web") == 1
@@ -172,8 +170,7 @@ def test_a_stranger_s_pod_does_not_hide_that_nodes_are_lost(scene: Scene) -> Non
     scene.fail(refused, lambda r: isinstance(r, Get) and r.name == "o1")
     scene.apply(forged("bad", "o1", controller="x"), forged("worse", "o2", controller="x"))
 
-    scene.interrupt("s1")
-    scene.run(until=60)
+    scene.interrupt("s1").run(until=60)
 
     assert scene.lowest("web") == 1
     assert "ClusterUnavailable" not in scene.outcomes()
@@ -184,8 +181,7 @@ def test_an_api_server_that_refuses_everything_ends_the_invocation(scene: Scene)
     refused = ForbiddenError("replicasets.apps is forbidden")
     scene.fail(refused, lambda r: isinstance(r, Get) and r.kind is ReplicaSet)
 
-    scene.interrupt("s1")
-    scene.run(until=10)
+    scene.interrupt("s1").run(until=10)
 
     assert scene.outcomes()[-1] == "ClusterUnavailable"
     assert any("is forbidden" in message for message, _ in scene.recorder.notes)
@@ -243,8 +239,7 @@ def test_a_spoilt_rest_is_none(make_scene: MakeScene, text: str) -> None:
     notes: dict[str, Any] = {names.COOLDOWN: text}
     scene.given(deployment("web", notes=notes), on="", spare="o1")
 
-    scene.recommend("s1")
-    scene.run(until=30)
+    scene.recommend("s1").run(until=30)
 
     assert scene.pod("web", "o1")
 

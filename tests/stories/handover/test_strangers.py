@@ -66,8 +66,7 @@ def test_it_is_moved_for_a_recommendation_all_the_same(scene: Scene) -> None:
     victim = replica_set_of(scene, "web")
     scene.apply(*(claiming(scene, f"bad-{i}", victim, wanted=1000) for i in range(3)))
 
-    scene.recommend("s1")
-    scene.run(until=100)
+    scene.recommend("s1").run(until=100)
 
     assert len(scene.pods("web", "o1")) == 2
     assert not scene.told("CoolingDown")
@@ -81,8 +80,7 @@ def test_its_own_budget_counts_and_no_stranger_s(scene: Scene) -> None:
     late = scene.at(600).isoformat()
     scene.apply(*(claiming(scene, f"bad-{i}", victim, deadline=late) for i in range(20)))
 
-    scene.recommend("s1")
-    scene.run(until=100)
+    scene.recommend("s1").run(until=100)
 
     assert len(scene.pods("web", "s1")) == 2
     assert not [d for _, d in scene.told("NodeDoomed") if d.subject.name.startswith("web")]
@@ -135,8 +133,7 @@ def test_no_pod_is_kept_from_a_handover_by_pods_that_only_say_they_were_released
         )
         scene.apply(claim | {"spec": nowhere | {"containers": [{"name": "main"}]}})
 
-    scene.interrupt("s1")
-    scene.run(until=60)
+    scene.interrupt("s1").run(until=60)
 
     assert scene.lowest("web") == 1
     assert scene.pods("web", "o1")

@@ -69,10 +69,8 @@ def test_no_notice_that_a_wake_up_carries_is_lost_in_observe_mode(make_scene: Ma
     scene.given(deployment("web", 2), on="s1 s2")
     down = {"is": True}
     scene.fail(UnavailableError("away"), lambda r: down["is"] and lists(r))
-    scene.interrupt("s1", spare=True)
-    scene.run(until=0.5)
-    scene.interrupt("s2", spare=True)
-    scene.run(until=5)
+    scene.interrupt("s1", spare=True).run(until=0.5)
+    scene.interrupt("s2", spare=True).run(until=5)
     bodies = [message.body for message in scene.wake_ups.messages]
     assert len(bodies) == 2
     lose_wake_ups(scene)
@@ -120,8 +118,7 @@ def test_a_right_to_the_lease_that_is_lost_is_counted_and_pods_go_at_their_last_
     scene.fail(ForbiddenError("no leases for you"), concerns)
 
     pod = scene.pod("web")
-    scene.interrupt("s1")
-    scene.run(until=95)
+    scene.interrupt("s1").run(until=95)
 
     assert min(sent.at for sent in scene.written(pod)) > 88
     assert scene.recorder.total("LeaseRefused") >= 1
@@ -136,8 +133,7 @@ def test_an_invocation_that_cannot_read_a_new_node_tells_it_and_goes_on(scene: S
     scene.settle()
     scene.begin()
     second = scene.pod("on-s2")
-    scene.interrupt("s1", spare=True)
-    scene.run(until=0.5)
+    scene.interrupt("s1", spare=True).run(until=0.5)
     lose_wake_ups(scene)
     scene.run(until=SCHEDULE + 2)
     scene.fail(
@@ -156,8 +152,7 @@ def test_an_invocation_that_cannot_read_a_new_node_tells_it_and_goes_on(scene: S
 
 def test_a_single_write_that_is_refused_raises_nothing(scene: Scene) -> None:
     scene.given(deployment("web"))
-    scene.interrupt("s1", spare=True)
-    scene.run(until=0.5)
+    scene.interrupt("s1", spare=True).run(until=0.5)
     lose_wake_ups(scene)
     scene.fail(ForbiddenError("no"), lambda r: isinstance(r, Patch | Evict))
 

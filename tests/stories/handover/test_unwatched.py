@@ -55,8 +55,7 @@ def test_a_job_s_pod_that_ends_is_known_from_its_watch(scene: Scene) -> None:
     _, sums = scene.given(
         STUCK, job("sums", pod={"annotations": ENDING["annotations"]}), spare="o1"
     )
-    scene.interrupt("s1")
-    scene.run(until=110)
+    scene.interrupt("s1").run(until=110)
 
     assert scene.story(sums).order() == ["wait JobMayFinish"]
     assert scene.written(sums) == []
@@ -65,8 +64,7 @@ def test_a_job_s_pod_that_ends_is_known_from_its_watch(scene: Scene) -> None:
 
 def test_what_does_not_end_goes_at_its_last_moment(scene: Scene) -> None:
     _, sums = scene.given(STUCK, job("sums"), spare="o1")
-    scene.interrupt("s1")
-    scene.run(until=110)
+    scene.interrupt("s1").run(until=110)
 
     assert scene.story(sums) == ["1.0 wait JobMayFinish", "88.9 evict LastMoment"]
 
@@ -84,8 +82,7 @@ def test_a_node_is_read_again_for_such_pods_alone(
     scene: Scene, manifests: list[Manifest], reads: int
 ) -> None:
     scene.given(STUCK, *manifests, spare="o1")
-    scene.interrupt("s1")
-    scene.run(until=50)
+    scene.interrupt("s1").run(until=50)
 
     assert len(rereads(scene)) == reads
 
@@ -111,7 +108,6 @@ def test_what_finds_no_room_among_the_watches_is_read_with_its_node(
 
 def test_a_node_that_may_live_is_not_read_again(scene: Scene) -> None:
     scene.given(STUCK, bare_pod("sums"))
-    scene.recommend("s1")
-    scene.run(until=50)
+    scene.recommend("s1").run(until=50)
 
     assert rereads(scene) == []

@@ -29,8 +29,7 @@ def test_one_wake_up_stays_one_however_often_the_schedule_comes(make_scene: Make
     for second in range(5, 300):
         scene.later(second, count)
 
-    scene.recommend("s1")
-    scene.run(until=400)
+    scene.recommend("s1").run(until=400)
 
     assert in_queue == {1}
     assert scene.is_quiet
@@ -40,8 +39,7 @@ def test_a_wake_up_that_never_came_is_made_up_for_by_the_schedule(make_scene: Ma
     scene = make_scene(work=SOME_TIME)
     (pod,) = scene.given(deployment("stuck"))
 
-    scene.interrupt("s1")
-    scene.run(until=0.5)
+    scene.interrupt("s1").run(until=0.5)
     lose_wake_ups(scene)
     scene.run(until=92)
 
@@ -52,8 +50,7 @@ def test_a_wake_up_that_never_came_is_made_up_for_by_the_schedule(make_scene: Ma
 def test_a_wake_up_lost_on_the_way_is_made_up_for_by_the_schedule(scene: Scene) -> None:
     scene.given(bare_pod("alone"))
 
-    scene.interrupt("s1")
-    scene.run(until=65)
+    scene.interrupt("s1").run(until=65)
     lose_wake_ups(scene)
     scene.run(until=110)
 
@@ -64,8 +61,7 @@ def test_a_wake_up_lost_on_the_way_is_made_up_for_by_the_schedule(scene: Scene) 
 def test_a_wake_up_comes_a_second_early_and_the_last_moment_is_exact(scene: Scene) -> None:
     scene.given(bare_pod("alone", grace=0))
 
-    scene.interrupt("s1")
-    scene.run(until=130)
+    scene.interrupt("s1").run(until=130)
 
     (sent,) = (s for s in scene.written("alone") if isinstance(s.write, Evict))
     assert sent.at == pytest.approx(120 - 1 - 1 / 60, abs=0.01)
@@ -74,8 +70,7 @@ def test_a_wake_up_comes_a_second_early_and_the_last_moment_is_exact(scene: Scen
 def test_several_wake_ups_at_once_are_worth_one(make_scene: MakeScene) -> None:
     scene = make_scene(work=SOME_TIME)
     scene.given(deployment("stuck"))
-    scene.interrupt("s1")
-    scene.run(until=0.5)
+    scene.interrupt("s1").run(until=0.5)
     lose_wake_ups(scene)
     for _ in range(8):
         scene.wake_ups.send(WakeUp(reason="Doomed"))
@@ -136,8 +131,7 @@ def test_a_message_that_cannot_be_postponed_comes_back_after_its_timeout(
 ) -> None:
     scene = make_scene(work=SOME_TIME)
     (pod,) = scene.given(deployment("stuck"))
-    scene.interrupt("s1")
-    scene.run(until=50)
+    scene.interrupt("s1").run(until=50)
     scene.wake_ups.fail(QueueError("no"))
     scene.run(until=52)
     scene.wake_ups.fail(None)
@@ -153,8 +147,7 @@ def test_a_message_that_cannot_be_postponed_comes_back_after_its_timeout(
 def test_the_schedule_fails_loudly_when_it_cannot_send_a_wake_up(make_scene: MakeScene) -> None:
     scene = make_scene(work=SOME_TIME)
     scene.given(deployment("stuck"))
-    scene.interrupt("s1")
-    scene.run(until=0.5)
+    scene.interrupt("s1").run(until=0.5)
     lose_wake_ups(scene)
     scene.wake_ups.fail(QueueError("no"))
 
@@ -167,8 +160,7 @@ def test_an_invocation_ends_after_its_time_and_the_next_goes_on(make_scene: Make
     scene = make_scene(work=SOME_TIME)
     scene.given(deployment("stuck"))
 
-    scene.interrupt("s1")
-    scene.run(until=50.9)
+    scene.interrupt("s1").run(until=50.9)
     assert "OutOfTime" not in scene.outcomes()
     scene.run(until=51.5)
 
@@ -181,8 +173,7 @@ def test_an_api_server_that_is_down_is_asked_again_every_second(scene: Scene) ->
     down = {"is": True}
     scene.fail(UnavailableError("refused"), lambda _: down["is"] and scene.seconds >= 0.5)
 
-    scene.interrupt("s1")
-    scene.run(until=30.5)
+    scene.interrupt("s1").run(until=30.5)
     down["is"] = False
     scene.run(until=40)
 
@@ -195,8 +186,7 @@ def test_an_api_server_that_is_down_is_asked_again_every_second(scene: Scene) ->
 def test_the_namespace_and_the_lease_are_made_where_they_are_missing(scene: Scene) -> None:
     scene.given(deployment("stuck"))
 
-    scene.interrupt("s1")
-    scene.run(until=5)
+    scene.interrupt("s1").run(until=5)
 
     made = [s.name for s in scene.writes if isinstance(s.write, Create) and s.error is None]
     assert made == [names.SYSTEM_NAMESPACE, names.HANDOVER_LEASE]
@@ -223,8 +213,7 @@ def test_what_an_invocation_counts_and_tells_is_handed_on_while_it_works(
     scene.given(deployment("stuck"))
     monkeypatch.setattr(scene.recorder, "flush", lambda: flushed.append(scene.seconds))
 
-    scene.interrupt("s1")
-    scene.run(until=80)
+    scene.interrupt("s1").run(until=80)
 
     assert len(scene.moving.running) == 1
     assert [round(at) for at in flushed if at > 2 and round(at) != 30] == [31, 62]

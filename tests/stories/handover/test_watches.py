@@ -65,8 +65,7 @@ def test_a_node_marked_while_watches_were_gone_is_found_by_listing_again(scene: 
     scene.run(until=8)
     late = scene.pod("late")
     scene.cluster.expire_watches()
-    scene.interrupt("s2")
-    scene.run(until=12)
+    scene.interrupt("s2").run(until=12)
 
     assert scene.story(late).order()[0] == "release NodeDoomed"
     assert scene.lowest("web") == 4
@@ -94,8 +93,7 @@ def test_pods_of_other_namespaces_with_the_same_hash_are_not_touched(scene: Scen
     theirs = [pod.name for pod in scene.pods("web", "o1")]
     assert len({pod.metadata.labels[names.TEMPLATE_HASH] for pod in scene.pods("web")}) == 1
 
-    scene.interrupt("s1")
-    scene.run(until=60)
+    scene.interrupt("s1").run(until=60)
 
     assert all(scene.story(pod) == [] for pod in theirs)
     assert {pod.name for pod in scene.pods("web", "o1")} > set(theirs)
@@ -115,8 +113,7 @@ def test_while_no_watch_shows_anything_workloads_are_read(
         return session
 
     monkeypatch.setattr(scene.cluster, "session", open_blind_session)
-    scene.interrupt("s1")
-    scene.run(until=110)
+    scene.interrupt("s1").run(until=110)
 
     assert scene.story(pod)[0] == "2.0 release NodeDoomed"
     assert scene.gone_at(pod) < 8
@@ -136,8 +133,7 @@ def test_a_mark_found_in_the_middle_whose_pods_cannot_be_read_is_read_again(
         return isinstance(request, List) and request.selection.fields == "spec.nodeName=s2"
 
     scene.fail(UnavailableError("reset"), reads_s2, times=1)
-    scene.interrupt("s2")
-    scene.run(until=100)
+    scene.interrupt("s2").run(until=100)
 
     assert any("reset" in note for note, _ in scene.recorder.notes)
     assert scene.story("late").order()[0] == "wait BarePod"
@@ -166,8 +162,7 @@ def test_where_a_watch_is_refused_workloads_are_read_and_that_is_told(
     scene.given(deployment("web", 2), stateful_set("db", 2), spare="o1")
     refuse_watches_of(monkeypatch, kind)
     old = [pod.name for app in ("web", "db") for pod in scene.pods(app)]
-    scene.interrupt("s1")
-    scene.run(until=30)
+    scene.interrupt("s1").run(until=30)
 
     assert any("cannot watch resource" in text for text, _ in scene.recorder.notes)
     assert scene.recorder.values["WatchesRefused"]
@@ -187,8 +182,7 @@ def test_marks_that_nobody_may_watch_are_listed_every_ten_seconds(
     refuse_watches_of(monkeypatch, Node)
     scene.run(until=3)
     pod = scene.pod("late")
-    scene.interrupt("s2")
-    scene.run(until=20)
+    scene.interrupt("s2").run(until=20)
 
     (first, *_) = scene.story(pod)
     assert first.endswith("release NodeDoomed")
@@ -210,8 +204,7 @@ def test_a_watch_that_lags_behind_a_release_is_listed_again_before_anything_goes
     monkeypatch.setattr(SimulatedSession, "_deliver", hold_back)
     scene.given(deployment("web", 2), bare_pod("dying"), spare="o1")
     old = [pod.name for pod in scene.pods("web")]
-    scene.interrupt("s1")
-    scene.run(until=40)
+    scene.interrupt("s1").run(until=40)
 
     listed_at = [at for at, request in scene.requests if is_list(request)]
     read_at = [at for at, r in scene.requests if isinstance(r, Get) and r.kind is ReplicaSet]

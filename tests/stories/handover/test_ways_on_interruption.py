@@ -25,8 +25,7 @@ from tests.kit.scene import Scene
 
 def test_a_deployment_s_pods_are_handed_over(scene: Scene) -> None:
     pods = scene.given(deployment("web", 2), spare="o1")
-    scene.interrupt("s1")
-    scene.run(until=10)
+    scene.interrupt("s1").run(until=10)
 
     for pod in pods:
         assert scene.story(pod).order() == [
@@ -92,8 +91,7 @@ def test_several_that_may_not_run_twice_go_one_after_the_other(
 def test_as_many_go_at_a_time_as_a_rolling_update_may_take(scene: Scene) -> None:
     bounds: Manifest = {"strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 3}}}
     pods = scene.given(deployment("app", 8, **bounds), spare="o1")
-    scene.interrupt("s1")
-    scene.run(until=30)
+    scene.interrupt("s1").run(until=30)
 
     gone = sorted(scene.gone_at(pod) for pod in pods)
     assert gone[2] == 1.0
@@ -104,8 +102,7 @@ def test_as_many_go_at_a_time_as_a_rolling_update_may_take(scene: Scene) -> None
 @pytest.mark.parametrize("way", [RECREATE, {"pod": volume("disk")}], ids=["Recreate", "volume"])
 def test_all_go_at_once_where_a_ration_would_gain_nothing(scene: Scene, way: Manifest) -> None:
     pods = scene.given(claim("disk"), deployment("app", 3, **way), spare="o1")
-    scene.interrupt("s1")
-    scene.run(until=10)
+    scene.interrupt("s1").run(until=10)
 
     assert [scene.gone_at(pod) for pod in pods] == [1.0, 1.0, 1.0]
 
@@ -120,8 +117,7 @@ def test_all_go_at_once_where_a_ration_would_gain_nothing(scene: Scene, way: Man
 )
 def test_it_is_no_hindrance_for_the_replacement(scene: Scene, manifests: list[Manifest]) -> None:
     (pod,) = scene.given(*manifests, spare="o1")
-    scene.interrupt("s1")
-    scene.run(until=10)
+    scene.interrupt("s1").run(until=10)
 
     assert scene.story(pod).order()[0] == "release NodeDoomed"
     assert scene.lowest("app") == 1
@@ -147,8 +143,7 @@ def test_what_selects_by_template_hash_would_lose_a_released_pod(
     template_hash = scene.pods("app")[0].metadata.labels[names.TEMPLATE_HASH]
     scene.given(selecting(template_hash), on="", spare="o1")
 
-    scene.interrupt("s1")
-    scene.run(until=20)
+    scene.interrupt("s1").run(until=20)
 
     assert min(scene.gone_at(pod) for pod in pods) == 1.0
     assert {line.split()[-1] for pod in pods for line in scene.story(pod)} == {"SelectedByHash"}
@@ -159,8 +154,7 @@ def test_rationed_pods_that_are_left_go_at_the_last_moment(scene: Scene) -> None
     """The first finds no new place, so the second's turn never comes."""
     pods = scene.given(deployment("app", 2, **NO_SURGE))
 
-    scene.interrupt("s1")
-    scene.run(until=110)
+    scene.interrupt("s1").run(until=110)
 
     first, second = sorted(pods, key=scene.gone_at)
     assert scene.story(first) == ["1.0 evict NoSurge"]
@@ -169,8 +163,7 @@ def test_rationed_pods_that_are_left_go_at_the_last_moment(scene: Scene) -> None
 
 def test_a_stateful_set_goes_from_the_highest_ordinal_down(scene: Scene) -> None:
     scene.given(stateful_set("db", 3), spare="o1")
-    scene.interrupt("s1")
-    scene.run(until=30)
+    scene.interrupt("s1").run(until=30)
 
     assert scene.story("db-2") == ["1.0 evict StatefulSet"]
     assert scene.story("db-1") == ["1.0 wait StatefulSet", "4.0 evict StatefulSet"]
@@ -182,8 +175,7 @@ def test_a_stateful_set_goes_from_the_highest_ordinal_down(scene: Scene) -> None
 def test_a_job_runs_to_its_last_moment_and_may_finish_before(scene: Scene) -> None:
     finishing = {"annotations": {"evenkeel.test/complete-after": "80s"}}
     short, long = scene.given(job("short", pod=finishing), job("long"), spare="o1")
-    scene.interrupt("s1")
-    scene.run(until=110)
+    scene.interrupt("s1").run(until=110)
 
     assert scene.story(short) == ["1.0 wait JobMayFinish"]
     assert scene.story(long) == ["1.0 wait JobMayFinish", "88.9 evict LastMoment"]
@@ -193,8 +185,7 @@ def test_a_job_runs_to_its_last_moment_and_may_finish_before(scene: Scene) -> No
 
 def test_a_bare_pod_stays_to_its_last_moment_with_a_warning(scene: Scene) -> None:
     scene.given(bare_pod("alone"), spare="o1")
-    scene.interrupt("s1")
-    scene.run(until=110)
+    scene.interrupt("s1").run(until=110)
 
     assert scene.story("alone") == ["1.0 wait BarePod", "88.9 evict LastMoment"]
     assert [decision.warning for _, decision in scene.told("LastMoment")] == [True]
@@ -215,8 +206,7 @@ def test_a_pod_of_an_unknown_controller_goes_at_once(scene: Scene) -> None:
     scene.cluster.load({**pod, "spec": {**pod["spec"], "nodeName": "s1"}, "status": ready})
     scene.begin()
 
-    scene.interrupt("s1")
-    scene.run(until=10)
+    scene.interrupt("s1").run(until=10)
 
     assert scene.story("clone") == ["1.0 evict ForeignController"]
 
@@ -232,8 +222,7 @@ def test_what_belongs_to_the_node_or_has_ended_is_left(scene: Scene) -> None:
     scene.begin()
     agent = scene.pod("agent")
 
-    scene.interrupt("s1", spare=True)
-    scene.run(until=119)
+    scene.interrupt("s1", spare=True).run(until=119)
 
     assert scene.story(agent) == ["1.0 leave DaemonSet"]
     assert scene.story("static") == ["1.0 leave StaticPod"]
@@ -244,8 +233,7 @@ def test_a_pod_that_is_not_ready_goes_as_well(scene: Scene) -> None:
     """Nothing serves, so nothing dips: its release costs nothing."""
     never_ready = {"annotations": {"evenkeel.test/ready-after": "3600s"}}
     (pod,) = scene.given(deployment("broken", pod=never_ready), spare="o1")
-    scene.interrupt("s1")
-    scene.run(until=110)
+    scene.interrupt("s1").run(until=110)
 
     assert scene.story(pod).order()[0] == "release NodeDoomed"
     assert scene.gone_at(pod) <= 88.9

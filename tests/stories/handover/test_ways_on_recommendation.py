@@ -24,8 +24,7 @@ from tests.kit.scene import Scene
 
 def test_a_deployment_s_pods_are_handed_over(scene: Scene) -> None:
     pods = scene.given(deployment("web", 3), spare="o1")
-    scene.recommend("s1")
-    scene.run(until=20)
+    scene.recommend("s1").run(until=20)
 
     for pod in pods:
         assert scene.story(pod).order() == [
@@ -88,8 +87,7 @@ def test_a_pod_that_is_not_to_be_disrupted_for_a_while_is_handed_over_after_it(
     (pod,) = scene.given(
         deployment("app", pod={"annotations": {names.DO_NOT_DISRUPT: word}}), spare="o1", settle=15
     )
-    scene.recommend("s1")
-    scene.run(until=100)
+    scene.recommend("s1").run(until=100)
 
     told = [" ".join(each.split()[: 3 if "leave" in each else 2]) for each in scene.story(pod)]
     assert told == story
@@ -115,8 +113,7 @@ def test_a_protected_pod_is_handed_over_when_a_warning_follows(scene: Scene, wor
 
 def test_a_stateful_set_moves_one_ordinal_at_a_time_within_its_budget(scene: Scene) -> None:
     scene.given(stateful_set("db", 3), budget("db", maxUnavailable=1), spare="o1")
-    scene.recommend("s1")
-    scene.run(until=30)
+    scene.recommend("s1").run(until=30)
 
     assert scene.story("db-2").order() == ["evict StatefulSet"]
     assert scene.story("db-1").order() == ["wait StatefulSet", "evict StatefulSet"]
@@ -149,8 +146,7 @@ def test_no_pod_moves_under_a_budget_that_leaves_no_room(
 def test_no_pod_moves_under_two_budgets_whose_eviction_could_never_succeed(scene: Scene) -> None:
     first, second = (budget(name, "app", minAvailable=1) for name in ("first", "second"))
     pods = scene.given(deployment("app", 3), first, second, spare="o1")
-    scene.recommend("s1")
-    scene.run(until=1000)
+    scene.recommend("s1").run(until=1000)
 
     for pod in pods:
         assert scene.story(pod).order() == ["leave BudgetHolds", "leave TooLateForHandover"]
@@ -163,8 +159,7 @@ def test_a_workload_in_trouble_moves_once_it_is_well_again(scene: Scene) -> None
         deployment("app", 2, pod=slow), budget("app", minAvailable=2), spare="o1", settle=5
     )
 
-    scene.recommend("s1")
-    scene.run(until=200)
+    scene.recommend("s1").run(until=200)
 
     for pod in pods:
         assert scene.story(pod).order()[:2] == ["leave BudgetHolds", "release NodeDoomed"]

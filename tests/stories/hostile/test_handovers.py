@@ -106,8 +106,7 @@ def test_thousands_of_labels_of_one_replica_set_are_asked_for_by_one_short_list(
         }
         notes = {names.RELEASE: json.dumps(release)}
         scene.apply(*(released(number, notes) for number in range(250)))
-        scene.interrupt("s1")
-        scene.run(until=60)
+        scene.interrupt("s1").run(until=60)
         asked = lists(scene)
         assert scene.lowest("web") == 2
         assert len(scene.pods("web", "o1")) == 2

@@ -17,8 +17,7 @@ def test_spot_goes_floors_stand_and_the_ratios_come_back_with_it(scene: RestoreS
     assert scene.split("web") == {"on-demand": 2, "spot": 4}
     assert scene.split("db") == {"on-demand": 2, "spot": 1}
 
-    scene.interrupt("s0", "s1", "s2")
-    scene.run(until=400)
+    scene.interrupt("s0", "s1", "s2").run(until=400)
     assert scene.split("web") == {"on-demand": 6}
     assert scene.split("db") == {"on-demand": 3}
     assert scene.moves() == []
@@ -60,8 +59,7 @@ def test_a_day_without_a_failure_and_all_is_forgotten(scene: RestoreScene) -> No
     scene.given(deployment("web", 8, notes=FLOOR_OF_TWO), on="o0 o1 o2")
     scene.add_nodes("s", 2, spot=True)
     scene.run(until=600)
-    scene.interrupt("s0", "s1")
-    scene.run(until=1200)
+    scene.interrupt("s0", "s1").run(until=1200)
     assert scene.split("web") == {"on-demand": 8}
 
     scene.run(until=26 * 3600)
@@ -77,10 +75,8 @@ def test_ratios_come_back_although_nodes_are_to_be_changed_in_some_weeks(
     """Until a day before they live as before."""
     day = 24 * 3600
     scene.given(deployment("web", 6, notes=FLOOR_OF_TWO), on="o0 o1")
-    scene.schedule_change("o0", "o1", start=21 * day)
-    scene.run(until=60)
+    scene.schedule_change("o0", "o1", start=21 * day).run(until=60)
     scene.add_nodes("s", 2, spot=True)
-    scene.schedule_change("s0", start=21 * day, eventArn="another")
-    scene.run(until=900)
+    scene.schedule_change("s0", start=21 * day, eventArn="another").run(until=900)
     assert scene.split("web") == {"on-demand": 2, "spot": 4}
     assert scene.lowest("web") == 6

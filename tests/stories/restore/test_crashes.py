@@ -66,8 +66,7 @@ def test_a_recommendation_that_has_expired_is_lifted_by_restores_wake_up(
     """And forgotten released pods go back: the reconciler has no schedule here."""
     scene.given(deployment("web", 1), on="s0")
     scene.schedule.stop()
-    scene.recommend("s0")
-    scene.run(until=15)
+    scene.recommend("s0").run(until=15)
     scene.crash()
     scene.wake_ups._messages.clear()
     assert scene.node("s0").spec.unschedulable

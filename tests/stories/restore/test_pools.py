@@ -132,8 +132,7 @@ def test_a_pod_that_moves_when_its_node_gets_a_warning_may_be_replaced_anywhere(
     crowded(scene, at_most("2", pod=slow))
     scene.run(until=40)
     ((_, move),) = moved(scene)
-    scene.interrupt(move.node)
-    scene.run(until=20 * MINUTE)
+    scene.interrupt(move.node).run(until=20 * MINUTE)
     assert scene.lowest("web") >= 5
     assert sum(held(scene).values()) == 6
 
@@ -160,8 +159,7 @@ def test_for_ten_minutes_new_pods_rather_go_to_pools_that_lost_no_node(
     scene.settle()
     add_pool(scene, D, 3, room="0.6")
     scene.begin()
-    scene.interrupt(scene.pods("web")[0].spec.node_name)
-    scene.run(until=20)
+    scene.interrupt(scene.pods("web")[0].spec.node_name).run(until=20)
     assert lost_pools(scene) == [A]
     assert held(scene) == {D: 1}
 
@@ -192,11 +190,9 @@ def test_a_warning_while_the_reconciler_works_is_noted_before_its_pods_are_repla
     add_pool(scene, E, room="0.6")
     add_pool(scene, D, 6, room="8", first=1)
     scene.begin()
-    scene.interrupt("m5-a-0")
-    scene.run(until=7.51)
+    scene.interrupt("m5-a-0").run(until=7.51)
     released = scene.pod("web")
-    scene.interrupt(scene.pods("web")[0].spec.node_name)
-    scene.run(until=30)
+    scene.interrupt(scene.pods("web")[0].spec.node_name).run(until=30)
     assert held(scene) == {E: 1}
     assert set(lost_pools(scene)) == {A, D}
     writes = [sent.name for sent in scene.writes if sent.at > 7.51]
@@ -208,8 +204,7 @@ def test_restore_moves_no_pod_into_a_pool_that_lost_a_node(scene: RestoreScene) 
     add_pool(scene, A, 2)
     scene.apply(deployment("web", 4, notes={names.ON_DEMAND: "4"}))
     scene.begin()
-    scene.interrupt("m5-a-0")
-    scene.run(until=100)
+    scene.interrupt("m5-a-0").run(until=100)
     scene.apply(deployment("web", 4, notes={names.ON_DEMAND: "3"}))
     scene.run(until=9 * MINUTE)
     assert not scene.moves()
@@ -219,8 +214,7 @@ def test_restore_moves_no_pod_into_a_pool_that_lost_a_node(scene: RestoreScene) 
 
 def test_nodes_whose_pool_nobody_knows_are_avoided_by_none(scene: RestoreScene) -> None:
     scene.given(deployment("web", 2, notes={names.ON_DEMAND: "2"}), on="s0 s1 s2 s3", spare="o0 o1")
-    scene.interrupt("s0")
-    scene.run(until=MINUTE)
+    scene.interrupt("s0").run(until=MINUTE)
     scene.apply(deployment("web", 2, notes={names.ON_DEMAND: "none"}))
     scene.run(until=5 * MINUTE)
     assert scene.split("web")["spot"] == 2

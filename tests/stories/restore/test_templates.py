@@ -99,8 +99,7 @@ def test_an_autoscaler_that_goes_up_and_down_seldom_costs_a_rollout(scene: Resto
 def test_a_handover_goes_on_beside_a_template(scene: RestoreScene) -> None:
     begun(scene)
     scene.run(until=600)
-    scene.interrupt("s0")
-    scene.run(until=1_200)
+    scene.interrupt("s0").run(until=1_200)
     assert scene.split("web") == {"on-demand": 2, "spot": 3}
     assert scene.lowest("web") >= 4
     assert rollouts(scene, "web") == ["TemplateWritten"]
@@ -109,8 +108,7 @@ def test_a_handover_goes_on_beside_a_template(scene: RestoreScene) -> None:
 def test_floors_stand_when_all_spot_nodes_go_at_once(scene: RestoreScene) -> None:
     begun(scene)
     scene.run(until=600)
-    scene.interrupt("s0", "s1")
-    scene.run(until=1_200)
+    scene.interrupt("s0", "s1").run(until=1_200)
     assert scene.split("web") == {"on-demand": 5}
     assert scene.split("db") == {"on-demand": 3}
     assert scene.lowest("web") >= 2

@@ -107,8 +107,7 @@ def test_none_waits_for_spot_for_ten_minutes_after_a_warning(scene: RestoreScene
     nodes = Autoscaler(scene)
     scene.run(until=200)
     assert scene.split("web") == {"on-demand": 1, "spot": 3}
-    scene.interrupt("s0")
-    scene.run(until=30 * 60)
+    scene.interrupt("s0").run(until=30 * 60)
     ((at, _),) = attempts(scene)
     assert 800 <= at <= 870
     assert nodes.made == ["a0"]
