@@ -15,7 +15,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.release import Cooldown
 from evenkeel.model.request import Evict, Get, Patch, Request
 from evenkeel.model.workload import Deployment
-from tests.kit.manifests import deployment, quota, stateful_set
+from tests.kit.manifests import PAUSED, deployment, quota, stateful_set
 from tests.kit.restoring import RestoreScene
 
 FLOOR_OF_TWO = {names.ON_DEMAND: "2"}
@@ -112,8 +112,7 @@ def test_a_replacement_whose_move_was_lost_is_deleted(scene: RestoreScene) -> No
 
 def test_a_paused_evenkeel_moves_nothing(scene: RestoreScene) -> None:
     scene.place(deployment("web", 5, notes=FLOOR_OF_TWO), on="o0 o1 o2")
-    paused = {"name": names.PAUSED, "namespace": names.SYSTEM_NAMESPACE}
-    scene.given({"apiVersion": "v1", "kind": "ConfigMap", "metadata": paused}, on="s0")
+    scene.given(PAUSED, on="s0")
 
     scene.run(until=200)
     assert scene.moves() == []

@@ -9,18 +9,13 @@ from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Delete, Patch, Request
 from evenkeel.model.workload import Deployment
-from tests.kit.manifests import deployment
+from tests.kit.manifests import PAUSED, deployment, resource
 from tests.kit.restoring import RestoreScene
 from tests.kit.scene import CALM
 from tests.stories.restore.conftest import MakeScene
 
 SLOW = replace(CALM, requests_per_second=20)
 GONE = "evenkeel-move-gone"
-
-
-def pause(scene: RestoreScene) -> None:
-    metadata = {"name": names.PAUSED, "namespace": names.SYSTEM_NAMESPACE}
-    scene.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
 
 
 def test_of_many_waiting_pods_the_others_are_not_deleted(make_scene: MakeScene) -> None:
@@ -32,7 +27,7 @@ def test_of_many_waiting_pods_the_others_are_not_deleted(make_scene: MakeScene) 
     def look(request: Request, proceed: Callable[[], Any]) -> Any:
         if isinstance(request, Delete) and request.kind is Pod:
             if not deleted:
-                pause(scene)
+                scene.apply(PAUSED)
             deleted.append(scene.seconds)
         return proceed()
 
@@ -45,17 +40,15 @@ def test_of_many_waiting_pods_the_others_are_not_deleted(make_scene: MakeScene) 
 
 def test_old_leases_stay_where_they_are(scene: RestoreScene) -> None:
     scene.place(deployment("web", 4, notes={names.ON_DEMAND: "1"}), on="o0 o1 o2")
-    metadata = {"name": GONE, "namespace": names.SYSTEM_NAMESPACE, "labels": {names.MOVE_OF: "x"}}
-    scene.given(
-        {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata}, on="s0 s1"
-    )
+    told = {names.MOVE_OF: "x"}
+    scene.given(resource("Lease", GONE, names.SYSTEM_NAMESPACE, labels=told), on="s0 s1")
     notes = 0
 
     def pause_at_the_note(request: Request, proceed: Callable[[], Any]) -> Any:
         nonlocal notes
         if isinstance(request, Patch) and request.kind is Deployment:
             notes += 1
-            pause(scene)
+            scene.apply(PAUSED)
             scene.clock.sleep(timedelta(seconds=1.5))
         return proceed()
 
