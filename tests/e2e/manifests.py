@@ -32,7 +32,8 @@ def timed(
 ) -> Manifest:
     """What a template says; ``start`` and ``stop``: how long pods take to get Ready and to end."""
     times = {"evenkeel.test/start-after": start, "evenkeel.test/stop-after": stop}
-    return {"grace": grace, "annotations": times | dict(annotations or {}), **more}
+    notes = times | dict(annotations or {})
+    return {"image": "main", "grace": grace, "annotations": notes, **more}
 
 
 def deployment(

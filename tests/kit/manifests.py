@@ -72,17 +72,20 @@ def template(
     *,
     cpu: str = "100m",
     grace: int = 30,
+    image: str = "",
     annotations: Mapping[str, str] | None = None,
     **spec: Any,
 ) -> Manifest:
-    """A pod template; ``annotations`` are the pods', further arguments go into its spec."""
+    """A pod template; ``annotations`` are the pods', further arguments go into its spec.
+
+    The simulator needs no ``image``, a real API server does.
+    """
+    container = {"name": "main", "resources": {"requests": {"cpu": cpu}}}
     return {
         "metadata": {"labels": {"app": app}, **_annotated(annotations)},
         "spec": {
             "terminationGracePeriodSeconds": grace,
-            "containers": [
-                {"name": "main", "image": "main", "resources": {"requests": {"cpu": cpu}}}
-            ],
+            "containers": [container | ({"image": image} if image else {})],
             **spec,
         },
     }
