@@ -33,8 +33,7 @@ KUBE ?=
 
 # Every branch of the decisions has to be tested, by their own tests: to trace all tests would
 # take several times as long.
-DECISIONS := tests/unit/decisions tests/unit/notice tests/unit/extender/decisions \
-	tests/unit/cli/decisions
+DECISIONS := tests/unit/decisions tests/unit/extender/decisions tests/unit/cli/decisions
 COVERAGE := --cov=evenkeel.decisions --cov=evenkeel_extender.decisions \
 	--cov=evenkeel_cli.decisions --cov-branch --cov-report=term-missing:skip-covered \
 	--cov-fail-under=100
@@ -110,7 +109,7 @@ STATES ?= 100000
 
 .PHONY: walk
 walk: venv ## Walk a small world's states: make walk PODS=3 STATES=100000
-	@$(PYTHON) -m tests.walk $(PODS) $(STATES)
+	@$(PYTHON) -m tests.property.walk $(PODS) $(STATES)
 
 .PHONY: trace
 trace: venv ## Follow a small story through the modules
@@ -133,7 +132,7 @@ stack: venv-ministack venv-localstack venv-runtime venv-command build ## Build t
 
 .PHONY: test-stack
 test-stack: venv stack ## The built stack on ministack, and on a real control plane
-	@$(PYTEST) -m stack tests/template
+	@$(PYTEST) -m stack tests/stack
 
 .PHONY: test-on
 test-on: venv ## Like test-controlplane, on another Kubernetes version: make test-on KUBE=1.33.5

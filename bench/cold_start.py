@@ -28,7 +28,7 @@ import msgspec
 
 from bench import conditions
 from evenkeel import settings
-from tests.fixtures.certificates import Authority
+from tests.kit.certificates import Authority
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 RESULT: Final = ROOT / "bench" / "results" / "cold-start.json"

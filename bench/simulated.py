@@ -3,8 +3,8 @@
 from typing import Final
 
 from bench.storm.scenario import Scenario
-from tests.fixtures.scene import Scene
-from tests.unit.drain.manifests import deployment
+from tests.kit.manifests import deployment
+from tests.kit.scene import Scene
 
 FILLING: Final = 600.0
 """Simulated seconds in which all pods get Ready."""

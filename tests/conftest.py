@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from tests.fixtures.control_plane import ControlPlane, Options
+from tests.kit.control_plane import ControlPlane, Options
 
 settings.register_profile("default", deadline=None)  # how long it takes is bench's business
 settings.load_profile("default")

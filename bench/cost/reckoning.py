@@ -10,7 +10,7 @@ from bench.gate.results import Gating
 from bench.placement.planned import PlanGrowth
 from bench.placement.results import Placement
 from bench.report import storm
-from tests.template.cloudformation import load
+from tests.stack.cloudformation import load
 
 
 def reckon() -> Bill | None:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from bench.storm.workloads import NAMESPACE
 from evenkeel.model.names import RELEASED_FROM
 from tests.e2e.manifests import budget, deployment
-from tests.fixtures.control_plane import ControlPlane
+from tests.kit.control_plane import ControlPlane
 
 SINGLES: Final = 10
 LARGE: Final = 4

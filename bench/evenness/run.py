@@ -10,7 +10,7 @@ from bench.simulated import fill, spot_nodes
 from bench.storm.scenario import Scenario
 from bench.storm.storm import LEAD
 from bench.storm.workloads import GRACE
-from tests.fixtures.scene import CALM, Scene
+from tests.kit.scene import CALM, Scene
 
 REQUESTS_PER_SECOND: Final = 90.0
 """What is left of an API server on two CPUs for Evenkeel, about."""

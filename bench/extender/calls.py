@@ -19,8 +19,8 @@ from bench.extender.serving import HOME, asked_name, node_name, workload
 from bench.placement.results import spread
 from bench.say import Say
 from evenkeel_extender.calls import FILTER, PRIORITIZE
-from tests.fixtures.certificates import Authority
-from tests.fixtures.control_plane import ROOT
+from tests.kit.certificates import Authority
+from tests.kit.control_plane import ROOT
 from tests.unit.decisions.placement.pods import document
 
 WARM_UP: Final = 30

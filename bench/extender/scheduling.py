@@ -22,7 +22,7 @@ from tests.e2e.scheduling.scheduler import (
     extender_applied,
     running,
 )
-from tests.fixtures.control_plane import ROOT
+from tests.kit.control_plane import ROOT
 
 PERCENT: Final = 30
 EVERY: Final = 0.2

@@ -28,7 +28,7 @@ from evenkeel_extender.extender import Extender
 from evenkeel_extender.store import SELECTIONS, Store
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.serve.server import WebhookServer, tls_context
-from tests import builders
+from tests.kit import builders
 
 HOME: Final = "shop"
 SIZE: Final = 300

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from bench.faults.proxy import HOST
-from tests.fixtures.control_plane import ControlPlane
+from tests.kit.control_plane import ControlPlane
 
 
 class Link:

@@ -29,8 +29,8 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.workload import ReplicaSet
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.clock import SimulatedClock
-from tests import builders
-from tests.builders import NOW
+from tests.kit import builders
+from tests.kit.builders import NOW
 
 SIZES: Final = (100, 300, 1_000)
 PODS_PER_NODE: Final = 30

@@ -12,7 +12,7 @@ from bench.simulated import fill, spot_nodes
 from bench.storm.scenario import SCENARIOS
 from bench.storm.storm import LEAD
 from evenkeel.handlers import Handler
-from tests.fixtures.scene import CALM, Scene
+from tests.kit.scene import CALM, Scene
 
 SIZES: Final = (30, 100, 300)
 PORTS: Final = ("cluster", "instances", "notices", "wake_ups", "clock", "recorder")

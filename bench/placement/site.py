@@ -14,7 +14,7 @@ from bench.placement.results import Webhook
 from bench.storm.site import launched, restart_controller_manager
 from bench.storm.worker import Worker
 from tests.e2e.placement.webhook import Ground, on_demand
-from tests.fixtures.control_plane import ControlPlane
+from tests.kit.control_plane import ControlPlane
 
 PERCENT: Final = 30
 HASH: Final = "bench"

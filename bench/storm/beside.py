@@ -14,7 +14,7 @@ from bench.storm.aws import Aws
 from bench.storm.figures import Sight
 from bench.storm.site import Site
 from bench.storm.workloads import NAMESPACE
-from tests.fixtures.control_plane import ControlPlane
+from tests.kit.control_plane import ControlPlane
 
 type Work = Callable[[Event], None]
 """Goes on until its event is set."""

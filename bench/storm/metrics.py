@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from tests.fixtures.control_plane import ControlPlane
+from tests.kit.control_plane import ControlPlane
 
 _LABEL: Final = re.compile(r'(\w+)="([^"]*)"')
 

@@ -27,7 +27,7 @@ from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel_cli.headroom import printed
 from evenkeel_cli.headroom.sizing import MI, Room, Size
-from tests.fixtures.control_plane import HERE, ControlPlane, Options
+from tests.kit.control_plane import HERE, ControlPlane, Options
 
 CAPACITY: Final = "node.kubernetes.io/capacity"
 FILLING: Final = 240.0

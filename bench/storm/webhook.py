@@ -8,7 +8,7 @@ from pathlib import Path
 from bench.storm.worker import Worker
 from bench.storm.workloads import NAMESPACE
 from tests.e2e.placement.webhook import Ground
-from tests.fixtures.control_plane import ControlPlane
+from tests.kit.control_plane import ControlPlane
 
 SYSTEM = "evenkeel-system"
 CONFIGURATION = "evenkeel-gate"

@@ -9,7 +9,7 @@ from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from tests.contract.ground import Ground, RealGround, SimulatedGround
-from tests.fixtures.control_plane import ControlPlane, Options
+from tests.kit.control_plane import ControlPlane, Options
 
 
 @pytest.fixture(

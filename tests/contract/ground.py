@@ -18,7 +18,7 @@ from evenkeel.model.request import Delete, Evict, Get, List, Operation, Patch, R
 from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Clock, Cluster
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
-from tests.fixtures.control_plane import ControlPlane
+from tests.kit.control_plane import ControlPlane
 
 LOOK_AGAIN = timedelta(milliseconds=50)
 ZONE = "topology.kubernetes.io/zone"

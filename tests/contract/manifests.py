@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-type Manifest = dict[str, Any]
+from tests.kit import manifests
+from tests.kit.manifests import Manifest, resource
 
 QUICK = {"evenkeel.test/start-after": "200ms", "evenkeel.test/stop-after": "200ms"}
 SLOW_START = {**QUICK, "evenkeel.test/start-after": "1h"}
@@ -32,16 +33,7 @@ def pod(
     **spec: Any,
 ) -> Manifest:
     """A bare pod."""
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {
-            "name": name,
-            "labels": dict(labels or {}),
-            "annotations": dict(annotations or QUICK),
-        },
-        "spec": pod_spec(**spec),
-    }
+    return resource("Pod", name, labels=labels, notes=annotations or QUICK, spec=pod_spec(**spec))
 
 
 def workload(
@@ -50,18 +42,8 @@ def workload(
     """A Deployment, ReplicaSet, StatefulSet or DaemonSet of pods labelled with its name."""
     size = {} if kind == "DaemonSet" else {"replicas": replicas}
     service = {"serviceName": name} if kind == "StatefulSet" else {}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": kind,
-        "metadata": {"name": name},
-        "spec": {
-            "selector": {"matchLabels": {"app": name}},
-            "template": pods or template(name),
-            **size,
-            **service,
-            **spec,
-        },
-    }
+    of_pods = {"selector": {"matchLabels": {"app": name}}, "template": pods or template(name)}
+    return resource(kind, name, spec={**of_pods, **size, **service, **spec})
 
 
 def deployment(name: str, pods: Manifest | None = None, **spec: Any) -> Manifest:
@@ -75,24 +57,14 @@ def job(name: str, annotations: Mapping[str, str] | None = None, **spec: Any) ->
         "metadata": {"annotations": dict(annotations or QUICK)},
         "spec": pod_spec(restartPolicy="Never"),
     }
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": name},
-        "spec": {"template": pods, **spec},
-    }
+    return resource("Job", name, spec={"template": pods, **spec})
 
 
 def budget(name: str, app: str, **spec: Any) -> Manifest:
     """A PodDisruptionBudget over pods labelled ``app``."""
-    return {
-        "apiVersion": "policy/v1",
-        "kind": "PodDisruptionBudget",
-        "metadata": {"name": name},
-        "spec": {"selector": {"matchLabels": {"app": app}}, **spec},
-    }
+    return manifests.budget(name, app, namespace="", **spec)
 
 
 def config_map(name: str, **data: str) -> Manifest:
     """A ConfigMap."""
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+    return resource("ConfigMap", name, data=data)

@@ -1,7 +1,7 @@
 """Marks and Events on nodes, as an API server takes them."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import msgspec
 import pytest
@@ -18,9 +18,9 @@ from evenkeel.model.reasons import Reason
 from evenkeel.model.request import List, Operation, Patch, Selection
 from evenkeel_hosting.memory import InMemoryRecorder
 from tests.contract.ground import Ground
-from tests.fixtures.nodes import is_marked
+from tests.kit.builders import NOW
+from tests.kit.nodes import is_marked
 
-NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 NOTICE = NodeNotice(
     kind=NoticeKind.INTERRUPTION,
     event_id="e1",

@@ -13,7 +13,7 @@ from evenkeel.model.hook import Hook, HookTimes, Termination
 from evenkeel.ports import LifecycleActions
 from evenkeel_sandbox.simulator.auto_scaling import SimulatedAutoScaling
 from evenkeel_sandbox.simulator.clock import SimulatedClock
-from tests.fixtures.auto_scaling import REGION, StubAutoScaling
+from tests.kit.auto_scaling import REGION, StubAutoScaling
 
 INSTANCE = "i-0123456789abcdef0"
 HOOK = Hook(group="workers", name="evenkeel", token="87654321-4321-4321-4321-210987654321")

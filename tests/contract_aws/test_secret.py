@@ -11,7 +11,7 @@ from moto import mock_aws
 from evenkeel.adapters.aws.secret import SecretTokens
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.clock import SimulatedClock
-from tests.builders import NOW
+from tests.kit.builders import NOW
 
 if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient

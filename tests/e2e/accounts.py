@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from evenkeel.model import names
-from tests.fixtures.control_plane import ROOT, ControlPlane
+from tests.kit.control_plane import ROOT, ControlPlane
 
 SYSTEM = names.SYSTEM_NAMESPACE
 ENFORCE = "pod-security.kubernetes.io/enforce"

@@ -21,7 +21,7 @@ from evenkeel_runtime.poll.event_source import done
 from evenkeel_runtime.poll.in_process import InProcessQueue
 from evenkeel_runtime.poll.sources import RecordDocument
 from tests.e2e.wire import TappedCluster
-from tests.fixtures.control_plane import ControlPlane
+from tests.kit.control_plane import ControlPlane
 
 CLUSTER_NAME = "e2e"
 HOOK = "evenkeel"

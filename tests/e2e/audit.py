@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.e2e.test_rights import Right
-from tests.fixtures.control_plane import ControlPlane, Options
+from tests.kit.control_plane import ControlPlane, Options
 
 POLICY = {
     "apiVersion": "audit.k8s.io/v1",

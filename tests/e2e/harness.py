@@ -15,9 +15,10 @@ from evenkeel_sandbox.observer.following import is_released
 from evenkeel_sandbox.simulator.api.objects import Obj
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from tests.e2e.application import CLUSTER_NAME, Evenkeel
-from tests.e2e.manifests import Manifest, selector
+from tests.e2e.manifests import selector
 from tests.e2e.witness import Witness
-from tests.fixtures.control_plane import CLUSTER_SCOPED, ROOT, ControlPlane
+from tests.kit.control_plane import CLUSTER_SCOPED, ROOT, ControlPlane
+from tests.kit.manifests import Manifest
 
 
 class ShiftedClock(SystemClock):

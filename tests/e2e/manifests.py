@@ -1,12 +1,14 @@
 """Workloads as manifests, with start-up and stopping times that suit tests.
 
-See tests/fixtures/stages.yaml for the annotations that set these times.
+See tests/kit/stages.yaml for the annotations that set these times. No object says its
+namespace: who applies it does.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-type Manifest = dict[str, Any]
+from tests.kit import manifests
+from tests.kit.manifests import Manifest, resource
 
 RECREATE: Manifest = {"type": "Recreate"}
 NO_LOSS: Manifest = {
@@ -20,31 +22,18 @@ def selector(name: str) -> Mapping[str, str]:
     return {"app": name}
 
 
-def pod_template(
-    name: str,
+def timed(
     *,
     start: str = "1s",
     stop: str = "500ms",
     grace: int = 2,
-    cpu: str = "100m",
     annotations: Mapping[str, str] | None = None,
-    **spec: Any,
+    **more: Any,
 ) -> Manifest:
-    """A pod template; ``start`` and ``stop`` are how long its pods take to get Ready and to end."""
+    """What a template says; ``start`` and ``stop``: how long pods take to get Ready and to end."""
     times = {"evenkeel.test/start-after": start, "evenkeel.test/stop-after": stop}
-    return {
-        "metadata": {
-            "labels": dict(selector(name)),
-            "annotations": times | dict(annotations or {}),
-        },
-        "spec": {
-            "terminationGracePeriodSeconds": grace,
-            "containers": [
-                {"name": "main", "image": "main", "resources": {"requests": {"cpu": cpu}}}
-            ],
-            **spec,
-        },
-    }
+    notes = times | dict(annotations or {})
+    return {"image": "main", "grace": grace, "annotations": notes, **more}
 
 
 def deployment(
@@ -53,112 +42,65 @@ def deployment(
     *,
     strategy: Manifest | None = None,
     annotations: Mapping[str, str] | None = None,
-    **template: Any,
+    **pod: Any,
 ) -> Manifest:
     """A Deployment; further arguments are its template's."""
-    spec = {
-        "replicas": replicas,
-        "selector": {"matchLabels": dict(selector(name))},
-        "template": pod_template(name, **template),
-    }
-    if strategy is not None:
-        spec["strategy"] = strategy
-    return _object("apps/v1", "Deployment", name, annotations=annotations, spec=spec)
+    spec = {} if strategy is None else {"strategy": strategy}
+    return manifests.deployment(
+        name, replicas, pod=timed(**pod), notes=annotations, namespace="", **spec
+    )
 
 
-def stateful_set(name: str, replicas: int, **template: Any) -> Manifest:
+def stateful_set(name: str, replicas: int, **pod: Any) -> Manifest:
     """A StatefulSet."""
-    spec = {
-        "replicas": replicas,
-        "serviceName": name,
-        "selector": {"matchLabels": dict(selector(name))},
-        "template": pod_template(name, **template),
-    }
-    return _object("apps/v1", "StatefulSet", name, spec=spec)
+    return manifests.stateful_set(name, replicas, pod=timed(**pod), namespace="")
 
 
-def daemon_set(name: str, **template: Any) -> Manifest:
+def daemon_set(name: str, **pod: Any) -> Manifest:
     """A DaemonSet that runs on every node, also on doomed ones."""
-    everywhere = [{"operator": "Exists"}]
-    spec = {
-        "selector": {"matchLabels": dict(selector(name))},
-        "template": pod_template(name, tolerations=everywhere, **template),
-    }
-    return _object("apps/v1", "DaemonSet", name, spec=spec)
+    return manifests.daemon_set(name, namespace="", **timed(**pod))
 
 
-def job(name: str, **template: Any) -> Manifest:
+def job(name: str, **pod: Any) -> Manifest:
     """A Job of one pod that runs on until it is told to go.
 
     A disruption does not count as a failure of it; any other failure ends it.
     """
-    spec = {
-        "backoffLimit": 0,
-        "podFailurePolicy": {
-            "rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]
-        },
-        "template": pod_template(name, restartPolicy="Never", **template),
-    }
-    return _object("batch/v1", "Job", name, spec=spec)
+    rules = [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]
+    return manifests.job(
+        name, pod=timed(**pod), namespace="", backoffLimit=0, podFailurePolicy={"rules": rules}
+    )
 
 
-def bare_pod(name: str, **template: Any) -> Manifest:
+def bare_pod(name: str, **pod: Any) -> Manifest:
     """A pod without a controller."""
-    made = pod_template(name, **template)
-    manifest = _object("v1", "Pod", name, spec=made["spec"])
-    manifest["metadata"] |= made["metadata"]
-    return manifest
+    return manifests.bare_pod(name, namespace="", **timed(**pod))
 
 
-def budget(name: str, **bound: int | str) -> Manifest:
+def budget(name: str, **bound: Any) -> Manifest:
     """A PodDisruptionBudget for the workload of this name: minAvailable=1 or maxUnavailable=0."""
-    spec = {"selector": {"matchLabels": dict(selector(name))}, **bound}
-    return _object("policy/v1", "PodDisruptionBudget", name, spec=spec)
+    return manifests.budget(name, namespace="", **bound)
 
 
 def pod_quota(pods: int) -> Manifest:
     """A quota that allows a namespace so many pods."""
-    return _object("v1", "ResourceQuota", "pods", spec={"hard": {"pods": str(pods)}})
+    return resource("ResourceQuota", "pods", spec={"hard": {"pods": str(pods)}})
 
 
 def volume(name: str, claim_namespace: str) -> Sequence[Manifest]:
     """A volume that one node can mount at a time, and the claim of the same name bound to it."""
+    made = f"{claim_namespace}-{name}"
     size = {"storage": "1Gi"}
+    both = {"accessModes": ["ReadWriteOnce"], "storageClassName": ""}
+    of_claim = {**both, "resources": {"requests": size}, "volumeName": made}
+    of_volume = {
+        **both,
+        "capacity": size,
+        "hostPath": {"path": f"/{name}"},
+        "persistentVolumeReclaimPolicy": "Retain",
+        "claimRef": {"name": name, "namespace": claim_namespace},
+    }
     return (
-        _object(
-            "v1",
-            "PersistentVolume",
-            f"{claim_namespace}-{name}",
-            spec={
-                "capacity": size,
-                "accessModes": ["ReadWriteOnce"],
-                "hostPath": {"path": f"/{name}"},
-                "storageClassName": "",
-                "persistentVolumeReclaimPolicy": "Retain",
-                "claimRef": {"name": name, "namespace": claim_namespace},
-            },
-        ),
-        _object(
-            "v1",
-            "PersistentVolumeClaim",
-            name,
-            spec={
-                "accessModes": ["ReadWriteOnce"],
-                "resources": {"requests": size},
-                "storageClassName": "",
-                "volumeName": f"{claim_namespace}-{name}",
-            },
-        ),
+        resource("PersistentVolume", made, spec=of_volume),
+        resource("PersistentVolumeClaim", name, spec=of_claim),
     )
-
-
-def _object(
-    api_version: str,
-    kind: str,
-    name: str,
-    *,
-    annotations: Mapping[str, str] | None = None,
-    spec: Manifest,
-) -> Manifest:
-    metadata = {"name": name, "annotations": dict(annotations or {})}
-    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}

@@ -12,7 +12,7 @@ from evenkeel_sandbox.simulator.api.objects import Obj
 from tests.e2e.application import Evenkeel
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment, selector
-from tests.fixtures.control_plane import ControlPlane
+from tests.kit.control_plane import ControlPlane
 
 pytestmark = pytest.mark.controlplane
 

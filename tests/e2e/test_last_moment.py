@@ -19,7 +19,7 @@ from tests.e2e.manifests import (
     stateful_set,
 )
 from tests.e2e.witness import Departure
-from tests.fixtures.control_plane import ControlPlane
+from tests.kit.control_plane import ControlPlane
 
 pytestmark = pytest.mark.controlplane
 

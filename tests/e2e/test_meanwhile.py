@@ -9,7 +9,7 @@ import pytest
 
 from tests.e2e.harness import Site
 from tests.e2e.manifests import NO_LOSS, budget, deployment, selector
-from tests.fixtures.control_plane import ControlPlane
+from tests.kit.control_plane import ControlPlane
 
 pytestmark = pytest.mark.controlplane
 

@@ -10,7 +10,7 @@ from evenkeel.adapters.aws.auto_scaling import AutoScaling
 from tests.e2e.application import HOOK
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment
-from tests.fixtures.auto_scaling import REGION, StubAutoScaling
+from tests.kit.auto_scaling import REGION, StubAutoScaling
 
 pytestmark = pytest.mark.controlplane
 

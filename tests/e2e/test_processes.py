@@ -17,7 +17,7 @@ from evenkeel.model import names
 from tests.e2e.application import Evenkeel
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment, selector
-from tests.fixtures.control_plane import ROOT
+from tests.kit.control_plane import ROOT
 
 pytestmark = pytest.mark.controlplane
 

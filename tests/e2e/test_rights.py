@@ -43,16 +43,9 @@ from evenkeel_runtime.poll.event_source import done
 from evenkeel_runtime.poll.in_process import InProcessQueue
 from tests.e2e.application import CLUSTER_NAME
 from tests.e2e.harness import Site
-from tests.e2e.manifests import (
-    Manifest,
-    bare_pod,
-    budget,
-    deployment,
-    job,
-    stateful_set,
-    volume,
-)
-from tests.fixtures.control_plane import ROOT, ControlPlane
+from tests.e2e.manifests import bare_pod, budget, deployment, job, stateful_set, volume
+from tests.kit.control_plane import ROOT, ControlPlane
+from tests.kit.manifests import Manifest
 
 pytestmark = pytest.mark.controlplane
 

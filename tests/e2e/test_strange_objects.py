@@ -8,7 +8,7 @@ import pytest
 from evenkeel.model import names
 from tests.e2e.harness import Site
 from tests.e2e.manifests import deployment
-from tests.fixtures.control_plane import ControlPlane
+from tests.kit.control_plane import ControlPlane
 
 pytestmark = pytest.mark.controlplane
 

@@ -24,7 +24,7 @@ from evenkeel_sandbox.simulator.api.objects import (
     node_of,
     uid_of,
 )
-from tests.fixtures.control_plane import ControlPlane
+from tests.kit.control_plane import ControlPlane
 
 
 def was_evicted(pod: Obj) -> bool:

@@ -11,7 +11,7 @@ from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.api.webhooks import Answer, Webhook
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.webhook import HandlerWebhook
-from tests.fixtures.drainer import Asking, Drainer
+from tests.kit.drainer import Asking, Drainer
 from tests.property.hands import Cause, Hands
 
 TOKEN = "0123456789abcdef" * 4

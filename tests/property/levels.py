@@ -27,7 +27,7 @@ from evenkeel.decisions.drain.plan import Plan
 from evenkeel.flows.drain.loop import Loop
 from evenkeel.flows.drain.workload.planning import Planner, WorkloadPlan
 from evenkeel.model.decision import Decision
-from tests.walk.copies import Copier
+from tests.property.walk.copies import Copier
 
 NOTHING = WorkloadPlan(plan=Plan())
 """The plan for a workload that has none."""

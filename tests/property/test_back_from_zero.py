@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from evenkeel.model import names
 from evenkeel.model.pod import Pod
-from tests.fixtures.autoscaler import Autoscaler
-from tests.fixtures.restoring import RestoreScene
+from tests.kit.autoscaler import Autoscaler
+from tests.kit.manifests import deployment
+from tests.kit.restoring import RestoreScene
 from tests.property.judging import tries
-from tests.unit.drain.manifests import deployment
 
 MINUTE = 60
 CALM = 16 * 3600

@@ -15,9 +15,9 @@ from hypothesis import example, given, note
 from hypothesis import strategies as st
 
 from evenkeel.model import names
-from tests.fixtures.restoring import RestoreScene
+from tests.kit.manifests import deployment
+from tests.kit.restoring import RestoreScene
 from tests.property.judging import tries
-from tests.unit.drain.manifests import deployment
 
 MINUTE = 60
 CALM = 12 * 3600

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from evenkeel.model import names
 from evenkeel.model.floor import read
-from tests.fixtures.restoring import RestoreScene
+from tests.kit.manifests import deployment, stateful_set
+from tests.kit.restoring import RestoreScene
 from tests.property.judging import IS_DEEP, tries
-from tests.unit.drain.manifests import deployment, stateful_set
 
 LARGEST = 50 if IS_DEEP else 9
 PATIENCE = 4 * 3600

@@ -36,7 +36,8 @@ from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
 from evenkeel_sandbox.simulator.staleness import NONE
-from tests.fixtures.drainer import Asking
+from tests.kit.drainer import Asking
+from tests.kit.manifests import PAUSED
 from tests.property import events, levels, manifests
 from tests.property.draining import Draining
 from tests.property.hands import Cause, Deed, Hands, SignedCluster
@@ -57,12 +58,6 @@ REDELIVERY: Final = timedelta(seconds=20)
 UNREADY_FOR: Final = timedelta(seconds=20)
 TURNS: Final = 10
 """After one of so many of the drain's turns its plans are looked at."""
-
-PAUSED: Final = {
-    "apiVersion": "v1",
-    "kind": "ConfigMap",
-    "metadata": {"name": names.PAUSED, "namespace": names.SYSTEM_NAMESPACE},
-}
 
 
 @dataclass(frozen=True, slots=True)

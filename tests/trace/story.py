@@ -10,9 +10,9 @@ from evenkeel.handlers import Handler
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Evict
 from evenkeel.ports import Arrival, Reply
-from tests.fixtures.scene import Scene
+from tests.kit.manifests import deployment
+from tests.kit.scene import Scene
 from tests.trace.calls import PLANNING, Arrived, Call, Said, Sent, Step, Trace
-from tests.unit.drain.manifests import deployment
 
 NOTICE: Final = "a notice arrives"
 MARKED: Final = "it is handled"

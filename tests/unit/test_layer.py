@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from tests.fixtures.control_plane import ROOT
+from tests.kit.control_plane import ROOT
 
 LAYER = ROOT / "layers" / "evenkeel"
 APPS = [path.parent.name for path in sorted((ROOT / "functions").glob("*/app.py"))]

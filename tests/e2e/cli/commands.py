@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.fixtures.control_plane import ROOT, ControlPlane
+from tests.kit.control_plane import ROOT, ControlPlane
 
 LONGEST = 240.0
 """Seconds that a command may run while a test reads what it prints."""

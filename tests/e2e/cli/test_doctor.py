@@ -11,7 +11,7 @@ from evenkeel.model import names
 from tests.e2e.cli.commands import evenkeel
 from tests.e2e.manifests import deployment
 from tests.e2e.placement.webhook import Ground, opened
-from tests.fixtures.control_plane import ROOT, ControlPlane
+from tests.kit.control_plane import ROOT, ControlPlane
 
 pytestmark = pytest.mark.controlplane
 

@@ -15,7 +15,7 @@ from tests.e2e.application import HOOK
 from tests.e2e.cli.commands import evenkeel, started
 from tests.e2e.harness import Site
 from tests.e2e.manifests import bare_pod, budget, deployment, stateful_set
-from tests.fixtures.auto_scaling import REGION, StubAutoScaling
+from tests.kit.auto_scaling import REGION, StubAutoScaling
 
 pytestmark = pytest.mark.controlplane
 

@@ -25,7 +25,7 @@ from evenkeel_cli.install.site import Place, Site
 from evenkeel_cli.manifests import Manifest
 from evenkeel_runtime.kubeconfig import from_kubeconfig
 from tests.e2e.manifests import bare_pod, deployment
-from tests.fixtures.control_plane import ROOT, ControlPlane
+from tests.kit.control_plane import ROOT, ControlPlane
 
 pytestmark = pytest.mark.controlplane
 

@@ -9,7 +9,7 @@ import pytest
 from evenkeel.model import names
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment
-from tests.fixtures.control_plane import ROOT
+from tests.kit.control_plane import ROOT
 
 pytestmark = pytest.mark.controlplane
 

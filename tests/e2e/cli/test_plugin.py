@@ -7,7 +7,7 @@ import pytest
 import evenkeel
 from tests.e2e.harness import Site
 from tests.e2e.manifests import deployment
-from tests.fixtures.control_plane import ROOT, ControlPlane
+from tests.kit.control_plane import ROOT, ControlPlane
 
 pytestmark = pytest.mark.controlplane
 

@@ -20,7 +20,7 @@ from evenkeel_cli.history.reading import read_files
 from tests.e2e.accounts import applied, kubeconfig_of
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment
-from tests.fixtures.control_plane import ROOT
+from tests.kit.control_plane import ROOT
 
 pytestmark = pytest.mark.controlplane
 

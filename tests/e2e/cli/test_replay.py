@@ -14,7 +14,7 @@ from evenkeel.model import names
 from tests.e2e.cli.commands import evenkeel, started
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment, stateful_set
-from tests.fixtures.control_plane import ROOT, ControlPlane
+from tests.kit.control_plane import ROOT, ControlPlane
 
 pytestmark = pytest.mark.controlplane
 

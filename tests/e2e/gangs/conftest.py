@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.fixtures.control_plane import ControlPlane
+from tests.kit.control_plane import ControlPlane
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from evenkeel.model.request import List, Listing, Selection
 from evenkeel_runtime.kubeconfig import from_kubeconfig
 from tests.e2e.gangs.test_gangs import group
 from tests.e2e.harness import Site
-from tests.unit.kubernetes.making import Lines
+from tests.unit.adapters.kubernetes.making import Lines
 
 pytestmark = pytest.mark.controlplane
 

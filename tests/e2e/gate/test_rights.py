@@ -27,8 +27,8 @@ from tests.e2e.test_rights import (
     kubeconfig_of,
     rights_in,
 )
-from tests.fixtures.control_plane import ControlPlane
-from tests.fixtures.reviews import Document, of_eviction, post
+from tests.kit.control_plane import ControlPlane
+from tests.kit.reviews import Document, of_eviction, post
 
 pytestmark = pytest.mark.controlplane
 

@@ -8,7 +8,7 @@ from tests.e2e.gate.draining import draining
 from tests.e2e.harness import Site
 from tests.e2e.manifests import deployment
 from tests.e2e.placement.webhook import EVENKEEL, Ground
-from tests.fixtures.control_plane import ROOT
+from tests.kit.control_plane import ROOT
 
 pytestmark = pytest.mark.controlplane
 

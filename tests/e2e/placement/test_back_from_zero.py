@@ -21,8 +21,8 @@ from tests.e2e.manifests import deployment
 from tests.e2e.placement.test_restore import all_ready
 from tests.e2e.placement.webhook import EVENKEEL, Ground, on_demand
 from tests.e2e.witness import Witness
-from tests.fixtures.autoscaler import requires_spot
-from tests.fixtures.control_plane import ROOT
+from tests.kit.autoscaler import requires_spot
+from tests.kit.control_plane import ROOT
 
 pytestmark = pytest.mark.controlplane
 

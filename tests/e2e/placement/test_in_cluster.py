@@ -9,7 +9,7 @@ from evenkeel.model import names
 from tests.e2e.accounts import SYSTEM, applied, kubeconfig_of
 from tests.e2e.manifests import deployment
 from tests.e2e.placement.webhook import Ground, on_demand
-from tests.fixtures.control_plane import ControlPlane
+from tests.kit.control_plane import ControlPlane
 
 pytestmark = pytest.mark.controlplane
 

@@ -12,7 +12,7 @@ from tests.e2e.manifests import deployment
 from tests.e2e.placement.test_restore import all_ready, planned, restore
 from tests.e2e.placement.webhook import Ground, opened
 from tests.e2e.witness import Witness
-from tests.fixtures.control_plane import ControlPlane
+from tests.kit.control_plane import ControlPlane
 
 pytestmark = pytest.mark.controlplane
 

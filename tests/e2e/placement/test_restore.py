@@ -16,7 +16,7 @@ from evenkeel_runtime.poll.in_process import InProcessQueue
 from tests.e2e.harness import ShiftedClock
 from tests.e2e.manifests import deployment, stateful_set
 from tests.e2e.placement.webhook import EVENKEEL, Ground, on_demand
-from tests.fixtures.control_plane import ROOT
+from tests.kit.control_plane import ROOT
 
 pytestmark = pytest.mark.controlplane
 

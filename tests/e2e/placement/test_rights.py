@@ -20,10 +20,11 @@ from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.kubeconfig import from_kubeconfig
 from tests.e2e.audit import Audit, audited
 from tests.e2e.harness import ShiftedClock
-from tests.e2e.manifests import Manifest, deployment, job, stateful_set
+from tests.e2e.manifests import deployment, job, stateful_set
 from tests.e2e.placement.webhook import Ground, on_demand
 from tests.e2e.test_rights import Right, allowed, kubeconfig_of
-from tests.fixtures.control_plane import ControlPlane
+from tests.kit.control_plane import ControlPlane
+from tests.kit.manifests import Manifest
 
 pytestmark = pytest.mark.controlplane
 

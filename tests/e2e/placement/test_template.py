@@ -27,7 +27,7 @@ BY_TEMPLATE = {names.PLACEMENT: names.BY_TEMPLATE}
 
 def apply(ground: Ground, manifest: dict[str, Any], **notes: str) -> None:
     """Apply a workload whose template places its pods."""
-    manifest["metadata"]["annotations"] |= BY_TEMPLATE | notes
+    manifest["metadata"].setdefault("annotations", {}).update(BY_TEMPLATE | notes)
     ground.apply(manifest)
 
 

@@ -16,8 +16,8 @@ from typing import Any
 import yaml
 
 from evenkeel.model import names
-from tests.fixtures.certificates import Authority
-from tests.fixtures.control_plane import ROOT, ControlPlane
+from tests.kit.certificates import Authority
+from tests.kit.control_plane import ROOT, ControlPlane
 
 CLUSTER_NAME = "e2e"
 COMMAND = "evenkeel_cli.main"

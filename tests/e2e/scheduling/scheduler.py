@@ -12,7 +12,7 @@ import yaml
 
 from tests.e2e.accounts import SYSTEM, applied, kubeconfig_of
 from tests.e2e.placement.webhook import Ground, printed
-from tests.fixtures.control_plane import ROOT, ControlPlane
+from tests.kit.control_plane import ROOT, ControlPlane
 
 ACCOUNT = "evenkeel-scheduler"
 LEASES = "coordination.k8s.io/v1"

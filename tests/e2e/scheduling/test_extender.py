@@ -8,11 +8,11 @@ import pytest
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
 from evenkeel_cli.schedulers import PROFILE
-from tests import builders
 from tests.e2e.accounts import kubeconfig_of
 from tests.e2e.manifests import deployment
 from tests.e2e.placement.webhook import Ground, on_demand
 from tests.e2e.scheduling.scheduler import SERVE, Scheduler, asking, running
+from tests.kit import builders
 
 pytestmark = pytest.mark.controlplane
 

@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 
 from bench.storm import metrics
-from tests.fixtures.control_plane import ControlPlane
+from tests.kit.control_plane import ControlPlane
 
 TOLD = """\
 # TYPE apiserver_request_total counter

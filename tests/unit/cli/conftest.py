@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.fixtures.scene import Scene
+from tests.kit.scene import Scene
 
 
 @pytest.fixture

@@ -39,12 +39,12 @@ from evenkeel_runtime.kubeconfig.files import ContextFacts
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
-from tests.builders import NOW, seconds
-from tests.fixtures.api_server import ScriptedServer, answer, refusal, serving
+from tests.kit.api_server import ScriptedServer, answer, refusal, serving
+from tests.kit.builders import NOW, seconds
+from tests.kit.manifests import deployment
 from tests.unit.cli import storms
 from tests.unit.cli.doctor.scripted import VERSION, Api, kubeconfig
 from tests.unit.cli.install.keeping import Account, Kept, a_site
-from tests.unit.drain.manifests import deployment
 
 ROOT = Path(__file__).resolve().parents[3]
 KEPT = Path(__file__).with_name("kept")

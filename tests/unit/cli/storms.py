@@ -7,8 +7,8 @@ import msgspec
 from evenkeel.adapters.telemetry import decision_log
 from evenkeel.model import names
 from evenkeel_cli import snapshot
-from tests.fixtures.scene import NOW, Scene
-from tests.unit.drain.manifests import RECREATE, bare_pod, deployment, job, stateful_set
+from tests.kit.manifests import RECREATE, bare_pod, deployment, job, stateful_set
+from tests.kit.scene import NOW, Scene
 
 LONG_AGO = 2020
 

@@ -9,7 +9,7 @@ from evenkeel.model.notice import Concern, Notice, NoticeKind
 from evenkeel_cli import binding
 from evenkeel_cli.binding import Wish
 from evenkeel_cli.errors import BadInputError
-from tests.builders import NOW
+from tests.kit.builders import NOW
 
 
 def node(name: str, instance_id: str = "", *, spot: bool = True) -> Node:

@@ -19,9 +19,9 @@ from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Patch, Request
 from evenkeel_cli import cancelling
-from tests.fixtures.nodes import is_marked
-from tests.fixtures.scene import Scene
-from tests.unit.drain.manifests import deployment
+from tests.kit.manifests import deployment
+from tests.kit.nodes import is_marked
+from tests.kit.scene import Scene
 
 
 @pytest.fixture

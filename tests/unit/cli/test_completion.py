@@ -16,7 +16,7 @@ from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
 from evenkeel_cli.main import main
-from tests.fixtures.api_server import hang, refusal, serving
+from tests.kit.api_server import hang, refusal, serving
 
 BASH = shutil.which("bash") or ""
 PROGRAMS = Path(sys.executable).parent

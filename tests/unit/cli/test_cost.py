@@ -13,7 +13,7 @@ from evenkeel_cli.cost.prices import TYPE, read
 from evenkeel_cli.main import main
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
-from tests.builders import NOW
+from tests.kit.builders import NOW
 
 HERE = "eu-central-1"
 TYPES = ("m6i.xlarge", "c6i.2xlarge", "r6i.xlarge", "g5.xlarge")

@@ -17,7 +17,7 @@ from evenkeel_cli.draining.pods import IN_TIME, Pods, Watch
 from evenkeel_cli.draining.run import summary
 from evenkeel_cli.duration import Duration
 from evenkeel_cli.ways import Situation
-from tests import builders
+from tests.kit import builders
 
 DURATION = Duration(SHORTEST, LONGEST)
 WEB = builders.replica_set(replicas=2)

@@ -7,7 +7,7 @@ from evenkeel.model.notice import NoticeKind
 from evenkeel_cli import events
 from evenkeel_cli.event_files import Flaw, Record
 from evenkeel_sandbox.events import REPLAY_SOURCE, Arriving, Place, at_time, for_instance, freshened
-from tests.builders import NOW, seconds
+from tests.kit.builders import NOW, seconds
 
 PLACE = Place("f.json", 3, 41)
 INSTANCE = "i-1234567890abcdef0"

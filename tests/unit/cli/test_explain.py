@@ -22,7 +22,7 @@ from evenkeel_cli.resource_quota import ResourceQuota
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
-from tests.builders import NOW
+from tests.kit.builders import NOW
 
 LOGIN = "shop/deploy/login"
 COSCHEDULED = "scheduling.x-k8s.io/pod-group"

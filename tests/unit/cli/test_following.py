@@ -16,9 +16,9 @@ from evenkeel_cli.following import REST, Seen, follow
 from evenkeel_cli.nodes.listing import GONE, listing
 from evenkeel_cli.nodes.looking import Looker
 from evenkeel_cli.output import Output
-from tests.fixtures.scene import Scene
+from tests.kit.manifests import bare_pod, deployment
+from tests.kit.scene import Scene
 from tests.unit.cli.watching import Look, Watched, watch
-from tests.unit.drain.manifests import bare_pod, deployment
 
 PAINTED = "\x1b[2K"
 """What a picture begins with: the lines of the one before are erased."""

@@ -15,8 +15,8 @@ from evenkeel_cli.headroom import printed
 from evenkeel_cli.main import main
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
-from tests.builders import NOW
-from tests.fixtures.api_server import answer, serving
+from tests.kit.api_server import answer, serving
+from tests.kit.builders import NOW
 from tests.unit.cli.doctor.scripted import Api, kubeconfig
 
 TOLD = ("--replicas", "3", "--cpu", "500m", "--memory", "1Gi")

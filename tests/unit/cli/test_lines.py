@@ -10,7 +10,7 @@ from evenkeel_cli import lines, words
 from evenkeel_cli.lines import Line
 from evenkeel_cli.pace import Pace
 from evenkeel_sandbox.simulator.clock import SimulatedClock
-from tests.builders import NOW, seconds
+from tests.kit.builders import NOW, seconds
 
 NODE = Reference(kind="Node", name="ip-10-0-0-1.eu-central-1.compute.internal")
 POD = Reference(kind="Pod", namespace="shop", name="web-1")

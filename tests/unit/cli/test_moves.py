@@ -12,7 +12,7 @@ from evenkeel_cli.journal import Journal
 from evenkeel_cli.moves import NO_WARNING, Fate, Move, fates
 from evenkeel_sandbox.observer.workloads import EVERYTHING, Observer
 from evenkeel_sandbox.simulator.clock import SimulatedClock
-from tests import builders
+from tests.kit import builders
 
 REPLICA_SET = builders.replica_set(replicas=2)
 POD = builders.pod(of=REPLICA_SET, node="n1")

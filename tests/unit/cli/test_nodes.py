@@ -16,9 +16,8 @@ from evenkeel_cli import pausing, snapshot
 from evenkeel_cli.main import main
 from evenkeel_cli.nodes.listing import DoomedNode, DoomedNodeList, in_short, listing, style_of
 from evenkeel_cli.nodes.looking import GOOD_FOR, Looker
-from tests.builders import notice
-from tests.fixtures.scene import Scene
-from tests.unit.drain.manifests import (
+from tests.kit.builders import notice
+from tests.kit.manifests import (
     RECREATE,
     apart,
     bare_pod,
@@ -27,6 +26,7 @@ from tests.unit.drain.manifests import (
     job,
     stateful_set,
 )
+from tests.kit.scene import Scene
 
 NEVER = {names.HANDOVER: "never"}
 GROUP = {

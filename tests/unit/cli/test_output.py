@@ -28,8 +28,8 @@ from evenkeel_cli.retry_on_conflict import change
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulation import nodes_of
 from evenkeel_sandbox.simulator.clock import SimulatedClock
-from tests.builders import NOW
-from tests.fixtures.api_server import serving
+from tests.kit.api_server import serving
+from tests.kit.builders import NOW
 from tests.unit.cli import screens
 
 SCHEMA = Path(__file__).resolve().parents[3] / "docs" / "reference" / "output.schema.json"

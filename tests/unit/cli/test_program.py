@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from evenkeel_cli.groups import COMMANDS
-from tests.fixtures.control_plane import ROOT
+from tests.kit.control_plane import ROOT
 
 CLI = ROOT / "src" / "evenkeel_cli"
 OWN_LINE = re.compile(rf"(?<!kubectl )\bevenkeel (?:{'|'.join(COMMANDS)})\b")

@@ -16,7 +16,7 @@ from evenkeel_cli.main import main
 from evenkeel_cli.snapshot import KINDS
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
-from tests.builders import NOW
+from tests.kit.builders import NOW
 
 EVENTS = Path(__file__).parents[3] / "events"
 WARNING = json.loads((EVENTS / "interruption-warning-terminate.json").read_text())

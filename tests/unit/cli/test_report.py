@@ -6,7 +6,7 @@ from evenkeel_cli.moves import Fate, Move
 from evenkeel_cli.output import Output
 from evenkeel_cli.report import Report
 from evenkeel_sandbox.observer.health import Health, Outage
-from tests.builders import NOW
+from tests.kit.builders import NOW
 
 WEB = Reference(kind="Deployment", namespace="shop", name="web")
 DOWN = Outage(NOW)

@@ -21,10 +21,9 @@ from evenkeel_cli.restoring.real import Restoring
 from evenkeel_cli.status.gather import gather
 from evenkeel_cli.status.listing import listing
 from evenkeel_cli.targets import Target
-from tests.fixtures.restoring import RestoreScene
-from tests.fixtures.scene import Scene
-from tests.unit.drain.conftest import SYSTEM
-from tests.unit.drain.manifests import deployment, stateful_set
+from tests.kit.manifests import SYSTEM, deployment, stateful_set
+from tests.kit.restoring import RestoreScene
+from tests.kit.scene import Scene
 
 KINDS = ("Namespace", "Node", "Deployment", "StatefulSet", "ReplicaSet", "Pod")
 

@@ -15,8 +15,8 @@ from evenkeel.model.affinity import NodeAffinity
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel_cli import schedulers
 from evenkeel_extender.store import SELECTIONS
-from tests.fixtures.certificates import Authority
-from tests.fixtures.control_plane import ROOT
+from tests.kit.certificates import Authority
+from tests.kit.control_plane import ROOT
 from tests.unit.cli.test_webhook import URL, run
 
 FOLDER = ROOT / "manifests" / "scheduler"

@@ -27,11 +27,11 @@ from evenkeel_cli.status.listing import GONE, WorkloadStatus, WorkloadStatusList
 from evenkeel_cli.words import workload_name
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
-from tests import builders
-from tests.builders import NOW, seconds
-from tests.fixtures.scene import Scene
+from tests.kit import builders
+from tests.kit.builders import NOW, seconds
+from tests.kit.manifests import deployment, stateful_set
+from tests.kit.scene import Scene
 from tests.unit.cli.watching import watch
-from tests.unit.drain.manifests import deployment, stateful_set
 
 
 def status(*arguments: str) -> Result:

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from evenkeel_cli.main import main
-from tests.fixtures.certificates import Authority
+from tests.kit.certificates import Authority
 
 TOKEN = "0123456789abcdef" * 4
 URL = f"https://10.0.0.1:8443/v1/{TOKEN}"

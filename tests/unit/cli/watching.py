@@ -10,7 +10,7 @@ from rich.console import Console
 from evenkeel_cli.console import PlainConsole
 from evenkeel_cli.following import Seen, follow
 from evenkeel_cli.output import Output
-from tests.fixtures.scene import Scene
+from tests.kit.scene import Scene
 
 type Look = Callable[[], Seen]
 

@@ -18,8 +18,8 @@ from evenkeel_extender import calls
 from evenkeel_extender.extender import Extender
 from evenkeel_extender.store import SELECTIONS, Store
 from evenkeel_hosting.memory import InMemoryRecorder
-from tests import builders
-from tests.builders import NOW
+from tests.kit import builders
+from tests.kit.builders import NOW
 from tests.unit.decisions.placement.pods import document
 
 ROOM = {"cpu": "8", "memory": "32Gi"}

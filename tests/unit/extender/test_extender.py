@@ -21,7 +21,7 @@ from evenkeel.settings import Mode
 from evenkeel_extender.calls import FILTER, PRIORITIZE
 from evenkeel_extender.node_scores import SHORT_FOR
 from evenkeel_extender.patience import PATIENCE, REST
-from tests import builders
+from tests.kit import builders
 from tests.unit.extender.scene import Scheduling, waiting
 
 SHOP: Mapping[str, Any] = {"namespace": "shop"}

@@ -19,8 +19,8 @@ from evenkeel.errors import NothingDoneError, SettingsError
 from evenkeel.handlers import Lazy
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.event_source import Context
-from tests.fixtures.api_server import Handler, ScriptedServer, answer, refusal, serving
-from tests.fixtures.certificates import Authority
+from tests.kit.api_server import Handler, ScriptedServer, answer, refusal, serving
+from tests.kit.certificates import Authority
 
 ROOT = Path(__file__).parents[3]
 FUNCTIONS = ROOT / "functions"

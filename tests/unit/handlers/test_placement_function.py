@@ -16,8 +16,8 @@ from evenkeel.errors import SettingsError
 from evenkeel_hosting import functions
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.event_source import Context
-from tests.fixtures.api_server import Handler, ScriptedServer, answer, refusal, serving
-from tests.fixtures.certificates import Authority
+from tests.kit.api_server import Handler, ScriptedServer, answer, refusal, serving
+from tests.kit.certificates import Authority
 
 TOKEN = "0123456789abcdef" * 4
 OWNER = {

@@ -7,7 +7,7 @@ import pytest
 
 from evenkeel.model.losses import COUNTS_FOR, Loss, losses_in, lost_pools, noted
 from evenkeel.model.pool import MOST, Pool
-from tests.builders import NOW, seconds
+from tests.kit.builders import NOW, seconds
 
 A, B = Pool("m5.large", "a"), Pool("c5.large", "b")
 

@@ -6,7 +6,7 @@ import pytest
 from evenkeel.model import names
 from evenkeel.model.ordinal import index_of, ordinal_of
 from evenkeel.model.workload import Ordinals
-from tests.builders import pod, replica_set, stateful_set
+from tests.kit.builders import pod, replica_set, stateful_set
 from tests.unit.decisions.placement.pods import new_pod
 
 DB = stateful_set("db")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.pool import AtMost, Pool, noted, pools_in, pools_of, read
-from tests import builders
+from tests.kit import builders
 
 M5: Mapping[str, str] = {names.INSTANCE_TYPE: "m5.large", names.ZONE: "eu-central-1a"}
 

@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from evenkeel.model.times import earliest, next_due
-from tests.builders import NOW, seconds
+from tests.kit.builders import NOW, seconds
 
 SOON, LATER, PAST = NOW + seconds(1), NOW + seconds(2), NOW - seconds(1)
 

@@ -10,7 +10,7 @@ import urllib3
 from evenkeel_runtime import metrics_port
 from evenkeel_runtime.metrics import PrometheusRecorder
 from evenkeel_runtime.metrics_port import MOST, serve
-from tests.fixtures.silence import silent
+from tests.kit.silence import silent
 
 
 class Port:

@@ -6,7 +6,8 @@ from evenkeel_sandbox.ec2 import SimulatedEc2
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
-from tests.builders import NOW, seconds
+from tests.kit.builders import NOW, seconds
+from tests.kit.manifests import resource
 
 INSTANCE = "i-1"
 
@@ -17,7 +18,7 @@ class Account:
     def __init__(self) -> None:
         self.clock = SimulatedClock(NOW)
         self.cluster = SimulatedCluster(self.clock)
-        self.cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}})
+        self.cluster.apply(resource("Node", "n1"))
         self.instances = SimulatedInstances(Instance(instance_id=INSTANCE, state="running"))
         self.lost: list[float] = []
         self.ec2 = SimulatedEc2(self.clock, self.cluster, self.instances, self._lose)

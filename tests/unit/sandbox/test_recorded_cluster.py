@@ -16,7 +16,7 @@ from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.recorded_cluster import RecordedCluster
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
-from tests.builders import NOW
+from tests.kit.builders import NOW
 
 select = partial(Selection[Any])
 

@@ -10,7 +10,7 @@ from evenkeel_sandbox import snapshot_cluster
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
-from tests.builders import NOW, seconds
+from tests.kit.builders import NOW, seconds
 
 
 def exported(cluster: SimulatedCluster, *kinds: str) -> bytes:

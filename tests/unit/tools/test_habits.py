@@ -8,7 +8,7 @@ import yaml
 from click.testing import CliRunner
 
 from evenkeel_cli.main import main
-from tests.fixtures.control_plane import ROOT
+from tests.kit.control_plane import ROOT
 
 FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
 TOLD = ("CONTRIBUTING.md", "README.md", "tests/README.md", ".pre-commit-config.yaml")

@@ -6,8 +6,8 @@ import sys
 
 from evenkeel.model import names
 from evenkeel.model.reasons import Reason
-from tests.fixtures.control_plane import ROOT
-from tests.template.sources import variables
+from tests.kit.control_plane import ROOT
+from tests.stack.sources import variables
 
 REFERENCE = ROOT / "docs" / "reference"
 

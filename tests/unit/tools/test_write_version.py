@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from tests.fixtures.control_plane import ROOT
+from tests.kit.control_plane import ROOT
 
 
 def test_the_version_of_the_rights_is_written_down() -> None:

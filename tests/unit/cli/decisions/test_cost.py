@@ -15,8 +15,8 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool
 from evenkeel_cli.decisions.cost import Bill, Cost, Share, reckon
 from evenkeel_cli.decisions.prices import A_THIRD, HOURS, Prices, PriceSource, region_of
-from tests import builders
-from tests.builders import NOW
+from tests.kit import builders
+from tests.kit.builders import NOW
 from tests.unit.decisions.restore.cases import (
     ROOM,
     case,

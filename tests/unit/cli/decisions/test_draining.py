@@ -11,8 +11,8 @@ from evenkeel.model.hook import Hook
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, NodeNotice, Notice, NoticeKind
 from evenkeel_cli.decisions import draining
-from tests import builders
-from tests.builders import NOW, patched
+from tests.kit import builders
+from tests.kit.builders import NOW, patched
 
 UNTIL = NOW + timedelta(minutes=15)
 MARKED = builders.notice(NoticeKind.DRAIN, deadline=UNTIL, event_id="drain-0", keep_cordon=True)

@@ -16,7 +16,7 @@ from evenkeel.model.pool import Pool
 from evenkeel.model.release import ReleaseReason
 from evenkeel_cli.decisions.remarks import Remark, of_pools, of_standing
 from evenkeel_cli.decisions.waiting import waiting
-from tests import builders
+from tests.kit import builders
 from tests.unit.decisions.floor.standings import (
     FLEET,
     REPLICA_SET,

@@ -8,8 +8,8 @@ import pytest
 from evenkeel.model import names
 from evenkeel.model.release import Asked, ReleaseReason
 from evenkeel_cli.decisions.waiting import waiting
-from tests import builders
-from tests.builders import NOW
+from tests.kit import builders
+from tests.kit.builders import NOW
 
 WEB = builders.replica_set(replicas=1)
 

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from evenkeel_cli.doctor import version
-from tests.fixtures.api_server import Handler, ScriptedServer, Step, answer, refusal
+from tests.kit.api_server import Handler, ScriptedServer, Step, answer, refusal
 
 HOOKS = {
     "mutatingwebhookconfigurations/evenkeel": ("placement.evenkeel.dev", "managed"),

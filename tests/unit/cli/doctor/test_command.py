@@ -14,13 +14,13 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel_cli.doctor import rights
 from evenkeel_cli.install import certificate
 from evenkeel_cli.main import main
-from tests.fixtures.api_server import (
+from tests.kit.api_server import (
     answer,
     hang,
     refusal,
     serving,
 )
-from tests.fixtures.certificates import Authority
+from tests.kit.certificates import Authority
 from tests.unit.cli.doctor.scripted import HOOKS, Api, items, kubeconfig
 
 METRICS = """\

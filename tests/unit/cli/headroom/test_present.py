@@ -25,13 +25,13 @@ from evenkeel_cli.status.gather import gather
 from evenkeel_cli.targets import Target
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
-from tests import builders
-from tests.builders import NOW, seconds
-from tests.fixtures.api_server import refusal, serving
+from tests.kit import builders
+from tests.kit.api_server import refusal, serving
+from tests.kit.builders import NOW, seconds
+from tests.kit.manifests import deployment as manifest
 from tests.unit.cli.doctor.checking import BROKEN, FINE, NOT_LOOKED, check
 from tests.unit.cli.doctor.scripted import Api, kubeconfig
 from tests.unit.decisions.restore.cases import case, deployment, pods_of, waiting
-from tests.unit.drain.manifests import deployment as manifest
 
 ROOM = Room(2, Size(500, GI))
 NONE = Need.of(())

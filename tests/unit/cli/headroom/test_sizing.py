@@ -21,8 +21,8 @@ from evenkeel_cli.headroom.sizing import (
     room_for,
     size_of,
 )
-from tests import builders
-from tests.builders import NOW
+from tests.kit import builders
+from tests.kit.builders import NOW
 from tests.unit.decisions.restore.cases import (
     case,
     deployment,

@@ -25,7 +25,7 @@ from evenkeel_cli.history import reading
 from evenkeel_cli.history.incident import NoteRecord
 from evenkeel_cli.history.reading import Found
 from evenkeel_sandbox.simulator.clock import SimulatedClock
-from tests.builders import NOW
+from tests.kit.builders import NOW
 
 POD = Reference("Pod", "web-1", "shop", "uid-1")
 WEB = Reference("Deployment", "web", "shop", "uid-2")

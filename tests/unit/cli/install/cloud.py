@@ -16,7 +16,7 @@ from evenkeel_cli.aws.asking import Aws
 from evenkeel_cli.aws.eks import Described
 from evenkeel_cli.install.build import Build, Piece
 from evenkeel_cli.install.site import Place, Site
-from tests.fixtures.api_server import HandClock
+from tests.kit.api_server import HandClock
 from tests.unit.cli.install.keeping import NOW, REGION, STACK
 from tests.unit.cli.install.killing import WRITES
 

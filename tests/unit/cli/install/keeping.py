@@ -12,7 +12,7 @@ from evenkeel_cli.aws.eks import Described
 from evenkeel_cli.install.objects import Objects, title
 from evenkeel_cli.install.site import Place, Site
 from evenkeel_cli.manifests import Manifest
-from tests.fixtures.api_server import HandClock
+from tests.kit.api_server import HandClock
 
 NOW = datetime.fromisoformat("2026-11-23T12:00:00Z")
 REGION = "eu-central-1"

@@ -10,7 +10,7 @@ import evenkeel
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.install import build, template, zips
 from evenkeel_hosting import files
-from tests.template.cloudformation import TEMPLATE, load
+from tests.stack.cloudformation import TEMPLATE, load
 
 CODE = {
     f"python/evenkeel/{path}": content

@@ -12,7 +12,7 @@ from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.install.change_set import ChangeSets, Wanted
 from evenkeel_cli.install.following import Ended, Following
 from evenkeel_cli.install.patience import ImpatientClock, TimeIsUpError
-from tests.fixtures.api_server import HandClock
+from tests.kit.api_server import HandClock
 from tests.unit.cli.install.cloud import Cloud, a_cloud, a_site, told
 from tests.unit.cli.install.keeping import REGION, STACK
 

@@ -18,7 +18,7 @@ from evenkeel_cli.install.objects import title
 from evenkeel_cli.install.traces import NOTES
 from evenkeel_cli.manifests import Manifest
 from evenkeel_hosting.files import ROOT
-from tests.template.cloudformation import load
+from tests.stack.cloudformation import load
 from tests.unit.cli.install.keeping import Account, Kept, a_site
 
 FOLDER = ROOT / "manifests"

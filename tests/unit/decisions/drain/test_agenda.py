@@ -24,8 +24,8 @@ from evenkeel.decisions.drain.agenda import (
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Evict
-from tests import builders
-from tests.builders import NOW, seconds
+from tests.kit import builders
+from tests.kit.builders import NOW, seconds
 
 DEPLOYMENT = builders.deployment()
 REPLICA_SET = builders.replica_set(of=DEPLOYMENT)

@@ -24,9 +24,9 @@ from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Evict
-from tests import builders
-from tests.builders import NOW, seconds
-from tests.effort import measured
+from tests.kit import builders
+from tests.kit.builders import NOW, seconds
+from tests.kit.effort import measured
 
 WARNING, HINT = builders.notice(), builders.hint()
 EVICT_BY = WARNING.deadline - seconds(30) - EVICTION_OVERHEAD

@@ -19,9 +19,9 @@ from evenkeel.model.meta import Condition, LabelSelector
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.workload import ReplicaSet
-from tests import builders
-from tests.builders import LONG_AGO, NOW, seconds
-from tests.effort import measured
+from tests.kit import builders
+from tests.kit.builders import LONG_AGO, NOW, seconds
+from tests.kit.effort import measured
 
 REPLICA_SET = builders.replica_set(replicas=3)
 DOOMS = {

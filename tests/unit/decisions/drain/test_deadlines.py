@@ -14,8 +14,8 @@ from evenkeel.decisions.drain.deadlines import (
 )
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.release import ReleaseReason
-from tests import builders
-from tests.builders import NOW, seconds
+from tests.kit import builders
+from tests.kit.builders import NOW, seconds
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.times import in_words
-from tests import builders
-from tests.builders import NOW, patched, seconds
+from tests.kit import builders
+from tests.kit.builders import NOW, patched, seconds
 
 READY_AT = NOW + seconds(4)
 """When the replacement became Ready, with the release at NOW."""

@@ -30,8 +30,8 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.workload import Job
-from tests import builders
-from tests.builders import NOW, seconds
+from tests.kit import builders
+from tests.kit.builders import NOW, seconds
 
 COSCHEDULED = {"scheduling.x-k8s.io/pod-group": "train"}
 EARLIER = {"pod-group.scheduling.sigs.k8s.io": "train"}

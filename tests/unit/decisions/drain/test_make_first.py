@@ -24,9 +24,9 @@ from evenkeel.model.pool import Pool
 from evenkeel.model.release import COOLDOWN_FIRST, LONGEST_RELEASE, Cooldown, ReleaseReason
 from evenkeel.model.request import Delete, Evict
 from evenkeel.model.workload import Deployment, ReplicaSet
-from tests import builders
-from tests.builders import NOW, patched, seconds
-from tests.effort import measured
+from tests.kit import builders
+from tests.kit.builders import NOW, patched, seconds
+from tests.kit.effort import measured
 
 WARNING, HINT = builders.notice(), builders.hint()
 DYING, HINTED = {"n1": WARNING}, {"n1": HINT}

@@ -10,7 +10,7 @@ from evenkeel.model.cluster_objects import PodDisruptionBudgetSpec
 from evenkeel.model.gang import PodGroup
 from evenkeel.model.meta import LabelSelector, Reference
 from evenkeel.model.workload import ReplicaSet
-from tests import builders
+from tests.kit import builders
 
 
 def test_a_pod_has_the_budgets_that_select_its_labels_and_none_without_a_selector() -> None:

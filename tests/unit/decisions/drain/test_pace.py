@@ -18,8 +18,8 @@ from evenkeel.model.decision import Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
-from tests import builders
-from tests.builders import NOW, patched, seconds
+from tests.kit import builders
+from tests.kit.builders import NOW, patched, seconds
 
 type Waiting = tuple[Census, Sequence[Candidate]]
 

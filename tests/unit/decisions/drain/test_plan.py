@@ -14,8 +14,8 @@ from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.decision import Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.reasons import Reason
-from tests import builders
-from tests.builders import NOW, patched, seconds
+from tests.kit import builders
+from tests.kit.builders import NOW, patched, seconds
 
 WARNING, HINT = builders.notice(), builders.hint()
 REPLICA_SET = builders.replica_set(replicas=4)

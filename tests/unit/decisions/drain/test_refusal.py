@@ -14,8 +14,8 @@ from evenkeel.model.meta import Condition
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Delete
 from evenkeel.model.workload import Controller
-from tests import builders
-from tests.builders import NOW, seconds
+from tests.kit import builders
+from tests.kit.builders import NOW, seconds
 
 LEAVE = {names.AT_DEADLINE: "leave"}
 

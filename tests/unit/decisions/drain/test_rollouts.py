@@ -11,8 +11,8 @@ from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.plan import Plan
 from evenkeel.decisions.drain.plan import plan as decide
 from evenkeel.model.decision import Verb
-from tests import builders
-from tests.builders import NOW, seconds
+from tests.kit import builders
+from tests.kit.builders import NOW, seconds
 
 WARNING = builders.notice()
 EVICT_BY = WARNING.deadline - seconds(31)

@@ -15,8 +15,8 @@ from evenkeel.model.cluster_objects import NetworkPolicy
 from evenkeel.model.meta import LabelSelector, LabelSelectorRequirement, OwnerReference
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import Deployment, ReplicaSet
-from tests import builders
-from tests.builders import NOW
+from tests.kit import builders
+from tests.kit.builders import NOW
 
 NOTHING = NamespaceObjects()
 

@@ -14,8 +14,8 @@ from evenkeel.model.decision import Verb
 from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool
 from evenkeel.model.release import ReleaseReason
-from tests import builders
-from tests.builders import NOW, seconds
+from tests.kit import builders
+from tests.kit.builders import NOW, seconds
 
 SPOT, ON_DEMAND = Capacity.SPOT, Capacity.ON_DEMAND
 NODES = {"o1": None, "o2": None, "s1": Pool(zone="a"), "s2": Pool(zone="b")}

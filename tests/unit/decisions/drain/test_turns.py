@@ -21,8 +21,8 @@ from evenkeel.model.refused import MOST_TRIES, Refused
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Evict
 from evenkeel.model.workload import ReplicaSet
-from tests import builders
-from tests.builders import LONG_AGO, NOW, patched, seconds
+from tests.kit import builders
+from tests.kit.builders import LONG_AGO, NOW, patched, seconds
 
 WARNING, HINT = builders.notice(), builders.hint()
 DYING = {"n1": WARNING}

@@ -21,8 +21,8 @@ from evenkeel.model.release import (
 )
 from evenkeel.model.request import Delete, Evict, Operation, Patch
 from evenkeel.model.workload import Deployment
-from tests import builders
-from tests.builders import NOW, patched
+from tests.kit import builders
+from tests.kit.builders import NOW, patched
 
 REPLICA_SET = builders.replica_set()
 RELEASE = builders.release(REPLICA_SET)

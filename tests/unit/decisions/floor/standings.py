@@ -9,7 +9,7 @@ from evenkeel.decisions.restore.snapshot import Fleet
 from evenkeel.model.floor import Floor, Unit
 from evenkeel.model.meta import Condition
 from evenkeel.model.pod import Pod
-from tests import builders
+from tests.kit import builders
 
 SPOT, ON_DEMAND = builders.node("s1", spot=True), builders.node("o1", spot=False)
 FLEET = Fleet({node.name: node for node in (SPOT, ON_DEMAND)}, frozenset(), {})

@@ -8,7 +8,7 @@ from evenkeel.decisions.floor.source import FloorOf, Source, floor_of
 from evenkeel.model import names
 from evenkeel.model.floor import ALL, MAJORITY_OF_ALL, NONE, Floor, Unit
 from evenkeel.model.workload import Workload
-from tests import builders
+from tests.kit import builders
 
 TWO = Floor(Unit.REPLICAS, 2)
 

@@ -1,7 +1,7 @@
 """Where a workload stands: its replicas by capacity type."""
 
 from evenkeel.model.floor import NONE
-from tests import builders
+from tests.kit import builders
 from tests.unit.decisions.floor.standings import REPLICA_SET, TWO, pods, standing
 
 

@@ -18,8 +18,8 @@ from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.workload import Deployment, ReplicaSet
-from tests import builders
-from tests.builders import NOW, patched, release_on, seconds
+from tests.kit import builders
+from tests.kit.builders import NOW, patched, release_on, seconds
 
 PATIENCE = timedelta(minutes=5)
 KUBECTL = Evictor(username="alice")

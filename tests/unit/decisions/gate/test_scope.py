@@ -11,7 +11,7 @@ from evenkeel.model import names
 from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.meta import Metadata
 from evenkeel.model.reasons import Reason
-from tests import builders
+from tests.kit import builders
 
 OWNED = builders.owner(builders.replica_set())
 HANDOVER = Route(way=Way.HANDOVER, reason=Reason.MAKE_BEFORE_BREAK, message="")

@@ -21,8 +21,8 @@ from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node, Taint
 from evenkeel.model.notice import InstanceAction, NodeNotice, NoticeKind
-from tests import builders
-from tests.builders import NOW, patched, seconds
+from tests.kit import builders
+from tests.kit.builders import NOW, patched, seconds
 
 WARNING, HINT = builders.notice(), builders.hint()
 LEAD = seconds(60)

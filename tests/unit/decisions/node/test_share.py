@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from evenkeel.decisions.node.share import admitted
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
-from tests import builders
-from tests.builders import NOW, seconds
+from tests.kit import builders
+from tests.kit.builders import NOW, seconds
 
 type Hinted = tuple[Node, NodeNotice]
 

@@ -9,7 +9,7 @@ from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.placement import NewPod
 from evenkeel.model.request import Operation
 from evenkeel_sandbox.simulator.api.patches import json_patch
-from tests.builders import owner_reference
+from tests.kit.builders import owner_reference
 
 KEYS = (
     "node.kubernetes.io/capacity",

@@ -13,7 +13,7 @@ from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
 from evenkeel.model.meta import label_holds
 from evenkeel.model.placement import placed_as, placed_of
 from evenkeel.model.pool import Pool
-from tests.builders import NOW
+from tests.kit.builders import NOW
 from tests.unit.decisions.placement.pods import (
     KEYS,
     Document,

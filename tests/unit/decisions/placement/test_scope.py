@@ -13,7 +13,7 @@ from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.meta import Metadata, OwnerReference
 from evenkeel.model.workload import Job, ReplicaSet, StatefulSet
-from tests.builders import foreign_owner, job, replica_set, stateful_set
+from tests.kit.builders import foreign_owner, job, replica_set, stateful_set
 from tests.unit.decisions.placement.pods import KEYS, clause, new_pod, read, required, term
 
 

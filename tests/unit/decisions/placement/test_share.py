@@ -9,7 +9,7 @@ from evenkeel.decisions.placement.share import share_of
 from evenkeel.decisions.placement.verdict import Chosen, Counted
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.workload import Ordinals, StatefulSet
-from tests.builders import deployment, job, replica_set, stateful_set
+from tests.kit.builders import deployment, job, replica_set, stateful_set
 from tests.unit.decisions.placement.pods import new_pod
 
 ON_DEMAND = "evenkeel.dev/on-demand"

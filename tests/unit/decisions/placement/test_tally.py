@@ -11,7 +11,7 @@ from evenkeel.decisions.placement.tally import Free, Full, Tally, Unconfirmed, t
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.meta import Reference
 from evenkeel.model.placement import Claim, Placed, claims_of, new_claim, placed_as
-from tests.builders import NOW
+from tests.kit.builders import NOW
 
 EXPIRY = timedelta(seconds=1.5)
 CONTROLLER = Reference(kind="ReplicaSet", namespace="shop", name="web", uid="u1")

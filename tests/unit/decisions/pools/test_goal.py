@@ -4,7 +4,7 @@ import pytest
 
 from evenkeel.decisions.pools.goal import goal_of
 from evenkeel.model import names
-from tests import builders
+from tests.kit import builders
 
 
 def says(text: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evenkeel.decisions.pools.spread import spread_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool
-from tests import builders
+from tests.kit import builders
 
 A, B = Pool("m5.large", "a"), Pool("m5.large", "b")
 POOLS = {"a1": A, "a2": A, "b1": B, "o1": None}

@@ -8,8 +8,8 @@ from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.losses import Loss
 from evenkeel.model.notice import NoticeKind
 from evenkeel.model.pool import Pool
-from tests import builders
-from tests.builders import NOW
+from tests.kit import builders
+from tests.kit.builders import NOW
 
 
 def test_a_spot_node_with_a_warning_tells_of_its_pool() -> None:

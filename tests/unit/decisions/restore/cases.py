@@ -24,8 +24,8 @@ from evenkeel.model.placement import Placed
 from evenkeel.model.pod import Pod
 from evenkeel.model.spot_rest import SpotRest
 from evenkeel.model.workload import Deployment, PodTemplate, ReplicaSet, StatefulSet
-from tests import builders
-from tests.builders import LONG_AGO, NOW
+from tests.kit import builders
+from tests.kit.builders import LONG_AGO, NOW
 
 SPOT, ON_DEMAND = Capacity.SPOT, Capacity.ON_DEMAND
 ROOM = {"cpu": "4", "memory": "16Gi", "pods": "110"}

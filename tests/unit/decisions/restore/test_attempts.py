@@ -23,8 +23,8 @@ from evenkeel.model.pool import Pool
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Create
 from evenkeel.model.spot_rest import NEVER, SpotRest
-from tests import builders
-from tests.builders import NOW, cooldown, metadata, patched, release_on
+from tests.kit import builders
+from tests.kit.builders import NOW, cooldown, metadata, patched, release_on
 from tests.unit.decisions.restore.cases import (
     SPOT,
     case,

@@ -12,7 +12,7 @@ from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.move import Restored
 from evenkeel.model.release import COOLDOWN_FIRST, FORGOTTEN_AFTER
-from tests.builders import NOW, cooldown, patched
+from tests.kit.builders import NOW, cooldown, patched
 from tests.unit.decisions.restore.cases import (
     ON_DEMAND,
     SPOT,

@@ -18,8 +18,8 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Create, Patch
 from evenkeel.model.workload import Deployment
-from tests import builders
-from tests.builders import NOW, metadata, patched, release_on, seconds
+from tests.kit import builders
+from tests.kit.builders import NOW, metadata, patched, release_on, seconds
 from tests.unit.decisions.restore.cases import (
     ON_DEMAND,
     SPOT,

@@ -26,8 +26,8 @@ from evenkeel.model.gang import (
 )
 from evenkeel.model.move import Restored
 from evenkeel.model.request import Patch
-from tests import builders
-from tests.builders import patched, release_on
+from tests.kit import builders
+from tests.kit.builders import patched, release_on
 from tests.unit.decisions.restore.cases import (
     ON_DEMAND,
     SPOT,

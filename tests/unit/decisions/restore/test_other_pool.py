@@ -22,8 +22,8 @@ from evenkeel.model.pool import Pool
 from evenkeel.model.release import rest_after
 from evenkeel.model.request import Create
 from evenkeel.model.spot_rest import SpotRest
-from tests import builders
-from tests.builders import NOW, patched, release_on, seconds
+from tests.kit import builders
+from tests.kit.builders import NOW, patched, release_on, seconds
 from tests.unit.decisions.restore.cases import (
     SPOT,
     case,

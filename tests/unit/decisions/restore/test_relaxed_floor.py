@@ -10,7 +10,7 @@ from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.placement import Relaxation, is_relaxed, relaxed_until
 from evenkeel.model.request import Delete
-from tests.builders import NOW, patched
+from tests.kit.builders import NOW, patched
 from tests.unit.decisions.restore.cases import (
     SPOT,
     case,

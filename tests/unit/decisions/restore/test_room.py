@@ -12,7 +12,7 @@ from evenkeel.model.losses import Loss
 from evenkeel.model.node import Node, Taint
 from evenkeel.model.pod import Container, ResourceRequirements
 from evenkeel.model.pool import Pool
-from tests import builders
+from tests.kit import builders
 from tests.unit.decisions.restore.cases import ON_DEMAND, SPOT, fleet, node
 
 

@@ -13,8 +13,8 @@ from evenkeel.model.decision import Verb
 from evenkeel.model.move import Restored, move_of
 from evenkeel.model.request import Create, Evict
 from evenkeel.model.workload import Ordinals, StatefulSetStatus, StatefulSetStrategy
-from tests import builders
-from tests.builders import NOW, patched
+from tests.kit import builders
+from tests.kit.builders import NOW, patched
 from tests.unit.decisions.restore.cases import (
     ON_DEMAND,
     SPOT,

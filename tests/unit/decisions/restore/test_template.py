@@ -19,8 +19,8 @@ from evenkeel.model.node import Taint
 from evenkeel.model.request import Create, Delete
 from evenkeel.model.template import Rather, Written, new_trace
 from evenkeel.model.workload import OrdinalUpdate, StatefulSetStrategy
-from tests import builders
-from tests.builders import LONG_AGO, NOW
+from tests.kit import builders
+from tests.kit.builders import LONG_AGO, NOW
 from tests.unit.decisions.restore.cases import (
     case,
     deployment,

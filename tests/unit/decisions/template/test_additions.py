@@ -20,8 +20,8 @@ from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import WELL_KNOWN, Capacity
 from evenkeel.model.meta import LabelSelector
 from evenkeel.model.template import Rather, Written
-from tests import builders
-from tests.builders import NOW
+from tests.kit import builders
+from tests.kit.builders import NOW
 from tests.unit.decisions.template.patching import patched
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

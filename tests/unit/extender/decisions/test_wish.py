@@ -14,8 +14,8 @@ from evenkeel.model.placement import Relaxation
 from evenkeel.model.workload import Deployment, StatefulSet
 from evenkeel_extender.decisions.wish import EITHER, Wish, by_count, by_floor, needs_no_owner
 from evenkeel_extender.messages import PendingPod
-from tests import builders
-from tests.builders import NOW, seconds
+from tests.kit import builders
+from tests.kit.builders import NOW, seconds
 from tests.unit.decisions.placement.pods import document
 
 HOME = Namespace(metadata=builders.metadata("shop", namespace="", labels={names.MANAGED: "true"}))

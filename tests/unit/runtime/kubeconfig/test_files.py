@@ -13,9 +13,9 @@ import yaml
 from evenkeel.errors import SettingsError, UnauthenticatedError
 from evenkeel_runtime.kubeconfig import files as kubeconfig
 from evenkeel_runtime.kubeconfig import from_kubeconfig
-from tests.fixtures.api_server import HandClock, ScriptedServer, answer, refusal, serving
-from tests.fixtures.certificates import Authority
-from tests.unit.kubernetes.making import READ, error_of, pod, tokens_seen
+from tests.kit.api_server import HandClock, ScriptedServer, answer, refusal, serving
+from tests.kit.certificates import Authority
+from tests.unit.adapters.kubernetes.making import READ, error_of, pod, tokens_seen
 
 DONE = answer(200, pod())
 EXEC_API = "client.authentication.k8s.io/v1"

@@ -14,9 +14,9 @@ from evenkeel.errors import SettingsError, UnauthenticatedError
 from evenkeel_runtime.kubeconfig import files as kubeconfig
 from evenkeel_runtime.kubeconfig import from_kubeconfig
 from evenkeel_runtime.kubeconfig.in_cluster import Pod
-from tests.fixtures.api_server import HandClock, ScriptedServer, answer, refusal, serving
-from tests.fixtures.certificates import Authority
-from tests.unit.kubernetes.making import READ, error_of, pod, tokens_seen
+from tests.kit.api_server import HandClock, ScriptedServer, answer, refusal, serving
+from tests.kit.certificates import Authority
+from tests.unit.adapters.kubernetes.making import READ, error_of, pod, tokens_seen
 
 
 @pytest.fixture

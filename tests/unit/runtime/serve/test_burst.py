@@ -18,7 +18,7 @@ from evenkeel.settings import GateSettings, Mode
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.serve import sharing
 from evenkeel_runtime.serve.sharing import SharingCluster
-from tests.unit.placement.scene import Scene, apply_patch, event, pod, review
+from tests.stories.placement.scene import Scene, apply_patch, event, pod, review
 
 A_MINUTE = timedelta(minutes=1)
 """No review takes so long, however slow the machine is."""

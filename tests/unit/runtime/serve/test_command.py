@@ -18,11 +18,11 @@ import yaml
 
 from evenkeel_runtime import metrics_port
 from evenkeel_runtime.serve.slots import MOST
-from tests.fixtures.api_server import Handler, answer, refusal, serving
-from tests.fixtures.certificates import Authority
-from tests.fixtures.control_plane import ROOT
-from tests.fixtures.silence import silent
-from tests.unit.placement.scene import review
+from tests.kit.api_server import Handler, answer, refusal, serving
+from tests.kit.certificates import Authority
+from tests.kit.control_plane import ROOT
+from tests.kit.silence import silent
+from tests.stories.placement.scene import review
 
 TOKEN = "0123456789abcdef" * 4
 OWNER = {

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from evenkeel_runtime.serve import connection, server
-from tests.fixtures.served import PATH, Served
-from tests.fixtures.silence import silent
+from tests.kit.served import PATH, Served
+from tests.kit.silence import silent
 
 ZEROS = b"0" * 12
 

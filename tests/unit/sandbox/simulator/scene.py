@@ -8,6 +8,7 @@ from evenkeel_sandbox.simulator.api.objects import Obj, is_ready
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.options import SimulatorOptions
+from tests.kit.manifests import resource
 
 SECOND = timedelta(seconds=1)
 
@@ -55,23 +56,16 @@ def template(app: str, annotations: Mapping[str, str] | None = None, **spec: Any
 
 def workload(kind: str, name: str, pods: Obj | None = None, **spec: Any) -> Obj:
     """A Deployment or a StatefulSet of pods labelled with its name, in ``shop``."""
-    return {
-        "apiVersion": "apps/v1",
-        "kind": kind,
-        "metadata": {"name": name, "namespace": "shop"},
-        "spec": {
-            "selector": {"matchLabels": {"app": name}},
-            "template": pods or template(name),
-            **spec,
-        },
-    }
+    of_pods = {"selector": {"matchLabels": {"app": name}}, "template": pods or template(name)}
+    return resource(kind, name, "shop", spec={**of_pods, **spec})
 
 
 def pod(name: str, annotations: Mapping[str, str] | None = None, **spec: Any) -> Obj:
     """A bare pod in ``shop``."""
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, "namespace": "shop", "annotations": dict(annotations or {})},
-        "spec": {"containers": [{"name": "main", "image": "image"}], **spec},
-    }
+    return resource(
+        "Pod",
+        name,
+        "shop",
+        notes=dict(annotations or {}),
+        spec={"containers": [{"name": "main", "image": "image"}], **spec},
+    )

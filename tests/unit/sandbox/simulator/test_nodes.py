@@ -10,6 +10,7 @@ from evenkeel_sandbox.simulator.api.objects import (
     node_of,
 )
 from evenkeel_sandbox.simulator.options import SimulatorOptions
+from tests.kit.manifests import resource
 from tests.unit.sandbox.simulator.scene import SECOND, Scene, pod, template, workload
 
 OUT_OF_SERVICE = {"key": "node.kubernetes.io/out-of-service", "effect": "NoExecute"}
@@ -35,14 +36,7 @@ def lose(scene: Scene) -> str:
 
 def taint(scene: Scene, name: str) -> None:
     taints = scene.one("Node", name)["spec"].get("taints", [])
-    scene.cluster.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "Node",
-            "metadata": {"name": name},
-            "spec": {"taints": [*taints, OUT_OF_SERVICE]},
-        }
-    )
+    scene.cluster.apply(resource("Node", name, spec={"taints": [*taints, OUT_OF_SERVICE]}))
 
 
 def test_a_silent_node_becomes_unreachable_and_its_pods_not_ready(scene: Scene) -> None:
@@ -117,23 +111,12 @@ def test_a_volume_waits_for_minutes_when_the_node_is_not_said_to_be_off(scene: S
 def test_a_second_pod_waits_when_the_first_uses_the_volume_on_another_node() -> None:
     scene = Scene(2, SimulatorOptions(seed=3))
     scene.cluster.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "PersistentVolumeClaim",
-            "metadata": {"name": "data", "namespace": "shop"},
-            "spec": {"accessModes": ["ReadWriteOnce"]},
-        }
+        resource("PersistentVolumeClaim", "data", "shop", spec={"accessModes": ["ReadWriteOnce"]})
     )
     volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
     hostname = "kubernetes.io/hostname"
     for i in range(2):
-        scene.cluster.apply(
-            {
-                "apiVersion": "v1",
-                "kind": "Node",
-                "metadata": {"name": f"n{i}", "labels": {hostname: f"n{i}"}},
-            }
-        )
+        scene.cluster.apply(resource("Node", f"n{i}", labels={hostname: f"n{i}"}))
     scene.cluster.apply(pod("first", volumes=volumes, nodeSelector={hostname: "n0"}))
     scene.wait(5)
     scene.cluster.apply(pod("same-node", volumes=volumes, nodeSelector={hostname: "n0"}))

@@ -9,6 +9,7 @@ from evenkeel.model.cluster_objects import ConfigMap
 from evenkeel.model.request import Get, Patch, Request
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.session import Result
+from tests.kit.manifests import resource
 from tests.unit.sandbox.simulator.scene import SECOND, Scene, workload
 
 LATENCY = timedelta(milliseconds=10)
@@ -16,9 +17,7 @@ LATENCY = timedelta(milliseconds=10)
 
 def scene(**options: float) -> Scene:
     made = Scene(0, SimulatorOptions(latency=LATENCY, **options))  # type: ignore[arg-type]  # a test names them
-    made.cluster.apply(
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "namespace": "shop"}}
-    )
+    made.cluster.apply(resource("ConfigMap", "x", "shop"))
     return made
 
 

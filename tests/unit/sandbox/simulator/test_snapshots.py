@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from evenkeel_sandbox.simulator.api.objects import Obj, is_ready
+from tests.kit.manifests import resource
 from tests.unit.sandbox.simulator.scene import Scene, node, template, workload
 
 
@@ -16,12 +17,12 @@ def original() -> Scene:
         workload("Deployment", "web", replicas=3),
         workload("StatefulSet", "db", replicas=2),
         workload("Deployment", "broken", template("broken", {"evenkeel.test/ready-after": "9h"})),
-        {
-            "apiVersion": "policy/v1",
-            "kind": "PodDisruptionBudget",
-            "metadata": {"name": "web", "namespace": "shop"},
-            "spec": {"selector": {"matchLabels": {"app": "web"}}, "minAvailable": 2},
-        },
+        resource(
+            "PodDisruptionBudget",
+            "web",
+            "shop",
+            spec={"selector": {"matchLabels": {"app": "web"}}, "minAvailable": 2},
+        ),
     )
     scene.wait(30)
     return scene
@@ -29,7 +30,7 @@ def original() -> Scene:
 
 def loaded(original: Scene, *, without: tuple[str, ...] = ()) -> Scene:
     copy = Scene(0)
-    copy.cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
+    copy.cluster.apply(resource("Namespace", "shop"))
     kinds = ("Node", "Deployment", "ReplicaSet", "StatefulSet", "PodDisruptionBudget", "Pod")
     copy.cluster.load(
         *(o for kind in kinds if kind not in without for o in original.cluster.objects(kind))
@@ -96,7 +97,7 @@ def test_a_set_keeps_its_pods_when_its_revisions_have_other_names(original: Scen
         return changed
 
     copy = Scene(0)
-    copy.cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
+    copy.cluster.apply(resource("Namespace", "shop"))
     kinds = ("Node", "StatefulSet", "Pod")
     copy.cluster.load(*(renamed(o) for kind in kinds for o in original.cluster.objects(kind)))
     copy.wait(600)

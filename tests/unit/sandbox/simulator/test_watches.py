@@ -10,6 +10,7 @@ from evenkeel.model.request import Change, List, Relisted, Selection
 from evenkeel.ports import Arrival
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.session import SimulatedSession
+from tests.kit.manifests import resource
 from tests.unit.sandbox.simulator.scene import SECOND, Scene
 
 SELECTION = Selection(ConfigMap, "shop", labels="marked")
@@ -31,14 +32,7 @@ def session(scene: Scene) -> Iterator[SimulatedSession]:
 
 def write(scene: Scene, name: str, **data: str) -> None:
     labels = {"marked": "yes"}
-    scene.cluster.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": name, "namespace": "shop", "labels": labels},
-            "data": data,
-        }
-    )
+    scene.cluster.apply(resource("ConfigMap", name, "shop", labels=labels, data=data))
 
 
 def kinds(arrivals: list[Arrival] | tuple[Arrival, ...] | object) -> list[str]:
@@ -101,7 +95,7 @@ def test_a_long_history_of_others_forces_a_relist_only_without_bookmarks() -> No
             session.next(SECOND)
             for _ in range(20):
                 scene.cluster.apply(
-                    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "x"}},
+                    resource("Namespace", "x"),
                 )
                 scene.cluster.delete("Namespace", "x")
             scene.wait(quiet_for)

@@ -13,6 +13,7 @@ import yaml
 from evenkeel.errors import ForbiddenError, UnavailableError
 from evenkeel_sandbox.simulator.api.objects import Obj
 from evenkeel_sandbox.simulator.api.webhooks import MANAGED, Answer, CallFailedError, Webhook
+from tests.kit.manifests import resource
 from tests.unit.sandbox.simulator.scene import Scene, pod, template, workload
 
 MANIFEST = Path(__file__).parents[4] / "manifests" / "webhook" / "webhook.yaml"
@@ -174,12 +175,7 @@ def test_each_webhook_sees_what_the_one_before_made_of_the_pod(scene: Scene) -> 
 
 
 def test_a_quota_judges_the_pod_after_the_webhook(scene: Scene) -> None:
-    quota: Obj = {
-        "apiVersion": "v1",
-        "kind": "ResourceQuota",
-        "metadata": {"name": "small", "namespace": "shop"},
-        "spec": {"hard": {"requests.cpu": "1"}},
-    }
+    quota: Obj = resource("ResourceQuota", "small", "shop", spec={"hard": {"requests.cpu": "1"}})
     scene.cluster.apply(quota)
     scene.wait(1)
     add = {"op": "add", "path": "/spec/containers/0/resources", "value": {"requests": {"cpu": "2"}}}

@@ -17,7 +17,8 @@ from evenkeel_sandbox.storms import drainer
 from evenkeel_sandbox.storms.autoscaler import Autoscaler
 from evenkeel_sandbox.storms.drainer import Drainer, Tell
 from evenkeel_sandbox.storms.starts import kind_of, node_start_of, start_seconds_of
-from tests.builders import NOW
+from tests.kit.builders import NOW
+from tests.kit.manifests import resource
 
 AFTER = timedelta(seconds=60)
 
@@ -123,7 +124,7 @@ def test_no_node_comes_for_a_pod_that_fits_on_none(
     scaler = Autoscaler(clock, cluster, WELL_KNOWN, lambda new: cluster.apply(*new), after=AFTER)
     pod = {"containers": [{"name": "big", "resources": {"requests": {"cpu": "500"}}}]}
     cluster.apply(
-        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "big"}, "spec": pod},
+        resource("Pod", "big", spec=pod),
     )
     clock.advance(timedelta(minutes=5))
     assert (waiting(cluster), scaler.made) == (1, 0)
@@ -188,12 +189,12 @@ def test_a_budget_keeps_a_pod_from_eviction_and_not_from_deletion(
 ) -> None:
     (pod, *_) = [each for each in cluster.objects("Pod") if node_of(each) == "node-0"]
     labels, namespace = pod["metadata"]["labels"], pod["metadata"]["namespace"]
-    budget = {
-        "apiVersion": "policy/v1",
-        "kind": "PodDisruptionBudget",
-        "metadata": {"name": "all", "namespace": namespace},
-        "spec": {"maxUnavailable": 0, "selector": {"matchLabels": {"app": labels["app"]}}},
-    }
+    budget = resource(
+        "PodDisruptionBudget",
+        "all",
+        namespace,
+        spec={"maxUnavailable": 0, "selector": {"matchLabels": {"app": labels["app"]}}},
+    )
     cluster.apply(budget)
     clock.advance(timedelta(seconds=1))
     evicting = Drainer(clock, cluster, drainer.evict)

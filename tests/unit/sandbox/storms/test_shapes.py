@@ -7,7 +7,7 @@ import pytest
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.pool import Pool
 from evenkeel_sandbox.storms.shapes import Nodes, OnePool, Shape, Share, pools_among
-from tests import builders
+from tests.kit import builders
 
 SPREAD = timedelta(seconds=180)
 POOLS = {Pool("m5", "a"): [f"m{n}" for n in range(6)], Pool("c5", "a"): ["c0", "c1", "c2", "c3"]}

@@ -1,0 +1,108 @@
+"""A scene with restore's schedule and the webhook beside the handover function."""
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any
+
+from evenkeel.handlers import Handler, placement, restore
+from evenkeel.model import names
+from evenkeel.model.decision import Decision
+from evenkeel.model.request import Create, Delete, Evict, Patch, Request
+from evenkeel.ports import Clock, Cluster
+from evenkeel.settings import GateSettings, Mode, PlacementSettings, RestoreSettings
+from evenkeel_sandbox.simulator.api.webhooks import Webhook
+from evenkeel_sandbox.simulator.event_source import SimulatedSchedule
+from evenkeel_sandbox.simulator.options import SimulatorOptions
+from evenkeel_sandbox.simulator.webhook import HandlerWebhook
+from tests.kit.scene import CALM, CLUSTER, Function, Scene
+
+TOKEN = "0123456789abcdef" * 4
+EVERY = timedelta(minutes=1)
+
+
+class RestoreScene(Scene):
+    """A scene whose namespace ``default`` is managed; ``webhook`` may be set down.
+
+    Restore comes once a minute from ``begin`` on.
+    """
+
+    def __init__(
+        self,
+        mode: Mode = Mode.ACT,
+        options: SimulatorOptions = CALM,
+        every: timedelta = EVERY,
+        **settings: Any,
+    ) -> None:
+        super().__init__(mode, options)
+        self._restore_settings = settings
+        self._every = every
+        self.webhook = HandlerWebhook(self.cluster, TOKEN, self._placement)
+        self.cluster.ask(Webhook(self.webhook))
+        self.manage("default")
+
+    def die_after(self, writes: int) -> None:
+        """Let restore die after so many of its writes; 0: never."""
+        numbers = itertools.count(1)
+
+        def count(request: Request, proceed: Callable[[], Any]) -> Any:
+            answer = proceed()
+            running = self.restoring.running
+            is_write = isinstance(request, Patch | Create | Delete | Evict)
+            if running and is_write and next(numbers) == writes:
+                for process in running:
+                    process.kill()
+            return answer
+
+        self.cluster.intercept(count)
+
+    def manage(self, namespace: str, **notes: str) -> None:
+        """Let a namespace take part; ``notes`` are its annotations."""
+        metadata = {"name": namespace, "labels": {names.MANAGED: "true"}, "annotations": notes}
+        self.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+
+    def add_nodes(self, prefix: str, count: int, *, spot: bool, room: str = "") -> None:
+        """Add several nodes, ``<prefix>0`` and so on."""
+        for number in range(count):
+            self.add_node(f"{prefix}{number}", spot=spot, room=room)
+
+    def remove_nodes(self, prefix: str) -> None:
+        """Take nodes away at once, without a word."""
+        for obj in self.cluster.objects("Node"):
+            name = obj["metadata"]["name"]
+            if name.startswith(prefix):
+                self.cluster.kill_node(name, timedelta())
+
+    def begin(self) -> None:
+        self.restoring = SimulatedSchedule(self.clock, Function(self._restore), every=self._every)
+        super().begin()
+
+    def split(self, app: str) -> Mapping[str, int]:
+        """How many live pods of a workload are on which capacity type, or on none."""
+        spot = {
+            obj["metadata"]["name"]: obj["metadata"]["labels"]["karpenter.sh/capacity-type"]
+            for obj in self.cluster.objects("Node")
+        }
+        return Counter(spot.get(pod.spec.node_name, "none") for pod in self.pods(app) if pod.active)
+
+    def moves(self, app: str = "") -> list[Decision]:
+        """Restore's moves that were begun."""
+        return [
+            decision
+            for _, decision in self.told()
+            if decision.reason in ("AboveFloor", "FloorMissing")
+            and decision.workload is not None
+            and decision.write is not None
+            and app in ("", decision.workload.name)
+        ]
+
+    def _placement(self, cluster: Cluster, clock: Clock) -> Handler:
+        settings = PlacementSettings(mode=Mode.ACT, cluster_name=CLUSTER, tokens=(TOKEN,))
+        return placement.build(
+            settings, GateSettings(mode=settings.mode), cluster, clock, self.recorder
+        )
+
+    def _restore(self) -> Handler:
+        settings = RestoreSettings(mode=self._mode, cluster_name=CLUSTER, **self._restore_settings)
+        return restore.build(settings, self.cluster, self.wake_ups, self.clock, self.recorder)

@@ -1,0 +1,121 @@
+"""What AWS is asked and told of an instance's end: for a lifecycle hook, and after its deadline."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.model import names
+from evenkeel_hosting.events import schedule_event
+from tests.e2e.manifests import deployment, stateful_set
+from tests.stack.deployed.conftest import HOOK, Deployed, notice
+
+pytestmark = pytest.mark.stack
+
+GROUP = "workers"
+LEASE = ("coordination.k8s.io/v1", "Lease", "evenkeel-handover", names.SYSTEM_NAMESPACE)
+OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
+
+
+def wait_for_pods(stack: Deployed, namespace: str, node: str) -> None:
+    """Wait until all pods of a namespace are Ready on one node."""
+
+    def are_there() -> bool:
+        pods = stack.control_plane.items("v1", "Pod", namespace)
+        return bool(pods) and all(
+            pod["spec"].get("nodeName") == node and is_ready(pod) for pod in pods
+        )
+
+    stack.control_plane.wait_for(f"all pods on {node}", are_there, seconds=60)
+
+
+def is_ready(pod: dict[str, Any]) -> bool:
+    conditions = pod["status"].get("conditions", [])
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
+
+def apply(stack: Deployed, namespace: str, manifest: dict[str, Any]) -> None:
+    manifest["metadata"]["namespace"] = namespace
+    stack.control_plane.apply(manifest)
+
+
+def test_a_group_waits_for_its_lifecycle_hook_until_the_pods_are_elsewhere(
+    stack: Deployed, namespace: str
+) -> None:
+    stack.ministack.client("autoscaling").put_lifecycle_hook(
+        AutoScalingGroupName=GROUP,
+        LifecycleHookName=HOOK,
+        LifecycleTransition="autoscaling:EC2_INSTANCE_TERMINATING",
+        HeartbeatTimeout=30,
+    )
+    doomed, instance_id = stack.add_node(spot=False)
+    apply(stack, namespace, deployment("web", 2))
+    wait_for_pods(stack, namespace, doomed.name)
+    refuge, _ = stack.add_node(spot=False)
+
+    stack.put_event(instance_id, "lifecycle-action-terminate")
+
+    done, wait_for = stack.ministack.compute.done, stack.control_plane.wait_for
+    wait_for("a heartbeat", lambda: done("RecordLifecycleActionHeartbeat", InstanceId=instance_id))
+    assert done("DescribeLifecycleHooks", AutoScalingGroupName=GROUP)
+    wait_for_pods(stack, namespace, refuge.name)
+    wait_for(
+        "the group to be let go on", lambda: done("CompleteLifecycleAction", InstanceId=instance_id)
+    )
+
+
+def test_the_volumes_of_an_instance_that_is_off_are_freed(stack: Deployed, namespace: str) -> None:
+    node, instance_id = stack.add_node()
+    apply(stack, namespace, stateful_set("db", 1, grace=300, stop="290s"))
+    wait_for_pods(stack, namespace, node.name)
+    stack.ministack.client("ec2").terminate_instances(InstanceIds=[instance_id])
+
+    stack.put_event(instance_id, "state-change-terminated")
+
+    def is_freed() -> bool:
+        taints = stack.control_plane.get("v1", "Node", node.name)["spec"].get("taints", [])
+        return any((t["key"], t.get("value")) == (OUT_OF_SERVICE, "evenkeel") for t in taints)
+
+    stack.control_plane.wait_for("the node to be out of service", is_freed)
+
+
+@pytest.mark.usefixtures("namespace")
+def test_the_mark_of_an_instance_that_lives_on_is_lifted(stack: Deployed) -> None:
+    """EC2 is asked a minute after the deadline, which was two minutes after the warning."""
+    node, instance_id = stack.add_node()
+    late = SystemClock().now() - timedelta(seconds=170)
+
+    stack.send("NoticeQueueUrl", json.dumps(notice(instance_id) | {"time": late.isoformat()}))
+
+    stack.control_plane.wait_for(
+        "EC2 to be asked",
+        lambda: any(
+            "InstanceRunning" in line and node.name in line for line in stack.log_of("Handover")
+        ),
+        seconds=60,
+    )
+    stack.control_plane.wait_for("the node to be usable", lambda: not stack.is_cordoned(node))
+
+
+@pytest.mark.usefixtures("namespace")
+def test_the_schedule_sends_a_wake_up_where_none_is_on_its_way(stack: Deployed) -> None:
+    """A node waits for its deadline; its wake-up is lost, with the Lease that has a note of it."""
+    client, queue = stack.ministack.client("lambda"), stack.outputs["WakeUpQueueUrl"]
+    function = stack.physical_id("HandoverFunction")
+    (mapping,) = client.list_event_source_mappings(FunctionName=function)["EventSourceMappings"]
+    client.update_event_source_mapping(UUID=mapping["UUID"], Enabled=False)
+    try:
+        node, instance_id = stack.add_node()
+        stack.put_event(instance_id)
+        stack.control_plane.wait_for("the node to be cordoned", lambda: stack.is_cordoned(node))
+        stack.control_plane.wait_for("its wake-up", lambda: any(stack.counts("WakeUpQueueUrl")))
+        stack.ministack.client("sqs").purge_queue(QueueUrl=queue)
+        stack.control_plane.delete(*LEASE)
+
+        stack.invoke("HandoverFunction", schedule_event(SystemClock().now()))
+
+        assert any(stack.counts("WakeUpQueueUrl"))
+    finally:
+        client.update_event_source_mapping(UUID=mapping["UUID"], Enabled=True)

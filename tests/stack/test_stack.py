@@ -1,0 +1,317 @@
+"""What template.yaml says, read from the template itself."""
+
+import re
+from datetime import timedelta
+
+import pytest
+
+from evenkeel import settings
+from evenkeel.decisions.notice.result import NO_ANSWER_DELAY
+from evenkeel.flows.interruption.flow import PATIENCE
+from evenkeel.handlers.interruption import MALFORMED_DELAY
+from tests.stack.cloudformation import REGION, Stack, deployed, load
+from tests.stack.sets import CLUSTER, LOGGING, NETWORK, POLLING
+from tests.stack.sources import variables
+
+FUNCTIONS = {"InterruptionFunction": "NoticeQueue", "HandoverFunction": "WakeUpQueue"}
+ROLES = {"InterruptionFunction": "InterruptionRole", "HandoverFunction": "HandoverRole"}
+
+
+@pytest.fixture(scope="module")
+def stack() -> Stack:
+    return deployed(**CLUSTER)
+
+
+# Settings
+
+
+def test_the_functions_find_their_settings_in_their_environments(stack: Stack) -> None:
+    region = {settings.connection.REGION: REGION}
+    notices = stack.environment("InterruptionFunction") | region
+    wake_ups = stack.environment("HandoverFunction") | region
+    interruption = settings.InterruptionSettings.from_environment(notices)
+    handover = settings.HandoverSettings.from_environment(wake_ups)
+    for environ in (notices, wake_ups):
+        connection = settings.ConnectionSettings.from_environment(environ)
+        assert connection.cluster_name == "prod"
+        assert connection.endpoint == CLUSTER["ClusterEndpoint"]
+    assert interruption.notice_queue_url.endswith("/NoticeQueue")
+    assert interruption.wake_up_queue_url == handover.wake_up_queue_url
+    assert handover.wake_up_queue_url.endswith("/WakeUpQueue")
+
+
+def test_it_observes_and_reads_no_replays_unless_told_otherwise(stack: Stack) -> None:
+    environ = stack.environment("InterruptionFunction")
+    assert environ[settings.shared.MODE] == "observe"
+    assert environ[settings.interruption.REPLAY_SOURCE] == ""
+    assert stack.environment("HandoverFunction")[settings.shared.MODE] == "observe"
+
+
+def test_what_a_parameter_leaves_open_is_what_the_settings_would_take(stack: Stack) -> None:
+    told = stack.environment("HandoverFunction")
+    untold: dict[str, str] = {
+        name: told[name]
+        for name in (
+            settings.shared.MODE,
+            settings.shared.CLUSTER_NAME,
+            settings.shared.WAKE_UP_QUEUE_URL,
+        )
+    }
+    same = {settings.handover.LOG_STREAM: "same"}
+    assert settings.HandoverSettings.from_environment(told | same) == (
+        settings.HandoverSettings.from_environment(untold | same)
+    )
+    connection = ("EVENKEEL_CLUSTER_NAME", "EVENKEEL_CLUSTER_ENDPOINT", "EVENKEEL_CLUSTER_CA")
+    region = {settings.connection.REGION: REGION}
+    assert settings.ConnectionSettings.from_environment(told | region) == (
+        settings.ConnectionSettings.from_environment({n: told[n] for n in connection} | region)
+    )
+
+
+def test_every_setting_can_be_set_and_nothing_else_is() -> None:
+    stack = deployed(**CLUSTER, WebhookToken="z" * 43)
+    known = {name for name in variables() if name.startswith("EVENKEEL_")}
+    functions = (*FUNCTIONS, "PlacementFunction", "RestoreFunction")
+    set_ = {name for function in functions for name in stack.environment(function)}
+    assert set_ == known
+
+
+# Times
+
+
+@pytest.mark.parametrize(("function", "queue"), FUNCTIONS.items())
+def test_a_message_stays_invisible_while_its_function_may_run(
+    function: str, queue: str, stack: Stack
+) -> None:
+    assert stack.of(queue)["VisibilityTimeout"] >= stack.of(function)["Timeout"]
+    assert stack.of("HandoverFunction")["Timeout"] == settings.HANDOVER_TIMEOUT.total_seconds()
+    assert stack.of("RestoreFunction")["Timeout"] > settings.LONGEST_RESTORE.total_seconds()
+
+
+def test_a_notice_is_tried_for_as_long_as_it_counts_and_then_becomes_a_dead_letter(
+    stack: Stack,
+) -> None:
+    queue = stack.of("NoticeQueue")
+    tries, kept = queue["RedrivePolicy"]["maxReceiveCount"], queue["MessageRetentionPeriod"]
+    assert tries * NO_ANSWER_DELAY > PATIENCE
+    assert tries * (MALFORMED_DELAY + timedelta(seconds=1)) < timedelta(seconds=kept)
+
+
+def test_dead_letters_are_kept_for_as_long_as_sqs_keeps_anything(stack: Stack) -> None:
+    for queue in ("NoticeDeadLetters", "WakeUpDeadLetters"):
+        assert stack.of(queue)["MessageRetentionPeriod"] == 14 * 24 * 3600
+    for queue in FUNCTIONS.values():
+        letters = f"{queue.removesuffix('Queue')}DeadLetters.Arn"
+        assert stack.of(queue)["RedrivePolicy"]["deadLetterTargetArn"] == letters
+
+
+def test_no_notice_is_delivered_that_is_older_than_its_instance(stack: Stack) -> None:
+    for rule in stack.names("AWS::Events::Rule"):
+        (target,) = stack.of(rule)["Targets"]
+        assert target["Arn"] == "NoticeQueue.Arn"
+        assert target["RetryPolicy"] == {"MaximumEventAgeInSeconds": 120}
+        assert target["DeadLetterConfig"] == {"Arn": "NoticeDeadLetters.Arn"}
+
+
+def test_a_minutes_call_is_not_made_up_for(stack: Stack) -> None:
+    handover = stack.of("HandoverFunction")
+    schedule = handover["Events"]["EveryMinute"]
+    assert schedule["Type"] == "ScheduleV2"
+    assert schedule["Properties"]["ScheduleExpression"] == "rate(1 minute)"
+    for retries in (schedule["Properties"]["RetryPolicy"], handover["EventInvokeConfig"]):
+        assert retries == {"MaximumRetryAttempts": 0, "MaximumEventAgeInSeconds": 60}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_batch_fails_in_part_and_waits_for_nothing(function: str, stack: Stack) -> None:
+    (mapping,) = (e for e in stack.of(function)["Events"].values() if e["Type"] == "SQS")
+    properties = mapping["Properties"]
+    assert properties["Queue"] == f"{FUNCTIONS[function]}.Arn"
+    assert properties["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert properties["BatchSize"] == 10
+    assert "MaximumBatchingWindowInSeconds" not in properties
+    at_once = properties["ScalingConfig"]["MaximumConcurrency"]
+    assert at_once == (2 if function == "HandoverFunction" else 10)
+
+
+# Rights
+
+
+@pytest.mark.parametrize(
+    ("role", "queues", "logs"),
+    [
+        (
+            "InterruptionRole",
+            {
+                "NoticeQueue.Arn": POLLING | {"sqs:ChangeMessageVisibility"},
+                "WakeUpQueue.Arn": {"sqs:SendMessage"},
+            },
+            "InterruptionLogs.Arn",
+        ),
+        (
+            "HandoverRole",
+            {"WakeUpQueue.Arn": POLLING | {"sqs:ChangeMessageVisibility", "sqs:SendMessage"}},
+            "HandoverLogs.Arn",
+        ),
+    ],
+)
+def test_each_action_is_allowed_on_the_one_resource_that_it_is_for(
+    role: str, queues: dict[str, set[str]], logs: str, stack: Stack
+) -> None:
+    allowed: dict[str, set[str]] = {}
+    for action, resource in stack.statements(role):
+        allowed.setdefault(resource, set()).add(action)
+    # DescribeInstances knows no resources.
+    assert allowed == queues | {logs: LOGGING, "*": {"ec2:DescribeInstances"}}
+    assert "ManagedPolicyArns" not in stack.of(role)
+
+
+def test_a_lifecycle_hook_is_heeded_and_allowed_only_where_one_is_named(stack: Stack) -> None:
+    hooked = deployed(**CLUSTER, LifecycleHook="evenkeel")
+    assert set(hooked.names("AWS::Events::Rule")) - set(stack.names("AWS::Events::Rule")) == {
+        "LifecycleActionRule"
+    }
+    pattern = hooked.of("LifecycleActionRule")["EventPattern"]
+    assert pattern["detail"] == {"LifecycleHookName": ["evenkeel"]}
+    more = {
+        role: set(hooked.statements(role)) - set(stack.statements(role))
+        for role in (*ROLES.values(), "RestoreRole")
+    }
+    groups = f"arn:aws:autoscaling:{REGION}:123456789012:autoScalingGroup:*"
+    assert more == {
+        "InterruptionRole": {("autoscaling:DescribeLifecycleHooks", "*")},
+        "HandoverRole": {
+            ("autoscaling:CompleteLifecycleAction", groups),
+            ("autoscaling:RecordLifecycleActionHeartbeat", groups),
+        },
+        "RestoreRole": set(),
+    }
+    for policy in ("NoticeQueuePolicy", "NoticeDeadLettersPolicy"):
+        (statement,) = hooked.of(policy)["PolicyDocument"]["Statement"]
+        sources = statement["Condition"]["ArnEquals"]["aws:SourceArn"]
+        assert "LifecycleActionRule.Arn" in sources
+    for function in FUNCTIONS:
+        environ = hooked.environment(function)
+        assert environ[settings.shared.LIFECYCLE_HOOK] == "evenkeel"
+        assert stack.environment(function)[settings.shared.LIFECYCLE_HOOK] == ""
+
+
+def test_a_role_may_be_put_into_a_network_only_where_there_is_one(stack: Stack) -> None:
+    inside = deployed(**CLUSTER, SubnetIds="subnet-1,subnet-2", SecurityGroupIds="sg-1")
+    assert inside.globals["Function"]["VpcConfig"] == {
+        "SubnetIds": ["subnet-1", "subnet-2"],
+        "SecurityGroupIds": ["sg-1"],
+    }
+    assert "VpcConfig" not in stack.globals["Function"]
+    for role in ROLES.values():
+        more = set(inside.statements(role)) - set(stack.statements(role))
+        assert more == {(action, "*") for action in NETWORK}
+
+
+def test_only_our_rules_may_send_notices(stack: Stack) -> None:
+    rules = {f"{rule}.Arn" for rule in stack.names("AWS::Events::Rule")}
+    policies = [stack.of(name) for name in stack.names("AWS::SQS::QueuePolicy")]
+    assert [p["Queues"][0].rpartition("/")[2] for p in policies] == [
+        "NoticeQueue",
+        "NoticeDeadLetters",
+    ]
+    for policy in policies:
+        (statement,) = policy["PolicyDocument"]["Statement"]
+        assert statement["Principal"] == {"Service": "events.amazonaws.com"}
+        assert statement["Action"] == "sqs:SendMessage"
+        assert set(statement["Condition"]["ArnEquals"]["aws:SourceArn"]) == rules
+
+
+def test_each_function_has_a_role_a_log_group_and_a_group_in_the_cluster(stack: Stack) -> None:
+    for function, role in ROLES.items():
+        name = function.removesuffix("Function")
+        assert stack.of(function)["Role"] == f"{role}.Arn"
+        assert stack.of(function)["LoggingConfig"] == {"LogGroup": f"{name}Logs"}
+        entry = stack.of(f"{name}Access")
+        assert entry["PrincipalArn"] == f"{role}.Arn"
+        assert entry["KubernetesGroups"] == [f"evenkeel-{name.lower()}"]
+
+
+def test_a_cluster_without_access_entries_gets_none() -> None:
+    without = deployed(**CLUSTER, AccessEntries="false")
+    assert without.names("AWS::EKS::AccessEntry") == []
+    access = {"InterruptionAccess", "HandoverAccess", "RestoreAccess"}
+    assert without.resources.keys() | access == (deployed(**CLUSTER).resources.keys())
+
+
+def test_no_partition_account_or_region_is_taken_for_granted() -> None:
+    text = repr({name: load()[name] for name in ("Globals", "Resources", "Outputs")})
+    assert not re.search(r"arn:aws|amazonaws\.com(?!')|\d{12}|[a-z]{2}-[a-z]+-\d", text)
+
+
+# Parameters
+
+
+def test_every_parameter_is_described_and_in_one_group() -> None:
+    template = load()
+    groups = template["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"]
+    grouped = [name for group in groups for name in group["Parameters"]]
+    assert sorted(grouped) == sorted(template["Parameters"])
+    assert all(group["Label"]["default"] for group in groups)
+    assert all(each.get("Description") for each in template["Parameters"].values())
+
+
+@pytest.mark.parametrize(
+    ("parameter", "good", "bad"),
+    [
+        ("LifecycleHook", ["", "evenkeel", "a/b-c_D"], ["two words", "a" * 256]),
+        ("ReplaySource", ["", "evenkeel.replay"], ["aws.ec2", "two words"]),
+        ("ClusterEndpoint", ["https://a"], ["http://a", "a"]),
+        ("ClusterName", ["prod", "a_b-1"], ["", "-a", "a b"]),
+        ("ClusterCertificateAuthority", ["LS0t", "LS0=", "LS=="], ["", "-----BEGIN"]),
+    ],
+)
+def test_a_parameter_that_makes_no_sense_is_refused(
+    parameter: str, good: list[str], bad: list[str]
+) -> None:
+    pattern = load()["Parameters"][parameter]["AllowedPattern"]
+    assert all(re.fullmatch(pattern, each) for each in good)
+    assert not any(re.fullmatch(pattern, each) for each in bad)
+
+
+def reserved(value: str) -> dict[str, int]:
+    """The invocations that are reserved for each function for which some are."""
+    stack = deployed(**CLUSTER, WebhookToken="z" * 43, ReservedConcurrency=value)
+    assert "ReservedConcurrentExecutions" not in stack.globals["Function"]
+    names = stack.names("AWS::Serverless::Function")
+    found = {name: stack.of(name).get("ReservedConcurrentExecutions") for name in names}
+    return {name: number for name, number in found.items() if number is not None}
+
+
+def test_what_answers_notices_has_concurrency_of_its_own_and_the_webhook_a_ceiling() -> None:
+    parameter = load()["Parameters"]["ReservedConcurrency"]
+    assert parameter["Default"] == "all"
+    assert parameter["AllowedValues"] == ["all", "notices", "none"]
+    notices = {"InterruptionFunction": 10, "HandoverFunction": 5}
+    assert reserved("all") == notices | {"PlacementFunction": 50}
+    assert reserved("notices") == notices
+    assert reserved("none") == {}
+
+
+def test_no_more_batches_of_notices_are_begun_than_are_reserved() -> None:
+    """Else Lambda throttles them, and each waits for its whole visibility timeout."""
+    for value, scaling in (("all", {"MaximumConcurrency": 10}), ("none", None)):
+        function = deployed(**CLUSTER, ReservedConcurrency=value).of("InterruptionFunction")
+        (mapping,) = function["Events"].values()
+        assert mapping["Properties"].get("ScalingConfig") == scaling
+
+
+def test_as_much_is_reserved_for_handover_as_its_queue_and_its_schedule_start_at_once() -> None:
+    """Else Lambda throttles them: a message waits for its whole visibility, a call is lost."""
+    function = deployed(**CLUSTER).of("HandoverFunction")
+    queue, schedule = function["Events"]["WakeUps"], function["Events"]["EveryMinute"]
+    assert schedule["Properties"]["ScheduleExpression"] == "rate(1 minute)"
+    # One call holds the Lease for minutes; another sees that, and ends within seconds, or within
+    # 20 where the API server is slow, when the next one may have begun.
+    by_schedule = 3
+    by_queue = queue["Properties"]["ScalingConfig"]["MaximumConcurrency"]
+    assert function["ReservedConcurrentExecutions"] == by_queue + by_schedule
+
+
+def test_a_function_gets_a_whole_processor() -> None:
+    assert load()["Parameters"]["MemorySize"]["MinValue"] == 1769

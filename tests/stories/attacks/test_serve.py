@@ -1,0 +1,193 @@
+"""Attacks by who reaches the ports of ``evenkeel serve`` and has no token, and other crowds.
+
+A request has a minute here. So where one is answered, no client's time was simply over.
+"""
+
+import contextlib
+import resource
+import select
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evenkeel_runtime import metrics_port
+from evenkeel_runtime.metrics import PrometheusRecorder
+from evenkeel_runtime.serve import connection, slots
+from evenkeel_runtime.serve.connection import Connection
+from evenkeel_runtime.serve.server import WAITING
+from evenkeel_runtime.serve.slots import MOST, OF_ONE_ADDRESS
+from tests.kit.served import PATH, Served
+from tests.kit.silence import silent
+
+CLIENT_HELLO = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"
+"""How a TLS handshake begins: its first message has 508 bytes more."""
+
+
+@pytest.fixture
+def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+    monkeypatch.setattr(connection, "REQUEST", 60.0)
+    made = Served(tmp_path)
+    yield made
+    assert made.server.end()
+    made.thread.join(5)
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four threads, two of them for any one address."""
+    monkeypatch.setattr(slots, "MOST", 4)
+    monkeypatch.setattr(slots, "OF_ONE_ADDRESS", 2)
+    monkeypatch.setattr(slots, "SHORT", 0.1)
+
+
+def test_another_address_is_answered_before_any_silent_client_is_closed(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slots, "SHORT", 60.0)
+    with silent(served.address, MOST + 20) as clients:
+        assert served.ask() == (200, "answered")
+        assert served.ask("GET", "/healthz", None) == (200, "ok\n")
+        assert not any(_is_closed(each) for each in clients)
+
+
+@pytest.mark.parametrize("said", [b"", CLIENT_HELLO], ids=["nothing", "half a handshake"])
+def test_an_address_is_answered_though_others_hold_all_threads(served: Served, said: bytes) -> None:
+    addresses = MOST // OF_ONE_ADDRESS
+    with silent(served.address, MOST, addresses=addresses, said=said):
+        assert served.ask() == (200, "answered")
+
+
+@pytest.mark.usefixtures("few")
+def test_a_client_that_shakes_hands_and_stays_silent_gives_way_to_one_that_asks(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slots, "OF_ONE_ADDRESS", 1)
+    with (
+        socket.create_connection(served.address, timeout=10) as plain,
+        served.client.wrap_socket(plain, server_hostname="127.0.0.1") as silent_one,
+    ):
+        assert served.ask() == (200, "answered")
+        assert silent_one.recv(1) == b""
+
+
+@pytest.mark.usefixtures("few")
+def test_connections_that_have_shown_the_token_go_on_being_answered(served: Served) -> None:
+    kept = served.connect(source="127.0.1.1")
+    kept.request("POST", PATH, "{}")
+    assert kept.getresponse().read() == b"answered"
+    with silent(served.address, 20) as clients:
+        assert clients[0].recv(1) == b"", "the crowd gives way to itself"
+        kept.request("POST", PATH, "{}")
+        assert kept.getresponse().read() == b"answered"
+        assert len({note[0] for note in served.noted(1)}) == 1
+    kept.close()
+
+
+def test_probe_after_probe_keeps_no_thread(served: Served) -> None:
+    """Who never stops sending is never silent."""
+    answers = served.raw(b"GET /healthz HTTP/1.1\r\n\r\n" * 10)
+    assert answers.count(b"HTTP/1.1 200 OK") == 1
+
+
+def test_no_body_is_read_without_the_token(served: Served) -> None:
+    made = served.connect()
+    made.putrequest("POST", "/v1/other")
+    made.putheader("Content-Length", "3000000")
+    made.endheaders()
+    assert made.getresponse().status == 401
+    made.close()
+
+
+def test_a_crowd_at_either_port_holds_no_probe_up(served: Served) -> None:
+    port = metrics_port.serve(PrometheusRecorder("prod").registry, "127.0.0.1", 0, lambda: True)
+    address = ("127.0.0.1", port)
+    with (
+        silent(served.address, 2 * MOST, addresses=16),
+        silent(address, 2 * metrics_port.MOST, addresses=16),
+        socket.create_connection(address, timeout=20) as probe,
+    ):
+        probe.sendall(b"GET /healthz HTTP/1.1\r\n\r\n")
+        assert probe.recv(100).startswith(b"HTTP/1.1 200 OK")
+
+
+@pytest.mark.usefixtures("few")
+def test_the_address_of_the_silent_is_answered_too(served: Served) -> None:
+    with silent(served.address, 20):
+        assert served.ask(source="127.0.1.1") == (200, "answered")
+
+
+@pytest.mark.usefixtures("few")
+def test_many_at_once_from_one_address_are_all_answered(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an API server asks; a connection that is refused lets its eviction pass."""
+    monkeypatch.setattr(slots, "SHORT", 60.0)
+    answers: list[tuple[int, str]] = []
+    threads = [threading.Thread(target=lambda: answers.append(served.ask())) for _ in range(40)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(20)
+    assert answers == [(200, "answered")] * 40
+
+
+@pytest.mark.usefixtures("few")
+def test_no_client_gives_way_because_the_server_is_late(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has sent what was not read yet: on a slow machine a burst would close itself."""
+    has_sent, goes_on = threading.Event(), threading.Event()
+    setup = Connection.setup
+
+    def late(self: Connection) -> None:
+        select.select([self.request], [], [], 20)
+        has_sent.set()
+        goes_on.wait(20)
+        setup(self)
+
+    monkeypatch.setattr(Connection, "setup", late)
+    answers: list[tuple[int, str]] = []
+    asking = threading.Thread(target=lambda: answers.append(served.ask()))
+    asking.start()
+    assert has_sent.wait(20)
+    with silent(served.address, 6) as clients:
+        assert clients[0].recv(1) == b"", "a silent one does"
+        monkeypatch.setattr(slots, "SHORT", 60.0)
+        goes_on.set()
+        asking.join(20)
+    assert answers == [(200, "answered")]
+
+
+@pytest.mark.usefixtures("few")
+def test_a_server_that_is_full_ends(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slots, "SHORT", 60.0)
+    with silent(served.address, 10) as clients:
+        assert served.ask() == (200, "answered")
+        assert served.server.end()
+        with contextlib.suppress(ConnectionResetError):
+            assert clients[-1].recv(1) == b""
+
+
+def test_the_process_may_have_files_for_all_that_wait(tmp_path: Path) -> None:
+    """Many systems give a process 1,024 unless it asks for more."""
+    before, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(before, 1024), most))
+    try:
+        made = Served(tmp_path)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= min(WAITING + MOST, most)
+        assert made.server.end()
+        made.thread.join(5)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (before, most))
+
+
+def _is_closed(client: socket.socket) -> bool:
+    """Whether the server has closed a connection on which it sends nothing."""
+    client.settimeout(0)
+    try:
+        return client.recv(1) == b""
+    except BlockingIOError:
+        return False

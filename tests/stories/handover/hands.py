@@ -1,0 +1,81 @@
+"""What others than Evenkeel's functions do in a story."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from evenkeel.model import names
+from evenkeel.model.cluster_objects import Lease
+from evenkeel.model.decision import Decision
+from evenkeel.model.request import Get, Patch, Request
+from evenkeel_cli.decisions import draining
+from evenkeel_cli.retry_on_conflict import change
+from tests.kit.manifests import PAUSED, resource
+from tests.kit.scene import Scene
+
+
+def lease(scene: Scene, **spec: Any) -> None:
+    """Put the Lease there as another would have left it."""
+    annotations = spec.pop("annotations", {})
+    scene.apply(
+        resource(
+            "Lease", names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE, notes=annotations, spec=spec
+        )
+    )
+
+
+def found(scene: Scene) -> dict[str, Any]:
+    """The Lease as it is."""
+    (there,) = scene.cluster.objects("Lease")
+    return there
+
+
+def on_the_lease(kind: type[Any]) -> Callable[[Request], bool]:
+    """Whether a request of this kind is about the Lease."""
+
+    def concerns(request: Request) -> bool:
+        if isinstance(request, Get | Patch):
+            return isinstance(request, kind) and request.kind is Lease
+        return isinstance(request, kind) and request.reference.kind == "Lease"
+
+    return concerns
+
+
+def drain(
+    scene: Scene, *nodes: str, seconds: float = 300, drain_id: str = "drain-1", act: bool = True
+) -> list[Decision]:
+    """Do as ``evenkeel drain NODE`` does in the beginning; the time counts from now."""
+    made = []
+    for name in nodes:
+        decide = partial(
+            draining.begin,
+            until=scene.clock.now() + timedelta(seconds=seconds),
+            now=scene.clock.now(),
+            drain_id=drain_id,
+        )
+        decision = change(scene.cluster, name, decide, act=act)
+        assert decision is not None
+        scene.recorder.decided(decision)
+        made.append(decision)
+    return made
+
+
+def pause_at(scene: Scene, seconds: float) -> None:
+    """Evenkeel is paused then."""
+    scene.later(seconds, lambda: scene.apply(PAUSED))
+
+
+def resume_at(scene: Scene, seconds: float) -> None:
+    """It is resumed then."""
+    scene.later(
+        seconds,
+        lambda: scene.cluster.delete("ConfigMap", names.PAUSED, names.SYSTEM_NAMESPACE),
+    )
+
+
+def lose_wake_ups(scene: Scene, reason: str = "") -> None:
+    """Whatever is in the queue vanishes, or what has this reason."""
+    for message in scene.wake_ups.messages:
+        if reason in message.body:
+            scene.wake_ups._messages.pop(message.message_id)

@@ -1,0 +1,113 @@
+"""The agenda in whole stories; one eviction a second, so that each pod stands for 60.
+
+Without others a pod that finds no new place goes 31 s before its deadline: 30 s of grace, and
+one for the eviction itself.
+"""
+
+from typing import Any
+
+import pytest
+
+from evenkeel.decisions.drain import agenda
+from evenkeel.flows.drain.dispatch.forced_evictions import Answers
+from evenkeel.model import names
+from tests.kit.manifests import budget, daemon_set, deployment
+from tests.kit.scene import Scene
+from tests.stories.handover.conftest import MakeScene
+
+ALONE = 88.0
+ON_S1: dict[str, Any] = {"nodeSelector": {"kubernetes.io/hostname": "s1"}}
+ON_S2: dict[str, Any] = {"nodeSelector": {"kubernetes.io/hostname": "s2"}}
+KEPT: dict[str, Any] = {"annotations": {names.AT_DEADLINE: "leave"}}
+
+
+@pytest.fixture
+def scene(make_scene: MakeScene, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    monkeypatch.setattr(agenda, "RESERVE", 0)
+    monkeypatch.setattr(Answers, "fastest", 0)  # as if the API server had never shown more
+    return make_scene(evictions_per_second=1)
+
+
+def test_a_pod_that_waits_for_its_replacement_does_not_go_early_when_an_invocation_begins(
+    scene: Scene,
+) -> None:
+    """Others have theirs and are still there: here a budget refuses them."""
+    scene.given(
+        deployment("stuck", pod=ON_S1),
+        deployment("others", 25, pod=KEPT),
+        budget("others", minAvailable=1000),
+        spare="o1",
+    )
+    old = scene.pod("stuck")
+    scene.interrupt("s1").run(until=118)
+    assert scene.gone_at(old) == pytest.approx(ALONE, abs=0.2)
+
+
+def test_a_pod_that_is_not_evicted_makes_no_other_go_early(scene: Scene) -> None:
+    """DaemonSets' pods, and what is left on nodes that stopped long ago."""
+    for number in range(3):
+        scene.add_node(f"stopped-{number}")
+    scene.given(
+        *(daemon_set(f"agent-{number}") for number in range(20)), deployment("stuck", pod=ON_S1)
+    )
+    for number in range(3):
+        scene.interrupt(f"stopped-{number}", action="stop")
+    scene.run(until=400)
+    old = scene.pod("stuck")
+    scene.interrupt("s1").run(until=525)
+    assert scene.gone_at(old) - 400 == pytest.approx(ALONE, abs=0.5)
+
+
+def test_a_node_that_dies_first_does_not_wait_in_the_queue_of_one_that_dies_later(
+    scene: Scene,
+) -> None:
+    scene.place(deployment("web", 20), on="a", room={"a": "2"})
+    scene.add_node("b", room="2")
+    scene.cluster.scale("Deployment", "web", "default", 40)
+    scene.settle()
+    scene.begin()
+    on_a = scene.pods("web", "a")
+    assert len(on_a) == 20
+    scene.interrupt("a").run(until=50)
+    scene.interrupt("b").run(until=175)
+    first = min(scene.gone_at(pod.name) for pod in on_a)
+    assert first == pytest.approx(ALONE + 1 - 20, abs=0.5)
+
+
+def test_pods_of_a_node_that_dies_later_are_told_first_if_they_take_longer_to_end(
+    scene: Scene,
+) -> None:
+    """Those told by 109 s have to be through when those told by 114 s begin, at 104 s."""
+    scene.given(
+        deployment("quick", 10, pod={**ON_S1, "grace": 5}),
+        deployment("slow", 10, pod={**ON_S2, "grace": 40}),
+        on="s1 s2",
+    )
+    going = {app: [pod.name for pod in scene.pods(app)] for app in ("quick", "slow")}
+    scene.interrupt("s1").run(until=30)
+    scene.interrupt("s2").run(until=116)
+    told = {app: sorted(map(scene.gone_at, pods)) for app, pods in going.items()}
+    assert (told["slow"][0], told["quick"][0]) == pytest.approx((94, 104), abs=0.5)
+
+
+def test_where_nothing_can_be_replaced_that_goes_first_after_which_most_is_left(
+    scene: Scene,
+) -> None:
+    """So no workload loses much early, and its last pod goes at the very end."""
+    scene.place(deployment("half", 5), on="o1", room={"o1": "500m"})
+    scene.add_node("s1", room="2")
+    scene.cluster.scale("Deployment", "half", "default", 10)
+    scene.given(deployment("none", 5), deployment("one"), on="")
+    going = {app: [pod.name for pod in scene.pods(app, "s1")] for app in ("half", "none", "one")}
+    assert {app: len(pods) for app, pods in going.items()} == {"half": 5, "none": 5, "one": 1}
+    scene.interrupt("s1").run(until=118)
+
+    last = ALONE + 1
+    before = {
+        app: [round(last - at) for at in sorted(map(scene.gone_at, pods))]
+        for app, pods in going.items()
+    }
+    half, none, one = before["half"], before["none"], before["one"]
+    assert (half[0], {half[1], none[0]}, half[2]) == (11, {10, 9}, 8)  # 0.9, 0.8, 0.7 of it left
+    assert ({half[3], none[1]}, half[4]) == ({7, 6}, 5)  # 0.6, 0.5
+    assert (none[2], none[3], {none[4], one[0]}) == (4, 3, {2, 1})  # 0.4, 0.2, nothing

@@ -1,0 +1,128 @@
+"""What is read because no watch shows it: who needs it, and when it is read again."""
+
+from datetime import timedelta
+from functools import partial
+
+import pytest
+
+from evenkeel.errors import UnavailableError
+from evenkeel.flows import selections
+from evenkeel.flows.drain.cache.facts import Facts
+from evenkeel.flows.drain.queue import Queue
+from evenkeel.model.node import Node
+from evenkeel.model.request import Get, List, Read, Request
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from tests.kit.builders import NOW
+from tests.kit.manifests import deployment
+from tests.kit.scene import Scene
+
+ONE, TWO = Get(Node, "n1"), Get(Node, "n2")
+
+
+def seconds(number: float) -> timedelta:
+    return timedelta(seconds=number)
+
+
+@pytest.fixture
+def queue() -> Queue:
+    return Queue()
+
+
+@pytest.fixture
+def facts(queue: Queue) -> Facts:
+    return Facts(queue)
+
+
+def due(facts: Facts, after: float) -> list[Read]:
+    """What is due so many seconds after the first look."""
+    return list(facts.due(NOW + seconds(after)))
+
+
+def test_what_is_read_for_the_first_time_is_news_for_all_that_need_it(
+    facts: Facts, queue: Queue
+) -> None:
+    facts.need("a", {ONE: None})
+    facts.need("b", {ONE: None, TWO: None})
+    facts.need("c", {TWO: None})
+    facts.read(ONE, NOW)
+    assert list(queue.take(SimulatedClock(NOW))) == ["a", "b"]
+    facts.read(ONE, NOW + seconds(1))
+    assert not queue
+
+
+def test_a_plan_that_needs_something_else_needs_nothing_that_it_needed_before(
+    facts: Facts, queue: Queue
+) -> None:
+    facts.need("a", {ONE: None})
+    assert due(facts, 0) == [ONE]
+    facts.need("a", {TWO: None})
+    assert due(facts, 0) == [TWO]
+    facts.need("a", {})
+    assert not facts.are_missing
+    facts.read(ONE, NOW)
+    assert not queue
+
+
+def test_what_has_changed_is_read_where_a_plan_needs_it(facts: Facts) -> None:
+    facts.need("a", {ONE: None})
+    for fact in (ONE, TWO):
+        facts.read(fact, NOW)
+        facts.forget(fact)
+    assert due(facts, 0) == [ONE]
+    assert not facts.know([ONE])
+
+
+def test_what_grows_old_is_read_again_together_however_young_some_of_it_is(facts: Facts) -> None:
+    facts.need("a", {ONE: seconds(30), TWO: seconds(30)})
+    assert due(facts, 0) == [ONE, TWO]
+    facts.read(ONE, NOW)
+    facts.read(TWO, NOW + seconds(25))
+    assert due(facts, 29) == []
+    assert due(facts, 30) == [ONE, TWO]
+    for fact in (ONE, TWO):
+        facts.read(fact, NOW + seconds(30))
+    assert due(facts, 59) == []
+
+
+def test_what_was_read_before_the_first_look_is_not_read_again_at_once(facts: Facts) -> None:
+    facts.read(ONE, NOW)
+    facts.need("a", {ONE: seconds(10)})
+    assert due(facts, 1) == []
+    assert due(facts, 10) == [ONE]
+
+
+def test_the_plan_that_needs_it_youngest_says_how_old_a_fact_may_get(facts: Facts) -> None:
+    facts.need("a", {ONE: seconds(30)})
+    facts.need("b", {ONE: seconds(1)})
+    facts.need("c", {ONE: None})
+    due(facts, 0)
+    facts.read(ONE, NOW)
+    assert due(facts, 1) == [ONE]
+    facts.need("b", {})
+    assert due(facts, 2) == []
+
+
+def test_a_node_whose_pods_cannot_be_listed_holds_no_other_up(scene: Scene) -> None:
+    scene.place(deployment("web"), room={"s1": "1"})
+    scene.place(deployment("other"), on="s2", room={"s2": "1"})
+    scene.given(
+        deployment("stuck", pod={"nodeSelector": {"kubernetes.io/hostname": "s3"}}),
+        on="s3",
+        spare="o1",
+    )
+    assert scene.pods("other", "s2")
+    scene.interrupt("s3")  # an invocation stays at work for it
+    scene.run(until=10)
+
+    def is_of_s1(request: Request) -> bool:
+        return isinstance(request, List) and request.selection == selections.pods_on("s1")
+
+    scene.fail(UnavailableError("reset"), is_of_s1, times=15)
+    scene.later(10.5, partial(scene.interrupt, "s1"))
+    scene.later(10.5, partial(scene.interrupt, "s2"))
+    scene.run(until=60)
+
+    (second,) = {at for at, step in scene.told("NodeDoomed") if "other" in step.subject.name}
+    (first,) = {at for at, step in scene.told("NodeDoomed") if "web" in step.subject.name}
+    assert second < 11.5
+    assert 24 < first < 30  # once a second

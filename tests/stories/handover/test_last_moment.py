@@ -1,0 +1,148 @@
+"""The last moment: a pod goes then, replacement or not, and not before.
+
+It is the deadline (120 s) less the grace period (at most 45 s), one second, and what the
+evictions of all pods with the same deadline need at 60 a second, and a tenth of that.
+"""
+
+import itertools
+from dataclasses import replace
+
+import pytest
+
+from evenkeel.model import names
+from evenkeel.model.request import Delete, Evict
+from tests.kit.builders import seconds
+from tests.kit.manifests import Manifest, budget, deployment, job
+from tests.kit.scene import CALM, Scene
+from tests.stories.handover.conftest import MakeScene
+
+
+@pytest.mark.parametrize(
+    ("grace", "gone_at"),
+    [(0, 118.9), (10, 108.9), (30, 88.9), (45, 73.9), (46, 73.9), (3600, 73.9)],
+)
+def test_a_pod_that_finds_no_new_place_goes_when_its_grace_period_needs_it(
+    scene: Scene, grace: int, gone_at: float
+) -> None:
+    (old,) = scene.given(deployment("stuck", pod={"grace": grace}))
+
+    scene.interrupt("s1").run(until=130)
+
+    assert scene.story(old) == [
+        "1.0 release NodeDoomed",
+        "1.0 wait ReplacementPending",
+        f"{gone_at} evict LastMoment",
+    ]
+    assert scene.gone_at(old) == gone_at
+
+
+@pytest.mark.parametrize("latency", [0.2, 1.0, 1.5, 2.0, 3.0])
+def test_an_api_server_that_is_slow_to_answer_is_told_in_time_and_not_much_earlier(
+    make_scene: MakeScene, latency: float
+) -> None:
+    """Its answers take so long, and an invocation that knows nothing yet many of them."""
+    scene = make_scene(options=replace(CALM, latency=seconds(latency)))
+    going = scene.given(deployment("stuck", 5), settle=30)
+
+    scene.interrupt("s1").run(until=118)
+
+    assert all(88 <= scene.gone_at(name) <= 90 for name in going)
+
+
+@pytest.mark.parametrize(
+    "budgets",
+    [
+        [budget("rigid", minAvailable=3)],
+        [budget("first", "rigid", minAvailable=1), budget("second", "rigid", minAvailable=1)],
+    ],
+    ids=["one that allows none", "two on one pod"],
+)
+def test_a_budget_that_refuses_is_overruled_at_the_last_moment_and_not_before(
+    scene: Scene, budgets: list[Manifest]
+) -> None:
+    (old,) = scene.given(deployment("rigid"), *budgets, spare="o1")
+
+    scene.interrupt("s1").run(until=130)
+
+    assert scene.story(old) == [
+        "1.0 release NodeDoomed",
+        "1.0 wait ReplacementPending",
+        "3.0 evict ReplacementAvailable",
+        "88.9 evict LastMoment",
+        "88.9 delete BudgetRefusedAtLastMoment",
+    ]
+    assert scene.gone_at(old) == 88.9
+    assert scene.lowest("rigid") == 1
+
+
+def test_a_refused_eviction_is_tried_again_ever_more_rarely(scene: Scene) -> None:
+    (old,) = scene.given(deployment("rigid"), budget("rigid", minAvailable=3), spare="o1")
+
+    scene.interrupt("s1").run(until=15)
+
+    tries = [sent.at for sent in scene.writes if sent.name == old and isinstance(sent.write, Evict)]
+    pauses = [later - at for at, later in itertools.pairwise(tries)]
+    assert [round(pause, 1) for pause in pauses[:5]] == [0.2, 0.4, 0.8, 1.6, 2.0]
+    assert max(pauses) < 2.1
+    assert scene.recorder.total("EvictionsRefused") == len(tries)
+
+
+def test_a_pod_that_its_owner_wants_to_stay_dies_with_its_node(scene: Scene) -> None:
+    stays = {names.AT_DEADLINE: "leave"}
+    (old,) = scene.given(deployment("stays", notes=stays), budget("stays", minAvailable=3))
+
+    scene.interrupt("s1").run(until=119)
+
+    assert scene.story(old) == [
+        "1.0 release NodeDoomed",
+        "1.0 wait ReplacementPending",
+        "88.9 evict LastMoment",
+        "88.9 leave AtDeadlineLeave",
+    ]
+    assert [pod.name for pod in scene.pods("stays", "s1")] == [old]
+    assert not [sent for sent in scene.writes if isinstance(sent.write, Delete)]
+
+
+def test_a_job_sees_a_disruption_though_its_budget_refused_the_eviction(scene: Scene) -> None:
+    rules = [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]
+    policy = {"rules": [*rules, {"action": "FailJob", "onExitCodes": {}}]}
+    (old,) = scene.given(
+        job("sums", backoffLimit=0, podFailurePolicy=policy),
+        budget("sums", minAvailable=1),
+        spare="o1",
+    )
+
+    scene.interrupt("s1").run(until=130)
+
+    assert scene.story(old) == [
+        "1.0 wait JobMayFinish",
+        "88.9 evict LastMoment",
+        "88.9 set-condition JobCountsFailures",
+        "88.9 delete BudgetRefusedAtLastMoment",
+    ]
+    (found,) = scene.cluster.objects("Job")
+    assert found["status"].get("failed", 0) == 0
+    assert len(scene.pods("sums", "o1")) == 1
+
+
+def test_many_last_moments_come_earlier_by_what_their_evictions_take(
+    make_scene: MakeScene,
+) -> None:
+    scene = make_scene()
+    old = scene.given(deployment("many", 90, pod={"grace": 30}), room={"s1": "40"})
+
+    scene.interrupt("s1").run(until=130)
+
+    gone = sorted(scene.gone_at(name) for name in old)
+    assert (gone[0], gone[-1]) == (87.3, 88.9)
+
+
+@pytest.mark.parametrize("work", [84.0, 86.0, 87.5])
+def test_a_pod_whose_last_moment_comes_between_two_invocations_goes_before_that(
+    make_scene: MakeScene, work: float
+) -> None:
+    """Requests take 0.7 s each: the next invocation knows what there is only after some."""
+    scene = make_scene(work=seconds(work), options=replace(CALM, latency=seconds(0.7)))
+    (old,) = scene.given(deployment("stuck"))
+    scene.interrupt("s1").run(until=130)
+    assert 80 < scene.gone_at(old) <= 90

@@ -1,0 +1,136 @@
+"""Replacements that cannot be made, or find no place."""
+
+import pytest
+
+from tests.kit.manifests import Manifest, apart, budget, deployment, quota
+from tests.kit.scene import Scene
+from tests.stories.handover.conftest import MakeScene
+
+
+def owned(scene: Scene, app: str) -> dict[str, bool]:
+    """The pods of a workload, and whether a ReplicaSet owns them."""
+    return {pod.name: pod.controller is not None for pod in scene.pods(app)}
+
+
+def test_a_replacement_that_finds_a_place_late_is_still_waited_for(scene: Scene) -> None:
+    (pod,) = scene.given(deployment("one"))
+    scene.later(70, lambda: scene.add_node("o1", spot=False))
+
+    scene.interrupt("s1").run(until=110)
+
+    assert scene.story(pod) == [
+        "1.0 release NodeDoomed",
+        "1.0 wait ReplacementPending",
+        "72.0 evict ReplacementAvailable",
+    ]
+    assert scene.lowest("one") == 1
+
+
+def test_without_capacity_a_pod_serves_to_its_last_moment(scene: Scene) -> None:
+    pods = scene.given(deployment("web", 3), spare="o1", room={"o1": "0.2"})
+
+    scene.interrupt("s1").run(until=110)
+
+    assert sorted(scene.gone_at(pod) for pod in pods) == [3.0, 3.0, 88.9]
+    assert len(scene.pods("web", "o1")) == 2
+    assert scene.lowest("web") == 2
+
+
+def test_one_that_must_keep_apart_and_has_no_spare_node_goes_at_the_last_moment(
+    scene: Scene,
+) -> None:
+    """Each node has its pod, and nothing lets two of them share one."""
+    scene.given(deployment("shy", 2, pod=apart("shy")), on="s1 s2")
+    doomed, other = scene.pod("shy", "s1"), scene.pod("shy", "s2")
+
+    scene.interrupt("s1").run(until=110)
+
+    assert scene.story(doomed) == [
+        "1.0 release NodeDoomed",
+        "1.0 wait ReplacementPending",
+        "88.9 evict LastMoment",
+    ]
+    assert scene.story(other) == []
+    assert scene.lowest("shy") == 1
+
+
+def test_one_that_must_keep_apart_takes_the_spare_node(scene: Scene) -> None:
+    (pod,) = scene.given(deployment("shy", pod=apart("shy")), spare="o1")
+
+    scene.interrupt("s1").run(until=20)
+
+    assert scene.gone_at(pod) == 3.0
+    assert scene.lowest("shy") == 1
+
+
+def test_under_a_quota_the_pod_is_back_with_its_owner_just_before_it_goes(scene: Scene) -> None:
+    """Then its going makes the ReplicaSet try again at once, rather than after its back-off."""
+    (pod,) = scene.given(deployment("tight"), quota(pods="1"), spare="o1")
+
+    scene.interrupt("s1").run(until=84.9)
+    assert owned(scene, "tight") == {pod: False}
+    scene.run(until=110)
+
+    assert scene.story(pod) == [
+        "1.0 release NodeDoomed",
+        "1.0 wait ReplacementPending",
+        "84.9 roll-back CannotBeReplaced",
+        "84.9 wait CannotBeReplaced",
+        "88.9 evict LastMoment",
+    ]
+    assert scene.gone_at(pod) == 88.9
+    (replacement,) = scene.pods("tight", "o1")
+    assert replacement.metadata.creation_timestamp == scene.at(89)
+
+
+def test_one_refused_creation_teaches_to_release_no_more(make_scene: MakeScene) -> None:
+    """The first releases are enough to learn that the quota allows no replacement."""
+    scene = make_scene(window=2)
+    pods = scene.given(deployment("tight", 20), quota(pods="20"), spare="o1")
+
+    scene.interrupt("s1").run(until=60)
+
+    assert sum(scene.story(pod).order()[0] == "release NodeDoomed" for pod in pods) == 2
+    assert sum(scene.story(pod).order()[0] == "wait CannotBeReplaced" for pod in pods) == 18
+    assert len(scene.told("NodeDoomed")) == 2
+
+
+def test_a_quota_raised_in_time_lets_the_handover_go_on(scene: Scene) -> None:
+    (pod,) = scene.given(deployment("tight"), quota(pods="1"), spare="o1")
+    scene.later(20, lambda: scene.apply(quota(pods="2")))
+
+    scene.interrupt("s1").run(until=110)
+
+    assert scene.gone_at(pod) < 60
+    assert scene.story(pod)[-1].endswith("evict ReplacementAvailable")
+    assert scene.lowest("tight") == 1
+
+
+def test_a_hint_is_given_up_as_soon_as_a_quota_forbids_the_replacement(scene: Scene) -> None:
+    (pod,) = scene.given(deployment("tight"), quota(pods="1"), spare="o1")
+
+    scene.recommend("s1").run(until=60)
+
+    assert scene.story(pod) == [
+        "1.0 release NodeDoomed",
+        "1.0 wait ReplacementPending",
+        "1.0 roll-back CannotBeReplaced",
+        "30.0 leave CoolingDown",
+    ]
+    assert owned(scene, "tight") == {pod: True}
+    assert scene.story("tight") == ["1.0 cool-down HandoverRolledBack"]
+
+
+@pytest.mark.parametrize("bound", [{"minAvailable": 1}, {"maxUnavailable": 0}])
+def test_at_its_last_moment_a_single_pod_goes_whatever_its_budget_says(
+    scene: Scene, bound: Manifest
+) -> None:
+    (pod,) = scene.given(deployment("one"), budget("one", **bound))
+
+    scene.interrupt("s1").run(until=110)
+
+    assert scene.story(pod)[-2:] == [
+        "88.9 evict LastMoment",
+        "88.9 delete BudgetRefusedAtLastMoment",
+    ]
+    assert scene.gone_at(pod) in (88.9, 89.0)  # three requests later

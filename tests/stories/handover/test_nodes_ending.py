@@ -1,0 +1,356 @@
+"""What becomes of a doomed node itself: excluded, completed, out of service, or alive after all."""
+
+from datetime import timedelta
+
+import pytest
+
+from evenkeel.errors import InstancesError, UnavailableError
+from evenkeel.flows import selections
+from evenkeel.flows.drain.kept import PAGE
+from evenkeel.model import names
+from evenkeel.model.node import Node
+from evenkeel.model.request import List, Request
+from tests.kit.manifests import Manifest, budget, deployment, stateful_set
+from tests.kit.nodes import is_marked
+from tests.kit.scene import Scene
+from tests.stories.handover.conftest import MakeScene
+
+HANGING: Manifest = {"grace": 300, "annotations": {"evenkeel.test/stop-after": "290s"}}
+"""A pod that is still ending when its node goes."""
+
+
+def is_excluded(node: Node) -> bool:
+    """Whether load balancers are told to leave the node."""
+    return names.EXCLUDE_FROM_LOAD_BALANCERS in node.metadata.labels
+
+
+def is_untouched(node: Node) -> bool:
+    """Whether nothing is left of a mark."""
+    return not (is_marked(node) or node.spec.unschedulable or is_excluded(node))
+
+
+def test_load_balancers_leave_a_node_with_its_last_handed_over_pod(scene: Scene) -> None:
+    scene.given(deployment("web", 2), spare="o1")
+
+    scene.interrupt("s1").run(until=3)
+    assert not is_excluded(scene.node("s1"))
+    scene.run(until=10)
+
+    assert is_excluded(scene.node("s1"))
+    assert scene.story("s1").order() == [
+        "mark SpotInterruption",
+        "exclude-from-load-balancers NodeDying",
+    ]
+    assert scene.recorder.total("NodesExcluded") == 1
+
+
+def test_load_balancers_leave_a_node_a_minute_before_its_deadline(scene: Scene) -> None:
+    scene.given(deployment("stuck"), spare="o1", room={"o1": "0.01"})
+
+    scene.interrupt("s1").run(until=110)
+
+    assert scene.story("s1")[1:] == ["60.0 exclude-from-load-balancers NodeDying"]
+
+
+def test_the_last_node_stays_behind_its_load_balancers(scene: Scene) -> None:
+    scene.given(deployment("stuck"))
+
+    scene.interrupt("s1").run(until=110)
+
+    assert scene.story("s1").order()[1:] == ["leave NoOtherNode"]
+    assert not is_excluded(scene.node("s1"))
+
+
+def test_of_nodes_that_go_one_after_the_other_the_last_stays(scene: Scene) -> None:
+    """All in one invocation, which a pod without a place keeps busy."""
+    scene.given(deployment("stuck"), spare="s2 s3", room={"s2": "0.01", "s3": "0.01"})
+
+    scene.interrupt("s1")
+    scene.later(2, lambda: scene.interrupt("s2"))
+    scene.later(4, lambda: scene.interrupt("s3"))
+    scene.run(until=15)
+
+    assert scene.story("s2").order()[1:] == ["exclude-from-load-balancers NodeDying"]
+    assert scene.story("s3").order()[1:] == ["leave NoOtherNode"]
+
+
+def test_it_is_not_asked_again_and_again_what_load_balancers_would_keep(scene: Scene) -> None:
+    """The API server fails just that question while everything else goes on."""
+    scene.given(deployment("web", 10), spare="s2 o1")
+
+    def asks_for_others(request: Request) -> bool:
+        return isinstance(request, List) and request.selection == selections.OTHER_NODES
+
+    scene.fail(UnavailableError("reset"), lambda r: asks_for_others(r) and scene.seconds < 12)
+    scene.interrupt("s1", "s2").run(until=30)
+
+    assert sum(asks_for_others(request) for _, request in scene.requests) < 8
+    assert is_excluded(scene.node("s1"))
+    assert is_excluded(scene.node("s2"))
+
+
+def test_nodes_that_are_not_ready_are_no_use_to_load_balancers(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.add_node("o1", spot=False)
+    scene.settle()
+    scene.cluster.kill_node("o1")
+    scene.settle(60)
+    scene.begin()
+
+    scene.interrupt("s1").run(until=10)
+
+    assert scene.story("s1").order()[1:] == ["leave NoOtherNode"]
+
+
+def test_a_node_leaves_the_load_balancers_when_the_only_ready_one_comes_late_in_the_list(
+    scene: Scene,
+) -> None:
+    scene.add_node("s1")
+    broken = [f"a{number:03d}" for number in range(PAGE + 10)]
+    for name in broken:
+        scene.add_node(name)
+    scene.add_node("z1", spot=False)
+    scene.settle()
+    for name in broken:
+        scene.cluster.kill_node(name)
+    scene.settle(60)
+    scene.begin()
+
+    scene.interrupt("s1").run(until=10)
+
+    assert scene.story("s1")[1:] == ["1.0 exclude-from-load-balancers NodeDying"]
+
+
+def test_a_label_that_another_put_there_is_not_taken_off(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.add_node("o1", spot=False)
+    label = {names.EXCLUDE_FROM_LOAD_BALANCERS: "true"}
+    scene.cluster.server.patch("Node", ("", "s1"), {"metadata": {"labels": label}})
+    scene.begin()
+
+    scene.interrupt("s1", spare=True).run(until=400)
+
+    assert "lift InstanceRunning" in scene.story("s1")[-1]
+    assert is_excluded(scene.node("s1"))
+
+
+def test_a_node_that_was_not_taken_is_given_back(scene: Scene) -> None:
+    """EC2 still says running: mark, cordon and exclusion are lifted."""
+    scene.given(deployment("web", 2), spare="o1")
+
+    scene.interrupt("s1", spare=True).run(until=400)
+
+    assert scene.story("s1").order()[-2] == "wait DeadlinePassed"
+    assert scene.story("s1").order()[-1] == "lift InstanceRunning"
+    assert is_untouched(scene.node("s1"))
+    assert scene.is_quiet
+
+
+def test_a_cordon_that_was_there_before_stays(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.add_node("o1", spot=False)
+    scene.cluster.server.patch("Node", ("", "s1"), {"spec": {"unschedulable": True}})
+    scene.begin()
+
+    scene.interrupt("s1", spare=True).run(until=400)
+
+    node = scene.node("s1")
+    assert not is_marked(node)
+    assert node.spec.unschedulable
+
+
+def test_a_stopped_node_is_complete_and_stays_marked(scene: Scene) -> None:
+    scene.given(deployment("web", 2), spare="o1")
+
+    scene.interrupt("s1", action="stop").run(until=600)
+
+    assert scene.story("s1").order()[-1] == "complete InstanceOff"
+    assert is_marked(scene.node("s1"))
+    assert scene.is_quiet
+    assert len([d for _, d in scene.told("InstanceOff")]) == 1
+
+
+def test_a_node_that_comes_back_after_a_stop_is_given_back(scene: Scene) -> None:
+    scene.given(stateful_set("db", 1, pod=HANGING))
+
+    def come_back() -> None:
+        scene.cluster.start_node("s1")
+        scene.instances.set_state(scene.node("s1").instance_id, "running")
+
+    scene.later(500, come_back)
+    scene.interrupt("s1", action="stop").run(until=490)
+    assert scene.node("s1").has_taint(names.OUT_OF_SERVICE)
+    scene.run(until=700)
+
+    assert is_untouched(scene.node("s1"))
+    assert not scene.node("s1").has_taint(names.OUT_OF_SERVICE)
+    assert scene.pod("db", "s1")
+
+
+def test_an_ordinal_that_hangs_on_a_stopped_node_is_freed(scene: Scene) -> None:
+    """Its kubelet is off, so it stays Terminating until the node is declared out of service."""
+    scene.given(stateful_set("db", 1, pod=HANGING), spare="o1")
+
+    scene.interrupt("s1", action="stop").run(until=400)
+
+    taints = [line for line in scene.story("s1") if "taint" in line]
+    assert [line.split(" ", 1)[1] for line in taints] == ["taint InstanceOff"]
+    assert 125 <= float(taints[0].split()[0]) <= 140
+    assert scene.pod("db", "o1")
+
+
+def test_an_ordinal_that_its_budget_kept_on_a_stopped_node_is_freed(scene: Scene) -> None:
+    keeps = {"annotations": {names.AT_DEADLINE: "leave"}}
+    scene.given(stateful_set("db", 1, pod=keeps), budget("db", maxUnavailable=0), spare="o1")
+
+    scene.interrupt("s1", action="stop").run(until=400)
+
+    assert any("taint InstanceOff" in line for line in scene.story("s1"))
+    assert scene.pod("db", "o1")
+
+
+def test_the_taint_can_be_switched_off(make_scene: MakeScene) -> None:
+    scene = make_scene(do_out_of_service=False)
+    scene.given(stateful_set("db", 1, pod=HANGING))
+
+    scene.interrupt("s1", action="stop").run(until=300)
+
+    assert not scene.node("s1").has_taint(names.OUT_OF_SERVICE)
+    assert scene.story("s1").order()[-1] == "complete InstanceOff"
+
+
+def test_while_ec2_does_not_answer_nothing_is_lifted(scene: Scene) -> None:
+    scene.given(on="s1 o1")
+    scene.later(100, lambda: scene.instances.fail(InstancesError("throttled")))
+    scene.later(300, lambda: scene.instances.fail(None))
+
+    scene.interrupt("s1", spare=True).run(until=299)
+    assert is_marked(scene.node("s1"))
+    scene.run(until=400)
+
+    assert is_untouched(scene.node("s1"))
+    assert any(
+        note == "EC2 cannot say what became of 1 nodes: throttled"
+        for note, _ in scene.recorder.notes
+    )
+
+
+@pytest.mark.parametrize("environments_kept", [True, False])
+def test_an_ordinal_is_freed_when_ec2_lists_its_instance_no_more_and_its_node_is_not_ready(
+    make_scene: MakeScene, *, environments_kept: bool
+) -> None:
+    """Any invocation may hear the second answer, though none remembers the first."""
+    scene = make_scene(environments_kept=environments_kept)
+    scene.given(stateful_set("db", 1, pod=HANGING), spare="o1")
+    instance_id = scene.node("s1").instance_id
+
+    scene.interrupt("s1", spare=True)
+    scene.later(125, lambda: scene.cluster.kill_node("s1"))
+    scene.later(125, lambda: scene.instances.forget(instance_id))
+    scene.run(until=400)
+
+    story = [(float(line.split()[0]), line.split(" ", 1)[1]) for line in scene.story("s1")]
+    (noted,) = [at for at, word in story if word == "mark InstanceUnlisted"]
+    (tainted,) = [at for at, word in story if word == "taint InstanceOff"]
+    assert noted > 125 + 30  # so long it takes until the node is called not Ready
+    assert 30 - 10 <= tainted - noted <= 45  # the answer that was noted may be 10 s old
+    assert scene.pod("db", "o1")
+    assert scene.is_quiet
+
+
+def test_a_node_that_lives_keeps_its_pods_and_volumes_when_ec2_does_not_list_its_instance(
+    scene: Scene,
+) -> None:
+    keeps = {"annotations": {names.AT_DEADLINE: "leave"}}
+    scene.given(stateful_set("db", 1, pod=keeps), budget("db", maxUnavailable=0), spare="o1")
+    instance_id = scene.node("s1").instance_id
+    scene.later(100, lambda: scene.instances.forget(instance_id))
+
+    scene.interrupt("s1", spare=True).run(until=900)
+
+    assert scene.story("s1").order()[-1] == "wait DeadlinePassed"
+    assert "does not list it" in scene.told("DeadlinePassed")[-1][1].message
+    assert not scene.node("s1").has_taint(names.OUT_OF_SERVICE)
+    assert scene.pod("db", "s1")
+    assert is_marked(scene.node("s1"))
+
+
+def test_a_node_without_an_instance_waits(scene: Scene) -> None:
+    """Marked by hand, say: EC2 cannot be asked, and nothing is lifted on a guess."""
+    scene.add_node("s1")
+    scene.begin()
+    scene.interrupt("s1", spare=True).run(until=5)
+    scene.cluster.server.patch("Node", ("", "s1"), {"spec": {"providerID": None}})
+    scene.run(until=400)
+
+    assert is_marked(scene.node("s1"))
+    assert scene.story("s1").order()[-1] == "wait DeadlinePassed"
+
+
+def test_a_last_running_is_not_believed_for_long(scene: Scene) -> None:
+    """EC2 calls the instance running, then says nothing: it may be gone by now."""
+    scene.given(on="s1 o1")
+    scene.later(135, lambda: scene.instances.fail(InstancesError("throttled")))
+
+    scene.interrupt("s1", spare=True).run(until=280)
+
+    assert is_marked(scene.node("s1"))
+    assert scene.story("s1").order()[-1] == "wait DeadlinePassed"
+
+
+def test_a_slow_ec2_delays_no_forced_eviction(scene: Scene) -> None:
+    """It is asked about the first node when the pods of the second have to be told."""
+    going = scene.given(
+        deployment("stuck", 3, pod={"nodeSelector": {"kubernetes.io/hostname": "s2"}}), on="s1 s2"
+    )
+
+    scene.interrupt("s1")
+    scene.later(32, lambda: scene.interrupt("s2"))
+    scene.later(119, lambda: scene.instances.answer_after(timedelta(seconds=9), scene.clock))
+    scene.run(until=160)
+
+    told = [scene.gone_at(name) for name in going]
+    assert told == pytest.approx([32 + 120 - 31] * 3, abs=0.2)
+    assert scene.story("s1").order()[-1] == "complete InstanceOff"
+
+
+def test_an_instance_that_is_asked_about_is_not_given_up_before_the_answer(scene: Scene) -> None:
+    """A hint expires, but not while EC2 may still say that the instance ends."""
+    scene.given(on="s1 o1")
+    scene.recommend("s1").run(until=5)
+    scene.instances.set_state(scene.node("s1").instance_id, "shutting-down")
+    scene.instances.answer_after(timedelta(seconds=5), scene.clock)
+    scene.run(until=1_000)
+
+    assert scene.story("s1").order()[-1] == "wait InstanceEnding"
+
+
+def test_an_api_server_that_is_slow_to_say_which_nodes_remain_holds_no_pod_up(
+    make_scene: MakeScene,
+) -> None:
+    scene = make_scene(load_balancer_lead=timedelta(seconds=40))
+    (old,) = scene.given(deployment("stuck"), on="s1 o1", room={"o1": "0"})
+
+    def is_about_others(request: Request) -> bool:
+        return isinstance(request, List) and request.selection == selections.OTHER_NODES
+
+    scene.delay(timedelta(seconds=20), is_about_others)
+    scene.interrupt("s1").run(until=118)
+
+    assert scene.gone_at(old) == pytest.approx(89, abs=0.2)
+    (excluded,) = (line for line in scene.story("s1") if "exclude" in line)
+    assert float(excluded.split()[0]) == pytest.approx(80 + 20, abs=1)
+
+
+def test_a_notice_that_was_spoilt_is_told_and_the_node_left(scene: Scene) -> None:
+    (pod,) = scene.given(deployment("one"), spare="o1")
+    spoilt = {"annotations": {names.NOTICE: "{"}, "labels": {names.DOOMED: "interruption"}}
+    scene.cluster.server.patch("Node", ("", "s1"), {"metadata": spoilt})
+
+    scene.run(until=200)
+
+    assert scene.story("s1").order() == ["leave UnreadableNotice"]
+    assert len(scene.told("UnreadableNotice")) == 1
+    assert scene.told("UnreadableNotice")[0][1].warning
+    assert scene.story(pod) == []
+    assert scene.written() == []

@@ -1,0 +1,180 @@
+"""Nodes that go early, twice, or not alone."""
+
+from datetime import timedelta
+
+import pytest
+
+from evenkeel.decisions.notice import mark
+from evenkeel.model.notice import NoticeKind
+from evenkeel.model.request import Evict, Patch
+from tests.kit.manifests import bare_pod, budget, deployment, stateful_set
+from tests.kit.scene import Scene
+
+
+def test_a_node_deleted_early_leaves_nothing_behind(scene: Scene) -> None:
+    """Its pods are collected by Kubernetes; the replacements are on their way already."""
+    scene.given(
+        deployment("web", 2), deployment("stuck", pod={"cpu": "3"}), spare="o1", room={"o1": "1"}
+    )
+    scene.later(40, lambda: scene.cluster.kill_node("s1", timedelta(seconds=0)))
+    scene.later(40, lambda: scene.observer.lose("s1"))
+
+    scene.interrupt("s1", spare=True).run(until=300)
+
+    assert scene.lowest("web") == 2
+    assert [pod for pod in scene.pods("stuck") if pod.spec.node_name == "s1"] == []
+    assert not any(pod.released for pod in scene.pods("stuck"))
+    assert scene.is_quiet
+
+
+def test_an_instance_that_dies_early_takes_its_pods_with_it_and_nothing_else(
+    scene: Scene,
+) -> None:
+    """Two of the three replicas run elsewhere, and stay there."""
+    for name in ("s1", "s2", "s3"):
+        scene.add_node(name)
+        scene.apply(deployment("web", int(name[1])))
+        scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    (doomed,) = (pod.name for pod in scene.pods("web", "s1"))
+    scene.later(2, lambda: scene.take("s1"))
+
+    scene.interrupt("s1", spare=True).run(until=200)
+
+    assert scene.lowest("web") == 2
+    assert doomed not in {pod.name for pod in scene.pods("web")}
+    assert len(scene.pods("web")) == 3
+    assert scene.is_quiet
+
+
+def test_a_replacement_that_lands_on_another_dying_node_moves_on(scene: Scene) -> None:
+    (first,) = scene.given(deployment("one"), budget("one", minAvailable=1), spare="s2")
+
+    scene.interrupt("s1").run(until=2)
+    second = next(pod.name for pod in scene.pods("one", "s2"))
+    scene.interrupt("s2").run(until=2.5)
+    scene.add_node("o1", spot=False)
+    scene.run(until=60)
+
+    assert scene.lowest("one") == 1
+    assert scene.pod("one") == scene.pod("one", "o1")
+    assert scene.story(first)[-1].endswith("evict ReplacementAvailable")
+    assert scene.story(second)[0].endswith("release NodeDoomed")
+
+
+def test_two_nodes_at_once_share_a_workload_and_it_does_not_dip(scene: Scene) -> None:
+    scene.given(deployment("web", 6), on="s1 s2", spare="o1")
+
+    scene.interrupt("s1", "s2").run(until=60)
+
+    assert scene.lowest("web") == 6
+    assert len(scene.pods("web", "o1")) == 6
+
+
+def test_the_minimum_available_counts_pods_that_no_dying_node_has(scene: Scene) -> None:
+    """The second node is found in the middle of an invocation: its pods' peers come later."""
+    scene.place(deployment("stuck", pod={"cpu": "4"}))
+    scene.place(deployment("web", 1), on="s2", room={"s2": "0.1"})
+    scene.given(deployment("web", 3), on="o1", room={"o1": "1"})
+
+    scene.interrupt("s1")
+    scene.later(5, lambda: scene.interrupt("s2"))
+    scene.run(until=20)
+
+    messages = [d.message for _, d in scene.told("NodeDoomed") if "web" in d.subject.name]
+    assert len(messages) == 1
+    assert messages[0].endswith("3 are to stay available")
+    assert scene.lowest("web") == 3
+
+
+def test_the_same_warning_twice_changes_nothing(scene: Scene) -> None:
+    (pod,) = scene.given(deployment("one"), spare="o1")
+
+    scene.interrupt("s1")
+    scene.later(2, lambda: scene.interrupt("s1"))
+    scene.later(20, lambda: scene.interrupt("s1", spare=True))
+    scene.run(until=60)
+
+    assert [type(sent.write) for sent in scene.written(pod)] == [Patch, Evict]
+    assert scene.lowest("one") == 1
+    notice = mark.read(scene.node("s1"))
+    assert notice is not None
+    assert notice.deadline == scene.at(120)
+
+
+def test_a_warning_turns_a_recommendation_into_a_deadline(scene: Scene) -> None:
+    """The pod was released for the hint; now it goes at its last moment, replaced or not."""
+    (pod,) = scene.given(deployment("stuck"))
+
+    scene.recommend("s1")
+    scene.later(30, lambda: scene.interrupt("s1"))
+    scene.run(until=140)
+
+    assert scene.story(pod) == [
+        "1.0 release NodeDoomed",
+        "1.0 wait ReplacementPending",
+        "118.9 evict LastMoment",
+    ]
+    assert [type(sent.write) for sent in scene.written(pod)] == [Patch, Evict]
+
+
+def test_a_recommendation_after_the_warning_changes_nothing(scene: Scene) -> None:
+    (pod,) = scene.given(deployment("stuck"))
+
+    scene.interrupt("s1")
+    scene.later(10, lambda: scene.recommend("s1"))
+    scene.run(until=110)
+
+    assert scene.gone_at(pod) == 88.9
+    notice = mark.read(scene.node("s1"))
+    assert notice is not None
+    assert notice.kind is NoticeKind.INTERRUPTION
+
+
+@pytest.mark.parametrize("state", ["stopping", "shutting-down"])
+def test_a_change_of_state_after_the_warning_leaves_no_time(scene: Scene, state: str) -> None:
+    scene.given(deployment("stuck"), bare_pod("alone"))
+    pod = scene.pod("stuck")
+
+    scene.interrupt("s1")
+    scene.later(20, lambda: scene.state_change("s1", state))
+    scene.run(until=40)
+
+    assert scene.story(pod).order()[-1] == "evict LastMoment"
+    assert scene.story("alone").order() == ["wait BarePod", "evict LastMoment"]
+
+
+def test_a_change_of_state_without_a_warning_leaves_no_time_either(scene: Scene) -> None:
+    scene.given(deployment("web", 2), stateful_set("db", 2), bare_pod("alone"), spare="o1")
+    pods = [pod.name for pod in (*scene.pods("web"), *scene.pods("db"), *scene.pods("alone"))]
+
+    scene.state_change("s1", "shutting-down").run(until=20)
+
+    assert [scene.story(pod) for pod in pods] == [["1.0 evict LastMoment"]] * 5
+
+
+def test_hibernation_acts_at_once(scene: Scene) -> None:
+    scene.given(deployment("web", 2), bare_pod("alone"), spare="o1")
+    pods = [pod.name for pod in (*scene.pods("web"), *scene.pods("alone"))]
+
+    scene.interrupt("s1", action="hibernate", spare=True).run(until=20)
+
+    assert [scene.story(pod) for pod in pods] == [["1.0 evict LastMoment"]] * 3
+    assert len(scene.pods("web", "o1")) == 2
+
+
+def test_many_nodes_at_once_leave_no_workload_without_a_pod(scene: Scene) -> None:
+    for number in range(6):
+        scene.add_node(f"s{number}")
+    scene.apply(deployment("big", 18), *(deployment(f"one-{number}") for number in range(6)))
+    scene.settle()
+    for number in range(3):
+        scene.add_node(f"o{number}", spot=False)
+    scene.begin()
+
+    scene.interrupt(*(f"s{number}" for number in range(6))).run(until=100)
+
+    assert scene.lowest("big") == 18
+    assert [scene.lowest(f"one-{number}") for number in range(6)] == [1] * 6
+    assert all(pod.spec.node_name.startswith("o") for pod in scene.pods("big"))

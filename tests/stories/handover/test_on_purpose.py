@@ -1,0 +1,240 @@
+"""Nodes that somebody drains on purpose: as for a recommendation, and the cordon stays."""
+
+from datetime import timedelta
+from functools import partial
+
+import pytest
+
+from evenkeel.decisions.notice import mark
+from evenkeel.decisions.notice.which_notice import decide
+from evenkeel.errors import ConflictError, NotFoundError
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.metrics import Metric
+from evenkeel.model.notice import Concern, Notice, NoticeKind
+from evenkeel.model.release import ReleaseReason
+from evenkeel.model.request import Patch, Request
+from evenkeel_cli.cancelling import cancel
+from evenkeel_cli.decisions import draining
+from evenkeel_cli.retry_on_conflict import ATTEMPTS, change
+from tests.kit.builders import release_on
+from tests.kit.manifests import bare_pod, deployment, job, stateful_set
+from tests.kit.nodes import is_marked
+from tests.kit.scene import Scene
+from tests.stories.handover.hands import drain
+
+
+def ended(scene: Scene, node: str, drain_id: str = "drain-1") -> Decision | None:
+    """Do as the command does when nothing is left."""
+    decide = partial(draining.end, drain_id=drain_id)
+    return change(scene.cluster, node, decide, act=True)
+
+
+def patches(request: Request) -> bool:
+    """Whether a request patches an object."""
+    return isinstance(request, Patch)
+
+
+@pytest.fixture
+def running(scene: Scene) -> Scene:
+    """Three pods of a Deployment on s1, and room for them on o1."""
+    scene.given(deployment("web", 3), spare="o1")
+    return scene
+
+
+def test_pods_are_handed_over_and_the_cordon_stays(running: Scene) -> None:
+    drain(running, "s1")
+    running.run(until=200)
+
+    assert len(running.pods("web", "o1")) == 3
+    assert running.pods("web", "s1") == []
+    assert running.lowest("web") == 3
+    assert running.recorder.total(Metric.PODS_HANDED_OVER) == 3
+    assert running.recorder.total(Metric.PODS_UNREPLACED) == 0
+    assert is_marked(running.node("s1"))
+
+    running.run(until=400)
+    assert running.story("s1")[-1] == "300.0 lift DrainOver"
+    assert not is_marked(running.node("s1"))
+    assert running.node("s1").spec.unschedulable
+    assert running.is_quiet
+
+
+def test_all_nodes_are_drained_at_once_whatever_the_share_of_hints(scene: Scene) -> None:
+    nodes = ("s1", "s2", "s3")
+    for name in nodes:
+        scene.add_node(name)
+    scene.given(deployment("web", 6), on="", spare="o1")
+
+    drain(scene, *nodes)
+    scene.run(until=200)
+
+    assert len(scene.pods("web", "o1")) == 6
+    assert scene.lowest("web") == 6
+
+
+def test_what_cannot_be_replaced_goes_back_when_time_is_up(scene: Scene) -> None:
+    scene.given(deployment("web", 2))
+
+    drain(scene, "s1")
+    scene.run(until=100)
+    (first, *_) = (each for each in scene.pods("web", "s1") if each.released)
+    assert release_on(first).reason is ReleaseReason.DRAIN
+
+    scene.run(until=400)
+    pods = scene.pods("web", "s1")
+    assert [(each.released, each.active) for each in pods] == [(False, True)] * 2
+    assert scene.lowest("web") == 2
+    assert scene.node("s1").spec.unschedulable
+    assert scene.is_quiet
+
+
+def test_what_a_hint_leaves_stays(scene: Scene) -> None:
+    scene.given(bare_pod("bare"), job("batch"), stateful_set("db", 1), spare="o1")
+
+    drain(scene, "s1")
+    scene.run(until=400)
+
+    assert [len(scene.pods(app, "s1")) for app in ("bare", "batch", "db")] == [1, 1, 0]
+    assert scene.recorder.total(Metric.PODS_UNREPLACED) == 1
+
+
+def test_a_warning_counts_before_a_drain_and_the_cordon_stays_all_the_same(
+    running: Scene,
+) -> None:
+    drain(running, "s1")
+    running.later(1, lambda: running.interrupt("s1", spare=True))
+    running.run(until=20)
+    notice = mark.read(running.node("s1"))
+    assert notice is not None
+    assert notice.kind is NoticeKind.INTERRUPTION
+
+    running.run(until=400)
+    assert not is_marked(running.node("s1"))
+    assert running.node("s1").spec.unschedulable
+
+
+def test_a_recommendation_changes_nothing_about_a_drain(running: Scene) -> None:
+    drain(running, "s1")
+    before = mark.read(running.node("s1"))
+    running.recommend("s1")
+    running.run(until=20)
+
+    assert mark.read(running.node("s1")) == before
+
+
+def test_a_node_that_dies_is_not_drained_on_purpose(running: Scene) -> None:
+    running.interrupt("s1", spare=True)
+    running.run(until=5)
+    before = running.node("s1")
+    (decision,) = drain(running, "s1")
+
+    assert (decision.verb, decision.reason) == (Verb.LEAVE, "NodeDoomed")
+    assert running.node("s1") == before
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_cancelling_a_drain_takes_its_cordon_back_and_no_other(
+    running: Scene, *, before: bool
+) -> None:
+    if before:
+        running.cluster.server.patch("Node", ("", "s1"), {"spec": {"unschedulable": True}})
+    drain(running, "s1")
+    cancel(running.cluster, "s1", running.recorder, act=True)
+
+    assert not is_marked(running.node("s1"))
+    assert running.node("s1").spec.unschedulable is before
+
+
+def test_a_drain_again_takes_the_new_time_and_keeps_what_is_known_of_the_cordon(
+    running: Scene,
+) -> None:
+    drain(running, "s1")
+    first = mark.read(running.node("s1"))
+    drain(running, "s1", seconds=600, drain_id="drain-2")
+    second = mark.read(running.node("s1"))
+
+    assert first is not None
+    assert second is not None
+    assert second.deadline >= first.deadline + timedelta(seconds=300)
+    assert (second.cordoned_at, second.cordoned_before) == (first.cordoned_at, False)
+    assert ended(running, "s1", "drain-1") is None
+    assert is_marked(running.node("s1"))
+    assert ended(running, "s1", "drain-2") is not None
+    assert not is_marked(running.node("s1"))
+    assert running.node("s1").spec.unschedulable
+
+
+def test_a_noted_recommendation_becomes_a_drain(scene: Scene) -> None:
+    for name in ("s1", "s2"):
+        scene.add_node(name)
+    scene.begin()
+    scene.recommend("s1", "s2").run(until=10)
+    assert not scene.node("s2").spec.unschedulable
+
+    drain(scene, "s2")
+    assert scene.node("s2").spec.unschedulable
+    notice = mark.read(scene.node("s2"))
+    assert notice is not None
+    assert (notice.kind, notice.keep_cordon) == (NoticeKind.DRAIN, True)
+
+
+def scheduled(scene: Scene, node: str, ahead: timedelta = timedelta(days=9)) -> None:
+    """AWS Health announces that the node's instance will be retired."""
+    start = scene.clock.now() + ahead
+    notice = Notice(
+        kind=NoticeKind.REBALANCE,
+        cause="scheduled-change",
+        concerns=Concern.ANY,
+        event_id="arn:aws:health:1",
+        instance_id=scene.node(node).instance_id,
+        time=scene.clock.now(),
+        deadline=start - timedelta(minutes=15),
+        ends_at=start,
+    )
+    decision = decide(scene.node(node), notice, scene.clock.now())
+    assert decision.write is not None
+    scene.cluster.perform([decision.write])
+
+
+@pytest.mark.parametrize("first", ["drain", "change"])
+def test_a_node_with_a_scheduled_change_is_drained_now_and_its_change_stays_noted(
+    running: Scene, first: str
+) -> None:
+    if first == "drain":
+        drain(running, "s1")
+    scheduled(running, "s1")
+    if first == "change":
+        drain(running, "s1")
+    running.run(until=200)
+
+    assert len(running.pods("web", "o1")) == 3
+    assert running.lowest("web") == 3
+    notice = mark.read(running.node("s1"))
+    assert notice is not None
+    assert (notice.name, notice.keep_cordon) == ("scheduled-change", True)
+    assert notice.ends_at is not None
+    assert ended(running, "s1") is None
+
+
+def test_without_leave_to_act_nothing_is_written(running: Scene) -> None:
+    before = running.node("s1")
+    drain(running, "s1", act=False)
+    assert running.node("s1") == before
+
+
+@pytest.mark.parametrize(("conflicts", "is_marked_then"), [(1, True), (ATTEMPTS, False)])
+def test_a_node_that_others_write_to_is_read_again(
+    running: Scene, conflicts: int, *, is_marked_then: bool
+) -> None:
+    running.fail(ConflictError("again"), patches, times=conflicts)
+    if not is_marked_then:
+        with pytest.raises(ConflictError):
+            drain(running, "s1")
+    else:
+        drain(running, "s1")
+    assert is_marked(running.node("s1")) is is_marked_then
+
+
+def test_a_node_that_is_not_there_is_said_to_be_so(running: Scene) -> None:
+    with pytest.raises(NotFoundError):
+        drain(running, "s9")

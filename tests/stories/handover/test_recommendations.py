@@ -1,0 +1,380 @@
+"""Rebalance recommendations: hints that few nodes follow at a time, that expire and roll back."""
+
+from datetime import timedelta
+
+import msgspec
+import pytest
+
+from evenkeel.decisions.drain import writes
+from evenkeel.errors import ConflictError, ForbiddenError, InstancesError, UnavailableError
+from evenkeel.model import names
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
+from evenkeel.model.release import Cooldown
+from evenkeel.model.request import List, Patch, Request
+from evenkeel.model.workload import Deployment, ReplicaSet
+from tests.kit.manifests import budget, deployment, replica_set
+from tests.kit.nodes import is_marked
+from tests.kit.scene import Scene
+from tests.stories.handover.conftest import MakeScene
+
+FIVE_MINUTES = {"rebalance_expiry": timedelta(minutes=5)}
+
+
+def cordoned(scene: Scene) -> set[str]:
+    """The names of the nodes that are cordoned now."""
+    return {
+        obj["metadata"]["name"]
+        for obj in scene.cluster.objects("Node")
+        if obj["spec"].get("unschedulable")
+    }
+
+
+def cooldown(scene: Scene, app: str) -> Cooldown | None:
+    """The cooldown that a Deployment carries."""
+    (found,) = (
+        msgspec.convert(obj, Deployment)
+        for obj in scene.cluster.objects("Deployment")
+        if obj["metadata"]["name"] == app
+    )
+    return writes.cooldown_of(found)
+
+
+@pytest.mark.parametrize(("spot_nodes", "allowed"), [(4, 1), (19, 1), (20, 2), (31, 3)])
+def test_a_tenth_of_the_spot_nodes_is_cordoned_and_at_least_one(
+    scene: Scene, spot_nodes: int, allowed: int
+) -> None:
+    for number in range(spot_nodes):
+        scene.add_node(f"s{number:02}")
+    for number in range(10):
+        scene.add_node(f"o{number}", spot=False)
+    scene.begin()
+
+    scene.recommend(*(f"s{number:02}" for number in range(spot_nodes))).run(until=60)
+
+    assert cordoned(scene) == {f"s{number:02}" for number in range(allowed)}
+
+
+def test_the_next_is_cordoned_when_one_is_lifted(make_scene: MakeScene) -> None:
+    scene = make_scene(**FIVE_MINUTES)
+    scene.given(deployment("web", 6), on="s1 s2 s3", spare="o1")
+
+    scene.recommend("s1")
+    scene.later(100, lambda: scene.recommend("s2"))
+    scene.run(until=299)
+    assert cordoned(scene) == {"s1"}
+    scene.run(until=330)
+
+    assert cordoned(scene) == {"s2"}
+    assert scene.story("s1").order()[-1] == "lift HintExpired"
+    assert scene.story("s2").order() == [
+        "mark RebalanceRecommendation",
+        "cordon RebalanceRecommendation",
+    ]
+    assert scene.pods("web", "s2") == []
+    assert scene.lowest("web") == 6
+
+
+def test_pods_that_were_known_already_are_handed_over_from_the_next_node(
+    make_scene: MakeScene,
+) -> None:
+    """Both nodes run the same Deployment; the first has a pod that never finds a place."""
+    scene = make_scene(rebalance_share=1.0)
+    scene.given(
+        deployment("web", 4),
+        deployment("stuck", pod={"cpu": "3"}),
+        on="s1 s2",
+        spare="o1",
+        room={"o1": "1"},
+    )
+
+    scene.recommend("s1")
+    scene.later(20, lambda: scene.recommend("s2"))
+    scene.run(until=60)
+
+    assert len(scene.pods("web", "o1")) == 4
+    assert scene.lowest("web") == 4
+
+
+@pytest.mark.parametrize(("labels", "cordons"), [(WELL_KNOWN, 2), (CapacityLabels(("life",)), 1)])
+def test_the_share_is_of_the_nodes_that_the_labels_call_spot(
+    make_scene: MakeScene, labels: CapacityLabels, cordons: int
+) -> None:
+    """At least one may be cordoned, even where no node has the label."""
+    scene = make_scene(rebalance_share=0.5, capacity_labels=labels)
+    nodes = ["s1", "s2", "s3", "s4"]
+    for name in nodes:
+        scene.add_node(name)
+    scene.add_node("o1", spot=False)
+    scene.begin()
+
+    scene.recommend(*nodes).run(until=20)
+
+    assert len(cordoned(scene)) == cordons
+
+
+def test_one_superseded_by_a_warning_makes_room_for_the_next(scene: Scene) -> None:
+    scene.given(on="s1 s2 o1")
+
+    scene.recommend("s1", "s2").run(until=20)
+    assert cordoned(scene) == {"s1"}
+    scene.interrupt("s1").run(until=40)
+
+    assert cordoned(scene) == {"s1", "s2"}
+
+
+def test_no_share_means_no_cordon(make_scene: MakeScene) -> None:
+    scene = make_scene(rebalance_share=0.0, **FIVE_MINUTES)
+    scene.given(deployment("web", 2), spare="o1")
+
+    scene.recommend("s1").run(until=400)
+
+    assert cordoned(scene) == set()
+    assert scene.story("s1").order() == ["mark RebalanceRecommendation", "lift HintExpired"]
+    assert not is_marked(scene.node("s1"))
+
+
+def test_the_cordon_expires_with_the_hint_and_only_ours_is_lifted(make_scene: MakeScene) -> None:
+    scene = make_scene(rebalance_share=1.0, **FIVE_MINUTES)
+    scene.add_node("s1")
+    scene.add_node("s2")
+    scene.add_node("o1", spot=False)
+    scene.cluster.server.patch("Node", ("", "s2"), {"spec": {"unschedulable": True}})
+    scene.begin()
+
+    scene.recommend("s1", "s2").run(until=400)
+
+    assert cordoned(scene) == {"s2"}
+    for name in ("s1", "s2"):
+        assert not is_marked(scene.node(name))
+        assert scene.story(name)[-1] == "300.0 lift HintExpired"
+    assert scene.is_quiet
+
+
+def test_a_hint_on_a_node_that_ends_is_not_lifted(make_scene: MakeScene) -> None:
+    """EC2 says stopping, though no warning ever came."""
+    scene = make_scene(**FIVE_MINUTES)
+    scene.given(deployment("stuck"))
+    instance_id = scene.node("s1").instance_id
+    scene.later(295, lambda: scene.instances.set_state(instance_id, "stopping"))
+
+    scene.recommend("s1").run(until=420)
+
+    assert scene.story("s1").order()[-1] == "wait InstanceEnding"
+    assert cordoned(scene) == {"s1"}
+
+
+def test_what_was_not_replaced_by_then_goes_back_and_rests(make_scene: MakeScene) -> None:
+    scene = make_scene(**FIVE_MINUTES)
+    scene.given(deployment("stuck"))
+    (before,) = scene.pods("stuck")
+
+    scene.recommend("s1").run(until=400)
+
+    (after,) = scene.pods("stuck")
+    assert after.uid == before.uid
+    assert after.metadata.labels == before.metadata.labels
+    assert after.metadata.annotations == before.metadata.annotations
+    assert after.controller is not None
+    assert scene.story(before.name).order() == [
+        "release NodeDoomed",
+        "wait ReplacementPending",
+        "roll-back DeadlinePassed",
+    ]
+    assert scene.story("stuck").order() == ["cool-down HandoverRolledBack"]
+    rest = cooldown(scene, "stuck")
+    assert rest is not None
+    assert rest.failures == 1
+    assert rest.until - scene.at(300) == pytest.approx(
+        timedelta(minutes=5), abs=timedelta(seconds=0.1)
+    )
+    assert scene.is_quiet
+
+
+def test_a_second_failure_doubles_the_rest(make_scene: MakeScene) -> None:
+    scene = make_scene(**FIVE_MINUTES)
+    (pod,) = scene.given(deployment("stuck"))
+
+    scene.recommend("s1")
+    scene.later(400, lambda: scene.recommend("s1"))
+    scene.run(until=1000)
+
+    assert scene.story(pod).order()[3:] == [
+        "leave CoolingDown",
+        "release NodeDoomed",
+        "wait ReplacementPending",
+        "roll-back DeadlinePassed",
+    ]
+    rest = cooldown(scene, "stuck")
+    assert rest is not None
+    assert rest.failures == 2
+    assert rest.until - scene.at(700) == pytest.approx(
+        timedelta(minutes=10), abs=timedelta(seconds=0.1)
+    )
+
+
+def test_a_rest_is_no_rest_from_a_warning(make_scene: MakeScene) -> None:
+    scene = make_scene(**FIVE_MINUTES)
+    (pod,) = scene.given(deployment("one"))
+
+    scene.recommend("s1")
+    scene.later(350, lambda: scene.add_node("o1", spot=False))
+    scene.later(360, lambda: scene.interrupt("s1"))
+    scene.run(until=420)
+
+    assert scene.gone_at(pod) == 363.0
+    assert scene.lowest("one") == 1
+
+
+def test_the_rest_is_written_before_anything_goes_back(make_scene: MakeScene) -> None:
+    """Once all pods are back nothing tells any more that their workload needs a rest."""
+    scene = make_scene(**FIVE_MINUTES)
+    scene.given(deployment("stuck", 2))
+    reset = UnavailableError("reset")
+    scene.fail(reset, lambda r: isinstance(r, Patch) and r.kind is Deployment, times=1)
+
+    scene.recommend("s1").run(until=400)
+
+    written = [sent.write.reference.kind for sent in scene.written(after=200)]
+    assert [kind for kind in written if kind != "Node"] == ["Deployment", "Pod", "Pod"]
+    assert cooldown(scene, "stuck") is not None
+
+
+def test_a_cooldown_that_can_never_be_written_keeps_no_pod_from_going_back(
+    make_scene: MakeScene,
+) -> None:
+    scene = make_scene(**FIVE_MINUTES)
+    scene.given(deployment("stuck"))
+    scene.fail(ForbiddenError("no"), lambda r: isinstance(r, Patch) and r.kind is Deployment)
+
+    scene.recommend("s1").run(until=400)
+
+    (pod,) = scene.pods("stuck")
+    assert pod.controller is not None
+    assert scene.written(pod.name)[-1].at == pytest.approx(305, abs=0.5)
+    assert cooldown(scene, "stuck") is None
+
+
+def test_too_little_time_before_the_expiry_is_not_begun_with(make_scene: MakeScene) -> None:
+    """Its share came free with less than a minute to go."""
+    scene = make_scene(rebalance_expiry=timedelta(seconds=90))
+    scene.given(deployment("web", 2), on="s1 s2", spare="o1")
+    second = scene.pods("web", "s2")[0].name
+
+    scene.recommend("s1")
+    scene.later(45, lambda: scene.recommend("s2"))
+    scene.run(until=200)
+
+    assert "90.0 cordon RebalanceRecommendation" in scene.story("s2")
+    assert scene.story(second) == ["90.0 leave TooLateForHandover"]
+    assert scene.pods("web", "s2")[0].name == second
+
+
+def test_a_replaced_pod_that_its_budget_keeps_goes_back_at_the_expiry(
+    make_scene: MakeScene,
+) -> None:
+    """Its budget was changed on the way; no pod may stay released for ever."""
+    scene = make_scene(**FIVE_MINUTES)
+    slow = {"annotations": {"evenkeel.test/ready-after": "20s"}}
+    scene.given(deployment("one", pod=slow), budget("one", minAvailable=1), spare="o1", settle=30)
+    scene.later(10, lambda: scene.apply(budget("one", minAvailable=3)))
+
+    scene.recommend("s1").run(until=400)
+
+    assert not any(pod.released for pod in scene.pods("one"))
+    assert len(scene.pods("one")) == 1
+    assert scene.lowest("one") == 1
+
+
+def test_spot_nodes_that_cannot_be_counted_are_not_asked_for_in_a_hurry(scene: Scene) -> None:
+    scene.given(deployment("stuck"), on="s1 s2")
+
+    def counts(request: Request) -> bool:
+        return isinstance(request, List) and request.metadata_only
+
+    scene.fail(UnavailableError("reset"), lambda request: counts(request) and scene.seconds < 20)
+    scene.interrupt("s1")
+    scene.recommend("s2").run(until=40)
+
+    assert cordoned(scene) == {"s1", "s2"}
+    assert sum(counts(request) for _, request in scene.requests) < 8
+
+
+def test_spot_nodes_are_counted_once_a_minute_at_most(make_scene: MakeScene) -> None:
+    scene = make_scene(**FIVE_MINUTES)
+    scene.given(deployment("stuck", pod={"cpu": "4"}), on="s0 s1 s2 s3 s4")
+
+    scene.recommend(*(f"s{number}" for number in range(5))).run(until=290)
+
+    counts = [at for at, r in scene.requests if isinstance(r, List) and r.metadata_only]
+    assert 1 <= len(counts) <= 2 * (290 // 60 + 1)  # two environments of the function
+
+
+def test_a_hint_expires_though_ec2_does_not_answer(make_scene: MakeScene) -> None:
+    scene = make_scene(**FIVE_MINUTES)
+    scene.add_node("s1")
+    scene.begin()
+    scene.later(100, lambda: scene.instances.fail(InstancesError("throttled")))
+
+    scene.recommend("s1").run(until=400)
+
+    assert scene.story("s1")[-1] == "300.0 lift HintExpired"
+    assert names.DOOMED not in scene.node("s1").metadata.labels
+
+
+def test_a_hold_ends_with_its_budget_s_trouble_while_other_work_goes_on(scene: Scene) -> None:
+    """A pod without a place keeps the invocation busy; the budget is read again every second."""
+    scene.place(deployment("stuck", pod={"cpu": "3"}))
+    scene.given(
+        deployment("ill", 2), budget("ill", minAvailable=3), on="", spare="o1", room={"o1": "1"}
+    )
+    pods = [pod.name for pod in scene.pods("ill", "s1")]
+    scene.later(6.5, lambda: scene.apply(budget("ill", minAvailable=2)))
+
+    scene.recommend("s1").run(until=15)
+
+    for pod in pods:
+        first, second, *_ = scene.story(pod)
+        assert first == "1.0 leave BudgetHolds"
+        at, what = second.split(" ", 1)
+        assert what == "release NodeDoomed"
+        assert 6.5 < float(at) < 8
+    assert scene.lowest("ill") == 2
+
+
+def test_a_replica_set_without_a_deployment_rests_itself(make_scene: MakeScene) -> None:
+    """Somebody made it by hand, with a template hash of their own."""
+    scene = make_scene(**FIVE_MINUTES)
+    hashed = replica_set("solo")
+    for labels in (
+        hashed["spec"]["selector"]["matchLabels"],
+        hashed["spec"]["template"]["metadata"]["labels"],
+    ):
+        labels[names.TEMPLATE_HASH] = "abc"
+    hashed["metadata"]["labels"] = {names.TEMPLATE_HASH: "abc"}
+    scene.given(hashed)
+    conflict = ConflictError("changed")
+    scene.fail(conflict, lambda r: isinstance(r, Patch) and r.kind is ReplicaSet, times=1)
+
+    scene.recommend("s1").run(until=400)
+
+    (found,) = (msgspec.convert(obj, ReplicaSet) for obj in scene.cluster.objects("ReplicaSet"))
+    rest = writes.cooldown_of(found)
+    assert rest is not None
+    assert rest.failures == 1
+    assert scene.pods("solo")[0].controller is not None
+
+
+def test_an_answer_that_is_not_needed_any_more_keeps_no_invocation_at_work(scene: Scene) -> None:
+    """The node is gone before the spot nodes are counted."""
+    scene.given(deployment("one"))
+
+    def counts(request: Request) -> bool:
+        return isinstance(request, List) and request.metadata_only
+
+    scene.delay(timedelta(seconds=6), counts)
+    scene.recommend("s1").run(until=4)
+    scene.cluster.server.delete("Node", ("", "s1"))
+    scene.run(until=30)
+
+    assert any(counts(request) for _, request in scene.requests)
+    assert scene.is_quiet

@@ -1,0 +1,139 @@
+"""No tenant of one namespace can speak for a workload of another, whatever uid he writes down."""
+
+import json
+from typing import Any
+
+import msgspec
+
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.model import names
+from evenkeel.model.meta import KubernetesObject
+from tests.kit import builders
+from tests.kit.manifests import budget, deployment, replica_set, resource
+from tests.kit.scene import Scene
+from tests.unit.flows.drain.changes import taken
+
+
+def elsewhere[T: KubernetesObject](item: T) -> T:
+    """The same object, made by a tenant in his own namespace."""
+    metadata = msgspec.structs.replace(item.metadata, namespace="strange", uid=f"not-{item.uid}")
+    return msgspec.structs.replace(item, metadata=metadata)
+
+
+def replica_set_of(scene: Scene, app: str) -> dict[str, Any]:
+    """The metadata of a workload's ReplicaSet."""
+    every = [obj["metadata"] for obj in scene.cluster.objects("ReplicaSet", "default")]
+    (found,) = (metadata for metadata in every if metadata["name"].startswith(app))
+    return dict(found)
+
+
+def claiming(scene: Scene, name: str, victim: dict[str, Any], **release: Any) -> dict[str, Any]:
+    """A pod that says that it was released from a ReplicaSet of another namespace."""
+    value = {
+        "v": 1,
+        "reason": "rebalance",
+        "since": scene.at(-600).isoformat(),
+        "deadline": scene.at(-60).isoformat(),
+        "wanted": 1,
+        "controller": victim["name"],
+        "controllerUid": victim["uid"],
+    } | release
+    template_hash = victim["labels"][names.TEMPLATE_HASH]
+    return resource(
+        "Pod",
+        name,
+        "strange",
+        labels={"app": name, names.RELEASED_FROM: template_hash},
+        notes={names.RELEASE: json.dumps(value)},
+        spec={"nodeName": "o1", "containers": [{"name": "main"}]},
+    )
+
+
+def test_a_workload_is_left_alone_when_a_stranger_s_pod_says_its_handover_failed(
+    scene: Scene,
+) -> None:
+    scene.given(deployment("web", 2), on="o1")
+    scene.apply(claiming(scene, "bad", replica_set_of(scene, "web")))
+
+    scene.run(until=100)
+
+    assert {sent.name for sent in scene.written()} == {"bad"}
+    assert scene.story("bad").order() == ["delete WorkloadDeleted"]
+
+
+def test_it_is_moved_for_a_recommendation_all_the_same(scene: Scene) -> None:
+    scene.given(deployment("web", 2), spare="o1")
+    victim = replica_set_of(scene, "web")
+    scene.apply(*(claiming(scene, f"bad-{i}", victim, wanted=1000) for i in range(3)))
+
+    scene.recommend("s1").run(until=100)
+
+    assert len(scene.pods("web", "o1")) == 2
+    assert not scene.told("CoolingDown")
+    assert not scene.told("HandoverRolledBack")
+
+
+def test_its_own_budget_counts_and_no_stranger_s(scene: Scene) -> None:
+    """The budget of the namespace of the pod that came first would let it go."""
+    scene.given(deployment("web", 2), budget("web", minAvailable="100%"), spare="o1")
+    victim = replica_set_of(scene, "web")
+    late = scene.at(600).isoformat()
+    scene.apply(*(claiming(scene, f"bad-{i}", victim, deadline=late) for i in range(20)))
+
+    scene.recommend("s1").run(until=100)
+
+    assert len(scene.pods("web", "s1")) == 2
+    assert not [d for _, d in scene.told("NodeDoomed") if d.subject.name.startswith("web")]
+
+
+def test_its_pods_are_its_own_namespaces_whatever_others_name_as_their_owner() -> None:
+    view = View()
+    replica_set = builders.replica_set()
+    mine = builders.pod("web-1", of=replica_set)
+    released = builders.pod("web-2", of=replica_set, released=builders.release(replica_set))
+    for pod in (elsewhere(mine), elsewhere(released), mine, released):
+        view.pods.see(pod)
+
+    assert view.pods.of_controller(replica_set.key) == [mine, released]
+
+
+def test_a_deployment_is_none_of_a_replica_set_elsewhere() -> None:
+    view = View()
+    deployment = builders.deployment()
+    replica_set = builders.replica_set(of=deployment)
+    stranger = elsewhere(replica_set)
+    view.see(replica_set)
+    view.see(stranger)
+    taken(view.queue)
+
+    view.see(deployment)
+    assert taken(view.queue) == {replica_set.key}
+    assert view.owner("ReplicaSet", replica_set).deployment is deployment
+    assert view.owner("ReplicaSet", stranger).deployment is None
+    assert view.owner_of(elsewhere(builders.pod(of=replica_set))).deployment is None
+
+
+def test_no_pod_is_kept_from_a_handover_by_pods_that_only_say_they_were_released(
+    scene: Scene,
+) -> None:
+    """As many as the window takes, of a ReplicaSet whose pods no watch shows."""
+    scene.given(deployment("web"), spare="o1")
+    nowhere = {"nodeSelector": {"no": "node"}}
+    hoard = replica_set("hoard", 120)
+    hoard["metadata"]["namespace"] = "strange"
+    hoard["spec"]["template"]["spec"] |= nowhere
+    scene.apply(hoard)
+    (made,) = (item["metadata"] for item in scene.cluster.objects("ReplicaSet", "strange"))
+    since, deadline = scene.at(0).isoformat(), scene.at(600).isoformat()
+    labels = {names.TEMPLATE_HASH: "zzz"}
+    for number in range(120):
+        owner = {"name": made["name"], "uid": made["uid"], "labels": labels}
+        claim = claiming(
+            scene, f"fake-{number}", owner, since=since, deadline=deadline, wanted=10**6
+        )
+        scene.apply(claim | {"spec": nowhere | {"containers": [{"name": "main"}]}})
+
+    scene.interrupt("s1").run(until=60)
+
+    assert scene.lowest("web") == 1
+    assert scene.pods("web", "o1")

@@ -1,0 +1,306 @@
+"""Floors are counted exactly: at once, in any order, over refusals, crashes and restarts."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evenkeel.errors import ForbiddenError, UnavailableError
+from evenkeel.flows.placement.claims import sweep_claims
+from evenkeel.model.cluster_objects import Lease
+from evenkeel.model.request import List, Selection
+from tests.stories.placement.scene import Scene, claims_a_place, failing, pod
+
+
+@pytest.mark.parametrize(
+    ("pods", "floor", "expected"), [(50, "30%", 15), (50, "1", 1), (9, "majority", 5)]
+)
+@pytest.mark.parametrize("webhooks", [1, 2])
+def test_a_burst_gets_exactly_its_floor(
+    pods: int, floor: str, expected: int, webhooks: int
+) -> None:
+    scene = Scene(webhooks=webhooks)
+    owner = scene.replica_set(pods, floor)
+    for number in range(pods):
+        scene.create(owner, webhook=number % webhooks)
+    scene.run()
+    assert scene.split() == {"on-demand": expected, "spot": pods - expected}
+    assert scene.recorder.total("PlacementsNotCounted") == 0
+
+
+def test_the_place_of_a_pod_that_is_gone_is_free_again() -> None:
+    scene = Scene()
+    owner = scene.replica_set(10, "3")
+    for _ in range(10):
+        scene.create(owner)
+    scene.run()
+    for gone in scene.pods("on-demand")[:2] + scene.pods("spot")[:3]:
+        scene.delete(gone)
+    scene.clock.advance(timedelta(seconds=5))
+    for _ in range(5):
+        scene.create(owner)
+    scene.run()
+    assert scene.split() == {"on-demand": 3, "spot": 7}
+
+
+def test_a_pod_on_its_way_out_holds_no_place() -> None:
+    scene = Scene()
+    owner = scene.replica_set(2, "1")
+    scene.create(owner)
+    scene.run()
+    (leaving,) = scene.pods()
+    key = ("shop", leaving["metadata"]["name"])
+    scene.cluster.server.patch("Pod", key, {"metadata": {"finalizers": ["example.com/slow"]}})
+    scene.delete(leaving)
+    scene.clock.advance(timedelta(seconds=2))
+    scene.create(owner)
+    scene.run()
+    assert scene.split() == {"on-demand": 1}
+
+
+def test_a_webhook_that_starts_again_counts_on() -> None:
+    scene = Scene()
+    owner = scene.replica_set(10, "4")
+    for _ in range(5):
+        scene.create(owner)
+        scene.run()
+        scene.handlers = [scene.handler()]
+    for _ in range(5):
+        scene.create(owner)
+    scene.run()
+    assert scene.split() == {"on-demand": 4, "spot": 6}
+
+
+def test_what_a_quota_refuses_holds_no_place_and_justifies_no_spot() -> None:
+    scene = Scene()
+    owner = scene.replica_set(6, "3")
+    scene.create(owner, refused=True)
+    scene.create(owner, refused=True)
+    scene.run()
+    for _ in range(6):
+        scene.create(owner, after=0.1)
+    scene.run()
+    assert scene.split()["on-demand"] >= 3
+
+
+def test_a_refused_pods_place_is_taken_by_the_next_pod() -> None:
+    scene = Scene()
+    owner = scene.replica_set(3, "1")
+    scene.create(owner, refused=True)
+    scene.run()
+    scene.create(owner)
+    scene.run()
+    assert scene.split() == {"on-demand": 1}
+    assert scene.recorder.decisions[-1].reason == "InFloor"
+    for _ in range(2):
+        scene.create(owner)
+    scene.run()
+    assert scene.split() == {"on-demand": 1, "spot": 2}
+
+
+@pytest.mark.parametrize("error", [ForbiddenError("no"), UnavailableError("silence")])
+def test_a_claim_that_cannot_be_had_means_on_demand(error: Exception) -> None:
+    scene = Scene()
+    owner = scene.replica_set(3, "1")
+
+    def refuse(request: Any, proceed: Any) -> Any:
+        if claims_a_place(request):
+            raise error
+        return proceed()
+
+    scene.cluster.intercept(refuse)
+    for _ in range(3):
+        scene.create(owner)
+    scene.run()
+    assert scene.split() == {"on-demand": 3}
+    assert scene.recorder.total("PlacementsNotCounted") == 3
+
+
+def test_a_claim_whose_answer_was_lost_is_found_again() -> None:
+    scene = Scene()
+    owner = scene.replica_set(2, "1")
+    lost: list[Any] = []
+
+    def lose(request: Any, proceed: Any) -> Any:
+        result = proceed()
+        if claims_a_place(request) and not lost:
+            lost.append(request)
+            raise UnavailableError("the connection broke")
+        return result
+
+    scene.cluster.intercept(lose)
+    began = scene.clock.now()
+    scene.create(owner)
+    scene.run()
+    assert scene.clock.now() - began < timedelta(seconds=0.5)
+    assert scene.split() == {"on-demand": 1}
+    assert scene.recorder.total("PlacementsNotCounted") == 0
+    assert len(scene.claims()) == 1
+
+
+def test_claims_are_read_afresh_only_when_a_first_look_did_not_do() -> None:
+    scene = Scene(webhooks=2)
+    owner = scene.replica_set(3, "1")
+    looks: list[bool] = []
+
+    def watch(request: Any, proceed: Any) -> Any:
+        if isinstance(request, List) and request.selection.kind is Lease:
+            looks.append(request.fresh)
+        return proceed()
+
+    scene.cluster.intercept(watch)
+    scene.create(owner)
+    scene.create(owner, webhook=1, after=0.001, until_stored=0.5)
+    scene.run()
+    assert scene.split() == {"on-demand": 1, "spot": 1}
+    assert looks[:2] == [False, False]
+    assert len(looks) > 2
+    assert all(looks[2:])
+
+
+def test_no_answer_is_waited_for_longer_than_the_api_server_waits() -> None:
+    scene = Scene()
+    owner = scene.replica_set(3, "1")
+    scene.create(owner, refused=True, until_stored=0)
+    scene.ask(pod(owner))
+    scene.run()
+    began = scene.clock.now()
+    scene.cluster.intercept(failing(UnavailableError("silence")))
+    scene.ask(pod(owner))
+    assert scene.clock.now() - began < timedelta(seconds=3)
+
+
+def test_the_namespace_of_the_claims_is_made_where_it_is_missing() -> None:
+    scene = Scene()
+    owner = scene.replica_set(2, "1")
+    scene.cluster.delete("Namespace", "evenkeel-system")
+    scene.clock.advance(timedelta(seconds=5))
+    scene.create(owner)
+    scene.run()
+    assert scene.split() == {"on-demand": 1}
+    assert len(scene.claims()) == 1
+
+
+def test_claims_that_are_of_no_use_are_swept() -> None:
+    scene = Scene()
+    owner = scene.replica_set(4, "3")
+    for _ in range(4):
+        scene.create(owner)
+    scene.run()
+    assert sweep_claims(scene.cluster, scene.clock.now()) == 0
+    scene.clock.advance(timedelta(minutes=2))
+    assert sweep_claims(scene.cluster, scene.clock.now()) == 3
+    assert scene.claims() == []
+    scene.create(scene.replica_set(5, "4"))
+    scene.run()
+    assert scene.split() == {"on-demand": 4, "spot": 1}
+
+
+def test_the_webhook_sweeps_now_and_then_and_forgives_what_goes_wrong() -> None:
+    scene = Scene()
+    owner = scene.replica_set(9, "3")
+    for _ in range(4):
+        scene.create(owner)
+    scene.run()
+    scene.clock.advance(timedelta(minutes=3))
+
+    def refuse(request: Any, proceed: Any) -> Any:
+        if isinstance(request, List) and request.selection == Selection(
+            Lease, "evenkeel-system", labels="evenkeel.dev/claim-of"
+        ):
+            raise ForbiddenError("no")
+        return proceed()
+
+    again = scene.cluster.intercept(refuse)
+    scene.create(owner)
+    scene.run()
+    assert len(scene.claims()) == 3
+    again()
+    scene.clock.advance(timedelta(minutes=1))
+    scene.create(owner)
+    scene.run()
+    assert scene.claims() == []
+    assert scene.recorder.total("ClaimsSwept") == 3
+
+
+def test_a_rollout_gives_each_replica_set_its_part() -> None:
+    scene = Scene()
+    old = scene.replica_set(10, "30%", "old")
+    for _ in range(10):
+        scene.create(old)
+    scene.run()
+    for size in (3, 6, 8, 10):
+        new = scene.replica_set(size, "30%", "new")
+        there = [each for each in scene.pods() if _of(each, "new")]
+        for _ in range(size - len(there)):
+            scene.create(new)
+        scene.run()
+    for each in [each for each in scene.pods() if _of(each, "old")]:
+        scene.delete(each)
+    assert scene.split() == {"on-demand": 3, "spot": 7}
+
+
+def _of(each: dict[str, Any], name: str) -> bool:
+    owner: str = each["metadata"]["ownerReferences"][0]["name"]
+    return owner == name
+
+
+ADMISSIONS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "webhook": st.integers(0, 1),
+            "after": st.floats(0, 0.3),
+            "until_stored": st.floats(0, 0.2),
+        }
+    ),
+    min_size=1,
+    max_size=14,
+)
+
+
+@settings(max_examples=100, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    floor=st.integers(0, 8),
+    rounds=st.lists(st.tuples(ADMISSIONS, st.sets(st.integers(0, 13))), min_size=1, max_size=3),
+)
+def test_in_any_order_of_admissions_and_deletions_the_floor_is_exact(
+    floor: int, rounds: list[tuple[list[dict[str, Any]], set[int]]]
+) -> None:
+    """Every new pod is one of the floor until it is held, and none is afterwards."""
+    scene = Scene(webhooks=2)
+    for admissions, deletions in rounds:
+        owner = scene.replica_set(50, str(floor))
+        before = len(scene.pods("on-demand"))
+        for admission in admissions:
+            scene.create(owner, **admission)
+        scene.run()
+        assert len(scene.pods("on-demand")) == min(floor, before + len(admissions))
+        for number, each in enumerate(scene.pods()):
+            if number in deletions:
+                scene.delete(each)
+        scene.clock.advance(timedelta(seconds=2))
+
+
+@settings(max_examples=100, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    floor=st.integers(1, 5),
+    admissions=ADMISSIONS,
+    dies_at=st.sets(st.integers(0, 20), max_size=4),
+    refused=st.sets(st.integers(0, 13), max_size=4),
+)
+def test_whatever_dies_or_is_refused_spot_is_never_justified_by_it(
+    floor: int, admissions: list[dict[str, Any]], dies_at: set[int], refused: set[int]
+) -> None:
+    """A webhook dies after some of its writes; then its pod is made as it was, unplaced."""
+    scene = Scene(webhooks=2, dies_at=dies_at)
+    owner = scene.replica_set(50, str(floor))
+    for number, admission in enumerate(admissions):
+        scene.create(owner, refused=number in refused, **admission)
+    scene.run()
+    live = scene.split()
+    if live.get("spot"):
+        assert live["on-demand"] >= floor
+    if not scene.client.deaths and not refused:
+        assert live.get("on-demand", 0) == min(floor, len(admissions))

@@ -1,0 +1,405 @@
+"""One pod after the other: what becomes of each kind, of dry runs, pauses and reinvocations."""
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from evenkeel.errors import ClusterError, ForbiddenError, UnavailableError
+from evenkeel.model import names
+from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.decision import Verb
+from evenkeel.model.gang import PodGroup
+from evenkeel.model.node import Node
+from evenkeel.model.placement import placed_as
+from evenkeel.model.request import List, Request
+from evenkeel.settings import Mode
+from evenkeel.settings.placement import LONGEST_COUNTING
+from tests.kit.manifests import PAUSED, resource
+from tests.stories.placement.scene import (
+    NAMESPACE,
+    Scene,
+    apply_patch,
+    failing,
+    namespace,
+    pod,
+    workload,
+)
+
+
+@pytest.fixture
+def scene() -> Scene:
+    return Scene()
+
+
+def capacity(asked: dict[str, Any], response: dict[str, Any]) -> str:
+    labels: dict[str, str] = apply_patch(asked, response)["metadata"]["labels"]
+    return labels.get(names.CAPACITY, "none")
+
+
+def interruptible(name: str, value: str = "true") -> dict[str, Any]:
+    """A node in a Capacity Reservation, as Karpenter labels it."""
+    labels = {names.CAPACITY_LABELS[2]: "reserved", names.INTERRUPTIBLE: value}
+    return resource("Node", name, labels=labels)
+
+
+def asked_of_nodes(scene: Scene, asked: dict[str, Any]) -> dict[str, list[str]]:
+    """Operator and values that a pod is given about interruptible reservations, by the operator."""
+    affinity = apply_patch(asked, scene.ask(asked))["spec"]["affinity"]["nodeAffinity"]
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution", {})
+    preferred = affinity.get("preferredDuringSchedulingIgnoredDuringExecution", [])
+    terms = [*required.get("nodeSelectorTerms", []), *(each["preference"] for each in preferred)]
+    clauses = [clause for term in terms for clause in term["matchExpressions"]]
+    return {c["operator"]: c["values"] for c in clauses if c["key"] == names.INTERRUPTIBLE}
+
+
+def test_a_floor_keeps_off_interruptible_reservations_and_other_pods_like_them(
+    scene: Scene,
+) -> None:
+    floor, other = pod(scene.replica_set(2, "1")), pod(scene.replica_set(1, name="free"))
+    scene.cluster.apply(interruptible("lent"))
+    scene.clock.advance(timedelta(seconds=1))
+
+    assert asked_of_nodes(scene, floor) == {"NotIn": ["true"]}
+    assert asked_of_nodes(scene, other) == {"In": ["true"]}
+
+
+@pytest.mark.parametrize("value", ["", "false"])
+def test_pods_are_not_told_of_interruptible_reservations_where_there_is_no_such_node(
+    scene: Scene, value: str
+) -> None:
+    """Older versions of Karpenter make no node for a pod that requires anything of the label."""
+    floor, other = pod(scene.replica_set(2, "1")), pod(scene.replica_set(1, name="free"))
+    if value:
+        scene.cluster.apply(interruptible("kept", value))
+
+    assert asked_of_nodes(scene, floor) == asked_of_nodes(scene, other) == {}
+
+
+def test_such_a_node_is_known_a_second_after_it_came(scene: Scene) -> None:
+    floor = pod(scene.replica_set(2, "2"))
+    assert asked_of_nodes(scene, floor) == {}
+    scene.cluster.apply(interruptible("lent"))
+    scene.clock.advance(timedelta(seconds=1))
+
+    assert asked_of_nodes(scene, floor) == {"NotIn": ["true"]}
+
+
+def test_pods_are_placed_without_the_right_to_list_nodes(scene: Scene) -> None:
+    floor = pod(scene.replica_set(2, "1"))
+    scene.cluster.apply(interruptible("lent"))
+
+    def refuse(request: Any, proceed: Any) -> Any:
+        if isinstance(request, List) and request.selection.kind is Node:
+            raise ForbiddenError("no nodes for you")
+        return proceed()
+
+    scene.cluster.intercept(refuse)
+
+    assert asked_of_nodes(scene, floor) == {}
+
+
+def place(scene: Scene, asked: dict[str, Any], **request: Any) -> str:
+    return capacity(asked, scene.ask(asked, **request))
+
+
+def test_pods_ask_by_the_labels_that_the_settings_name() -> None:
+    scene = Scene(capacity_labels=CapacityLabels(("lifecycle",)))
+    owner, free = scene.replica_set(2, "1"), scene.replica_set(2, name="free")
+    floor, other, chosen = pod(owner), pod(free), pod(free, nodeSelector={"lifecycle": "spot"})
+    asked = apply_patch(floor, scene.ask(floor))["spec"]["affinity"]["nodeAffinity"]
+    (term,) = asked["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert [clause["key"] for clause in term["matchExpressions"]] == ["lifecycle"]
+    asked = apply_patch(other, scene.ask(other))["spec"]
+    assert {each["key"] for each in asked["tolerations"]} == {"lifecycle"}
+    assert place(scene, chosen) == "none"
+    assert last_reason(scene) == "OwnRules"
+
+
+def last_reason(scene: Scene) -> str:
+    return scene.recorder.decisions[-1].reason
+
+
+def test_a_deployments_floor_is_its_own_and_not_its_replica_sets(scene: Scene) -> None:
+    deployment = workload("Deployment", "shop", 4, "1")
+    scene.cluster.apply(deployment)
+    uid = scene.read("Deployment", "shop")["metadata"]["uid"]
+    part = workload("ReplicaSet", "shop-1", 4)
+    part["metadata"]["ownerReferences"] = [
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "name": "shop",
+            "uid": uid,
+            "controller": True,
+        }
+    ]
+    scene.cluster.apply(part)
+    asked = pod(scene.read("ReplicaSet", "shop-1"))
+    assert place(scene, asked) == "on-demand"
+    decision = scene.recorder.decisions[-1]
+    assert decision.verb is Verb.PLACE
+    assert str(decision.workload) == "deployment shop/shop"
+
+
+def test_a_stateful_sets_pod_is_placed_by_its_ordinal(scene: Scene) -> None:
+    scene.cluster.apply(workload("StatefulSet", "db", 3, serviceName="db"))
+    owner = scene.read("StatefulSet", "db")
+    placed = [
+        place(scene, pod(owner, name=f"db-{i}", labels={names.POD_INDEX: str(i)})) for i in range(3)
+    ]
+    assert placed == ["on-demand", "on-demand", "spot"]
+    assert scene.claims() == []
+
+
+def test_a_pod_without_a_floor_prefers_spot(scene: Scene) -> None:
+    assert place(scene, pod(scene.replica_set(3))) == "spot"
+
+
+def test_the_namespaces_floor_counts(scene: Scene) -> None:
+    scene.cluster.apply(namespace(NAMESPACE, managed=True, floor="all"))
+    assert place(scene, pod(scene.replica_set(3))) == "on-demand"
+
+
+def test_another_namespace_is_left_alone_unless_all_take_part() -> None:
+    for everywhere, expected in ((False, "none"), (True, "on-demand")):
+        scene = Scene(everywhere=everywhere)
+        scene.cluster.apply(
+            {
+                **namespace(NAMESPACE),
+                "metadata": {"name": NAMESPACE, "labels": {names.MANAGED: "false"}},
+            }
+        )
+        assert place(scene, pod(scene.replica_set(3, "all"))) == expected
+
+
+def test_a_pod_of_an_unknown_controller_is_left(scene: Scene) -> None:
+    owner = scene.replica_set(3, "all")
+    gone = {**owner, "metadata": {**owner["metadata"], "uid": "another"}}
+    assert place(scene, pod(gone)) == "none"
+    assert last_reason(scene) == "OwnerGone"
+    missing = {**owner, "metadata": {**owner["metadata"], "name": "gone"}}
+    assert place(scene, pod(missing)) == "none"
+
+
+def test_a_pod_that_places_itself_is_left_with_the_reason(scene: Scene) -> None:
+    asked = pod(scene.replica_set(3, "all"), nodeSelector={"karpenter.sh/capacity-type": "spot"})
+    assert place(scene, asked) == "none"
+    decision = scene.recorder.decisions[-1]
+    assert (decision.verb, decision.reason) == (Verb.LEAVE, "OwnRules")
+
+
+def test_nothing_is_placed_while_evenkeel_is_paused(scene: Scene) -> None:
+    asked = pod(scene.replica_set(3, "all"))
+    scene.cluster.apply(PAUSED)
+    assert place(scene, asked) == "none"
+    assert last_reason(scene) == "Paused"
+
+
+def test_a_dry_run_is_answered_and_counts_nothing(scene: Scene) -> None:
+    asked = pod(scene.replica_set(3, "1"))
+    for _ in range(3):
+        assert place(scene, asked, dryRun=True) == "on-demand"
+    assert scene.claims() == []
+
+
+def test_a_dry_run_tells_what_was_decided_and_nothing_else_does(scene: Scene) -> None:
+    asked = pod(scene.replica_set(3, "1"))
+    told = scene.ask(asked, dryRun=True)["warnings"]
+    assert [text.partition(":")[0] for text in told] == ["evenkeel to on-demand"]
+    assert "warnings" not in scene.ask(asked)
+
+
+def test_a_dry_run_tells_why_a_pod_is_left(scene: Scene) -> None:
+    asked = pod(scene.replica_set(3, "1"))
+    scene.cluster.apply(PAUSED)
+    paused = scene.ask(asked, dryRun=True)["warnings"]
+    assert paused == ["evenkeel leaves this pod as it is: Evenkeel is paused"]
+
+
+def test_a_dry_run_tells_that_nothing_could_be_read(scene: Scene) -> None:
+    asked = pod(scene.replica_set(3, "1"))
+    scene.cluster.intercept(failing(UnavailableError("nobody answers")))
+    failed = scene.ask(asked, dryRun=True)["warnings"]
+    assert failed == ["evenkeel did not place this pod (nobody answers)"]
+
+
+def test_a_dry_run_tells_that_evenkeel_only_observes() -> None:
+    scene = Scene(mode=Mode.OBSERVE)
+    (told,) = scene.ask(pod(scene.replica_set(3, "1")), dryRun=True)["warnings"]
+    assert told.startswith("evenkeel only observes: to on-demand: ")
+
+
+def test_observing_patches_nothing_and_claims_nothing() -> None:
+    scene = Scene(mode=Mode.OBSERVE)
+    assert "patch" not in scene.ask(pod(scene.replica_set(3, "1")))
+    assert scene.claims() == []
+    assert last_reason(scene) == "InFloor"
+
+
+def test_a_reinvocation_changes_nothing_and_takes_no_second_claim(scene: Scene) -> None:
+    asked = pod(scene.replica_set(3, "2"))
+    once = apply_patch(asked, scene.ask(asked, uid="first"))
+    assert "patch" not in scene.ask(once, uid="second")
+    assert len(scene.claims()) == 1
+
+
+def test_a_reinvocation_mends_what_another_webhook_took_away(scene: Scene) -> None:
+    asked = pod(scene.replica_set(3, "2"))
+    once = apply_patch(asked, scene.ask(asked, uid="first"))
+    del once["spec"]["affinity"]
+    twice = apply_patch(once, scene.ask(once, uid="second"))
+    assert "nodeAffinity" in twice["spec"]["affinity"]
+    assert len(scene.claims()) == 1
+
+
+def test_the_same_review_again_keeps_its_claim(scene: Scene) -> None:
+    asked = pod(scene.replica_set(3, "1"))
+    assert place(scene, asked, uid="same") == "on-demand"
+    assert place(scene, asked, uid="same") == "on-demand"
+    (claim,) = scene.claims()
+    assert claim["spec"]["holderIdentity"] == "same"
+
+
+def test_a_note_from_a_copied_template_is_not_believed(scene: Scene) -> None:
+    old = placed_as(Capacity.SPOT, scene.clock.now().replace(year=2025))
+    note = {names.PLACED: old.encode()}
+    assert place(scene, pod(scene.replica_set(3, "all"), annotations=note)) == "on-demand"
+
+
+def test_a_relaxed_floor_goes_to_spot_until_then(scene: Scene) -> None:
+    for year, expected in ((2030, "spot"), (2020, "on-demand")):
+        relaxed = json.dumps({"v": 1, "until": f"{year}-01-01T00:00:00Z"})
+        manifest = workload("ReplicaSet", f"web-{year}", 3, "all")
+        manifest["metadata"]["annotations"][names.FLOOR_RELAXED] = relaxed
+        scene.cluster.apply(manifest)
+        assert place(scene, pod(scene.read("ReplicaSet", f"web-{year}"))) == expected
+
+
+@pytest.mark.parametrize("text", ["x", "{}", '{"v":1,"until":"2030-01-01T00:00:00"}'])
+def test_a_relaxation_that_makes_no_sense_relaxes_nothing(scene: Scene, text: str) -> None:
+    manifest = workload("ReplicaSet", "web", 3, "all")
+    manifest["metadata"]["annotations"][names.FLOOR_RELAXED] = text
+    scene.cluster.apply(manifest)
+    assert place(scene, pod(scene.read("ReplicaSet", "web"))) == "on-demand"
+
+
+def test_a_floor_that_cannot_be_read_is_told_once_in_a_while(scene: Scene) -> None:
+    owner = scene.replica_set(3, "some")
+    assert place(scene, pod(owner)) == "spot"
+    place(scene, pod(owner))
+    (warning,) = [each for each in scene.recorder.decisions if each.warning]
+    assert warning.reason == "BadFloor"
+    assert str(warning.subject) == "replicaset shop/web"
+    assert "'some'" in warning.message
+
+
+def test_what_is_read_of_namespaces_is_remembered_for_a_second(scene: Scene) -> None:
+    asked = pod(scene.replica_set(3))
+    scene.ask(asked)
+    requests: list[Any] = []
+
+    def note(request: Any, proceed: Any) -> Any:
+        requests.append(request)
+        return proceed()
+
+    scene.cluster.intercept(note)
+    scene.ask(asked)
+    assert [request.kind.__name__ for request in requests] == ["ReplicaSet", "Lease"]
+    scene.clock.advance(LONGEST_COUNTING)
+    scene.ask(asked)
+    assert len(requests) == 8
+
+
+def in_group(owner: dict[str, Any], name: str = "train") -> dict[str, Any]:
+    """A pod that names a group of Kubernetes' own."""
+    return pod(owner, schedulingGroup={"podGroupName": name})
+
+
+def grouped(policy: dict[str, Any], name: str = "train") -> dict[str, Any]:
+    metadata = {"name": name, "namespace": NAMESPACE}
+    spec = {"schedulingPolicy": policy}
+    api = "scheduling.k8s.io/v1beta1"
+    return {"apiVersion": api, "kind": "PodGroup", "metadata": metadata, "spec": spec}
+
+
+def test_the_pods_of_a_gang_go_where_its_floor_wants_any(scene: Scene) -> None:
+    owner = scene.replica_set(4, "1")
+    scene.cluster.apply(grouped({"gang": {"minCount": 4}}))
+    assert place(scene, in_group(owner)) == "on-demand"
+    assert last_reason(scene) == "AllInFloor"
+
+
+def test_the_pods_of_a_group_with_the_basic_policy_are_counted(scene: Scene) -> None:
+    owner = scene.replica_set(4, "1")
+    scene.cluster.apply(grouped({"basic": {}}), grouped({"gang": {"minCount": 4}}, "other"))
+    assert place(scene, in_group(owner)) == "on-demand"
+    assert last_reason(scene) == "InFloor"
+
+
+@pytest.mark.parametrize("error", [ForbiddenError("no"), UnavailableError("silence")])
+def test_a_group_that_cannot_be_read_is_a_gang(scene: Scene, error: ClusterError) -> None:
+    owner = scene.replica_set(4, "1")
+    scene.cluster.apply(grouped({"basic": {}}))
+
+    def refuse(request: Request, proceed: Callable[[], Any]) -> Any:
+        if isinstance(request, List) and request.selection.kind is PodGroup:
+            raise error
+        return proceed()
+
+    scene.cluster.intercept(refuse)
+    assert place(scene, in_group(owner)) == "on-demand"
+    assert last_reason(scene) == "AllInFloor"
+
+
+@pytest.mark.parametrize(
+    ("labels", "reason"),
+    [
+        ({}, "InFloor"),
+        # A label may say what no object can be called.
+        ({"scheduling.x-k8s.io/pod-group": "Train_1"}, "AllInFloor"),
+        # What a pod says is not validated yet when the webhook is asked.
+        ({"scheduling.x-k8s.io/pod-group": "x" * 100_000}, "AllInFloor"),
+        ({"scheduling.x-k8s.io/pod-group": "a,metadata.namespace=other"}, "AllInFloor"),
+    ],
+)
+def test_a_group_that_cannot_be_there_is_not_read(
+    scene: Scene, labels: dict[str, str], reason: str
+) -> None:
+    owner = scene.replica_set(4, "1")
+    asked: list[Request] = []
+
+    def note(request: Request, proceed: Callable[[], Any]) -> Any:
+        asked.append(request)
+        return proceed()
+
+    scene.cluster.intercept(note)
+    place(scene, pod(owner, labels=labels))
+    assert last_reason(scene) == reason
+    listed = [each.selection.kind for each in asked if isinstance(each, List)]
+    assert not [kind for kind in listed if issubclass(kind, PodGroup)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "replicas", "bears"),
+    [("ReplicaSet", 1, True), ("StatefulSet", 1, True), ("ReplicaSet", 2, False)],
+)
+def test_reserved_headroom_is_for_the_only_replica(
+    scene: Scene, kind: str, replicas: int, *, bears: bool
+) -> None:
+    scene.cluster.apply(workload(kind, "web", replicas, "none"))
+    asked = pod(scene.read(kind, "web"), name="web-0")
+    placed = apply_patch(asked, scene.ask(asked))
+    keys = {each["key"] for each in placed["spec"]["tolerations"]}
+    assert (names.HEADROOM in keys) is bears
+
+
+def test_reserved_headroom_is_not_for_jobs(scene: Scene) -> None:
+    job = workload("Job", "once", 1, "none", parallelism=1)
+    scene.cluster.apply({**job, "apiVersion": "batch/v1"})
+    asked = pod(scene.read("Job", "once"))
+    placed = apply_patch(asked, scene.ask(asked))
+    assert placed["metadata"]["labels"][names.CAPACITY] == "spot"
+    assert names.HEADROOM not in {each["key"] for each in placed["spec"]["tolerations"]}

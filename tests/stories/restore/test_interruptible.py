@@ -1,0 +1,76 @@
+"""Reserved capacity that EC2 takes back counts as spot: no floor stands on it."""
+
+from evenkeel.model import names
+from evenkeel_cli.status.gather import gather
+from tests.kit.manifests import deployment
+from tests.kit.restoring import RestoreScene
+
+FLOOR_OF_TWO = {names.ON_DEMAND: "2"}
+RESERVED = {names.CAPACITY_LABELS[2]: "reserved"}
+LENT = RESERVED | {names.INTERRUPTIBLE: "true"}
+
+
+def survivors(scene: RestoreScene) -> int:
+    """What ``evenkeel status`` prints as SURVIVE."""
+    (standing,) = gather(scene.cluster, "default", scene.clock).standings
+    return standing.survivors
+
+
+def test_a_floor_leaves_lent_nodes_for_on_demand_ones(scene: RestoreScene) -> None:
+    """It was placed while no webhook answered."""
+    scene.webhook.down = True
+    scene.add_node("r0", spot=False, **LENT)
+    scene.apply(deployment("web", 4, notes=FLOOR_OF_TWO))
+    scene.settle()
+    scene.webhook.down = False
+    scene.add_nodes("o", 1, spot=False)
+    assert survivors(scene) == 0
+    scene.begin()
+    scene.run(until=600)
+
+    assert scene.split("web") == {"on-demand": 2, "reserved": 2}
+    assert survivors(scene) == 2
+    assert scene.lowest("web") == 4
+
+
+def test_pods_of_a_floor_wait_rather_than_go_to_a_lent_node(scene: RestoreScene) -> None:
+    scene.add_node("r0", spot=False, **LENT)
+    scene.settle()
+    scene.apply(deployment("web", 4, notes=FLOOR_OF_TWO))
+    scene.settle()
+
+    assert scene.split("web") == {"reserved": 2, "none": 2}
+
+
+def test_what_is_above_the_floor_goes_to_lent_nodes(scene: RestoreScene) -> None:
+    scene.place(deployment("web", 4, notes=FLOOR_OF_TWO), on="o0")
+    scene.add_node("r0", spot=False, **LENT)
+    scene.begin()
+    scene.run(until=600)
+
+    assert scene.split("web") == {"on-demand": 2, "reserved": 2}
+    assert scene.moves() != []
+
+
+def test_reserved_capacity_that_is_not_lent_keeps_a_floor(scene: RestoreScene) -> None:
+    scene.add_node("r0", spot=False, **RESERVED, **{names.INTERRUPTIBLE: "false"})
+    scene.apply(deployment("web", 2, notes=FLOOR_OF_TWO))
+    scene.begin()
+    scene.run(until=200)
+
+    assert scene.split("web") == {"reserved": 2}
+    assert survivors(scene) == 2
+    assert scene.moves() == []
+
+
+def test_a_template_with_a_floor_keeps_off_lent_nodes(scene: RestoreScene) -> None:
+    """Its spread knows two capacity types by one label, of which lent nodes have a third value."""
+    scene.add_nodes("s", 1, spot=True)
+    scene.add_nodes("o", 1, spot=False)
+    scene.add_node("r0", spot=False, **LENT)
+    notes = FLOOR_OF_TWO | {names.PLACEMENT: names.BY_TEMPLATE}
+    scene.apply(deployment("web", 4, notes=notes))
+    scene.begin()
+    scene.run(until=600)
+
+    assert scene.split("web") == {"on-demand": 2, "spot": 2}

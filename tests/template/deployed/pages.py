@@ -1,5 +1,0 @@
-"""The pages whose commands and policies are run as they stand."""
-
-from tests.fixtures.control_plane import ROOT
-
-INSTALL = (ROOT / "docs" / "install.md").read_text()
