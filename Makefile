@@ -7,7 +7,8 @@ MAKEFLAGS += --no-builtin-rules
 
 # Started as modules: the path of a checkout may be too long, or too odd, for a script's first line.
 PYTHON := .venv/bin/python
-PYTEST := $(PYTHON) -m pytest
+# Every lane ends with its slowest tests.
+PYTEST := $(PYTHON) -m pytest --durations=15 --durations-min=1
 WORKERS ?= 2
 
 # Python compiles what is imported when it is: of thousands of modules a tenth. It keeps what it

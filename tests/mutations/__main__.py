@@ -31,8 +31,8 @@ COMPARISONS = (
     *(("Eq", "NotEq"), ("NotEq", "Eq"), ("Is", "IsNot"), ("IsNot", "Is")),
     *(("Lt", "LtE"), ("LtE", "Lt"), ("Gt", "GtE"), ("GtE", "Gt")),
 )
-"""Of what cosmic-ray puts for a comparison, its opposite or its neighbour: who notices these notices
-the others, and between `is` and `==` nothing can be noticed of enums and None."""
+"""Of what cosmic-ray puts for a comparison, its opposite or its neighbour: who notices these
+notices the others, and between `is` and `==` nothing can be noticed of enums and None."""
 
 ARITHMETIC = (
     *(("Add", "Sub"), ("Sub", "Add"), ("Mul", "Div"), ("Div", "Mul"), ("FloorDiv", "Mul")),
@@ -48,6 +48,8 @@ OPERATORS = (
     *(f"ReplaceComparisonOperator_{a}_{b}" for a, b in COMPARISONS),
     *(f"ReplaceBinaryOperator_{a}_{b}" for a, b in ARITHMETIC),
 )
+
+FROZEN = "frozen=True"
 
 AT_ONCE = 2
 """Mutants that are tried at the same time, each in a copy of its own."""
@@ -81,7 +83,8 @@ def mutants(module: str) -> Iterator[Mutant]:
             text = mutate_code(source, operator, place)
             if text is None:
                 break
-            if text not in seen:
+            # No test tries to change a frozen value: mypy sees to that.
+            if text not in seen and text.count(FROZEN) == source.count(FROZEN):
                 seen.add(text)
                 yield Mutant(module, *_difference(source, text), text)
 
