@@ -7,7 +7,8 @@ MAKEFLAGS += --no-builtin-rules
 
 # Started as modules: the path of a checkout may be too long, or too odd, for a script's first line.
 PYTHON := .venv/bin/python
-PYTEST := $(PYTHON) -m pytest
+# Every lane ends with its slowest tests.
+PYTEST := $(PYTHON) -m pytest --durations=15 --durations-min=1
 WORKERS ?= 2
 
 # Python compiles what is imported when it is: of thousands of modules a tenth. It keeps what it
@@ -111,6 +112,12 @@ STATES ?= 100000
 walk: venv ## Walk a small world's states: make walk PODS=3 STATES=100000
 	@$(PYTHON) -m tests.property.walk $(PODS) $(STATES)
 
+# Hours, and no part of test. ONLY=decisions/floor takes one package.
+.PHONY: mutations
+mutations: venv venv-mutations ## Break the layer in many ways and see tests fail: ONLY=decisions/floor
+	$(PYTHON) -m tests.property.mutations $(ONLY)
+	.venv-mutations/bin/python -m tests.mutations $(PYTHON) $(or $(ONLY),decisions)
+
 .PHONY: trace
 trace: venv ## Follow a small story through the modules
 	@$(PYTHON) -m tests.trace
@@ -140,12 +147,13 @@ test-on: venv ## Like test-controlplane, on another Kubernetes version: make tes
 	@$(PYTHON) tools/control-plane --kube $(KUBE)
 	@$(PYTEST) -n $(CONTROL_PLANES) --dist worksteal -m controlplane --kube $(KUBE)
 
-.PHONY: venv-sam venv-ministack venv-localstack venv-runtime venv-command
+.PHONY: venv-sam venv-ministack venv-localstack venv-runtime venv-command venv-mutations
 venv-sam: .venv-sam/.ready
 venv-ministack: .venv-ministack/.ready
 venv-localstack: .venv-localstack/.ready
 venv-runtime: .venv-runtime/.ready
 venv-command: .venv-command/.ready
+venv-mutations: .venv-mutations/.ready
 
 .venv-%/.ready: requirements/%.txt .venv-uv/.ready
 	$(environment)
@@ -273,7 +281,7 @@ bench-page: venv ## Measure how long the report of 3,000 pods takes to open
 
 .PHONY: requirements
 requirements: .venv-uv/.ready ## Pin requirements/*.txt again, for all platforms
-	@for lock in layer command dev sam ministack localstack runtime uv; do \
+	@for lock in layer command dev sam ministack localstack runtime mutations uv; do \
 		case $$lock in \
 			layer) from="--group layer" ;; \
 			command) from="pyproject.toml" ;; \

@@ -1,12 +1,11 @@
 """Times on the command line."""
 
-import re
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any
 
 import click
 
-DURATION: Final = re.compile(r"(?:([0-9]{1,5})h)?(?:([0-9]{1,5})m)?(?:([0-9]{1,5})s)?")
+from evenkeel.model.durations import go_duration
 
 
 class Duration(click.ParamType[timedelta]):
@@ -23,11 +22,9 @@ class Duration(click.ParamType[timedelta]):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> timedelta:
         """Read it, and hold it to the bounds."""
-        found = DURATION.fullmatch(value.strip())
-        if found is None or not any(found.groups()):
+        time = go_duration(value.strip())
+        if time is None:
             self.fail(f"{value!r} is no time such as 15m or 1h30m", param, ctx)
-        hours, minutes, seconds = (int(part or 0) for part in found.groups())
-        time = timedelta(hours=hours, minutes=minutes, seconds=seconds)
         if not self._shortest <= time <= self._longest:
             bounds = f"{short(self._shortest)} to {short(self._longest)}"
             self.fail(f"{value} is not from {bounds}", param, ctx)

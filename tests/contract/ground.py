@@ -65,6 +65,10 @@ class Ground(ABC):
     ) -> str:
         """Add a node on which pods can be placed; answers its name, which is unique."""
 
+    @abstractmethod
+    def add_silent_node(self, name: str) -> str:
+        """Add a node that was Ready and has no kubelet any more; answers its unique name."""
+
     def node(self, name: str) -> str:
         """The unique name of a node that the test calls so."""
         return f"{self.namespace}-{name}"
@@ -248,6 +252,12 @@ class SimulatedGround(Ground):
         )
         return unique
 
+    def add_silent_node(self, name: str) -> str:
+        """Add a simulated node and take its machine away."""
+        unique = self.add_node(name)
+        self.cluster.kill_node(unique)
+        return unique
+
 
 class RealGround(Ground):
     """Ground on a real control plane."""
@@ -266,4 +276,10 @@ class RealGround(Ground):
         """Add a node whose kubelet kwok plays."""
         unique = self.node(name)
         self._control_plane.add_node(unique, labels=labels, cpu=cpu, pods=pods)
+        return unique
+
+    def add_silent_node(self, name: str) -> str:
+        """Add a node that kwok leaves alone."""
+        unique = self.node(name)
+        self._control_plane.add_node(unique, silent=True)
         return unique

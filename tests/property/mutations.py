@@ -1,6 +1,8 @@
 """Shows that each property test can fail: breaks a copy of the package in one place at a time.
 
-    .venv/bin/python -m tests.property.mutations [NAME ...]
+    .venv/bin/python -m tests.property.mutations [NAME | PACKAGE ...]
+
+A package such as decisions/floor stands for all mutations in it; it may have none.
 
 Every mutation is applied to a copy in a temporary directory, never to the work tree, and the
 tests that ought to catch it run against that copy. Prints what each of them reported; exits
@@ -468,14 +470,16 @@ MUTATIONS = (
 
 def main(names: Sequence[str]) -> int:
     """Try the mutations of these names, or all. Answers the exit code."""
-    unknown = set(names) - {each.name for each in MUTATIONS}
+    packages = {name for name in names if (PACKAGE / name).is_dir()}
+    unknown = set(names) - packages - {each.name for each in MUTATIONS}
     if unknown:
         known = ", ".join(repr(each.name) for each in MUTATIONS)
         tell(f"no mutation is called {', '.join(map(repr, unknown))}; there are {known}")
         return 2
     survived = 0
     for mutation in MUTATIONS:
-        if not names or mutation.name in names:
+        within = packages.intersection(map(str, Path(mutation.module).parents))
+        if not names or mutation.name in names or within:
             with tempfile.TemporaryDirectory() as scratch:
                 survived += sum(not caught for caught in attempt(mutation, Path(scratch)))
     tell(f"{survived} survived")

@@ -16,6 +16,7 @@ from datetime import timedelta
 from typing import Any
 
 from evenkeel.errors import NotFoundError
+from evenkeel.model.durations import go_duration
 from evenkeel.model.times import span
 from evenkeel_sandbox.simulator.api.objects import (
     Key,
@@ -35,7 +36,6 @@ from evenkeel_sandbox.simulator.api.objects import (
     with_condition,
 )
 from evenkeel_sandbox.simulator.clock import Timer
-from evenkeel_sandbox.simulator.durations import parse_duration
 from evenkeel_sandbox.simulator.volumes import Volumes
 from evenkeel_sandbox.simulator.world import World
 
@@ -178,7 +178,7 @@ class Kubelets:
         for annotation, phase in (("complete-after", "Succeeded"), ("fail-after", "Failed")):
             text = annotations_of(pod).get(ANNOTATION + annotation)
             if text is not None:
-                self._later(pod, parse_duration(text), functools.partial(self._end, phase))
+                self._later(pod, _read(text), functools.partial(self._end, phase))
 
     def _containers_ready(self, pod: Obj) -> None:
         status = self._with(pod["status"], "ContainersReady", "True")
@@ -235,7 +235,7 @@ class Kubelets:
     def _duration(self, pod: Obj, annotation: str, usual: tuple[float, float]) -> timedelta:
         text = annotations_of(pod).get(ANNOTATION + annotation)
         if text is not None:
-            return parse_duration(text)
+            return _read(text)
         return timedelta(
             seconds=self._world.rng.uniform(*usual) if usual[0] < usual[1] else usual[0]
         )
@@ -257,6 +257,13 @@ def ready_status(node: Obj, now: str) -> Obj:
         "lastTransitionTime": now,
     }
     return {"capacity": room, "allocatable": room, **status, "conditions": [*others, condition]}
+
+
+def _read(text: str) -> timedelta:
+    duration = go_duration(text)
+    if duration is None:
+        raise ValueError(f"{text!r} is no duration: write it like 1m30s or 500ms")
+    return duration
 
 
 def _grace(pod: Obj) -> Any:

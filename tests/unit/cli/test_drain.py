@@ -45,7 +45,7 @@ def told(watch: Watch, *pods: Pod) -> Sequence[tuple[str, Verb]]:
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("15m", 900), ("90s", 90), ("1h30m", 5400), ("1h", 3600), (" 2m ", 120), ("12h", 43_200)],
+    [("15m", 900), ("90s", 90), ("1h30m", 5400), ("1h", 3600), (" 2m ", 120), ("1.5h", 5400)],
 )
 def test_a_time_is_read_as_kubectl_reads_it(text: str, seconds: int) -> None:
     assert DURATION.convert(text, None, None) == timedelta(seconds=seconds)
@@ -53,7 +53,7 @@ def test_a_time_is_read_as_kubectl_reads_it(text: str, seconds: int) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "15", "m", "-1m", "1.5h", "30s", "13h", "0m", "99999h", "15m1h", "\uff11m", "1m\n2m"],
+    ["", "15", "m", "-1m", "30s", "13h", "0m", "99999h", "\uff11m", "1m\n2m"],
 )
 def test_another_time_is_refused(text: str) -> None:
     with pytest.raises(click.BadParameter):

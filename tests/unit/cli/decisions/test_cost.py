@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.model import names
+from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.meta import Reference
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool
-from evenkeel_cli.decisions.cost import Bill, Cost, Share, reckon
+from evenkeel_cli.decisions.cost import Bill, Cost, Share, of_pod, reckon
 from evenkeel_cli.decisions.prices import A_THIRD, HOURS, Prices, PriceSource, region_of
 from tests.kit import builders
 from tests.kit.builders import NOW
@@ -233,3 +234,9 @@ def test_what_all_workloads_cost_and_what_is_idle_are_the_nodes_prices(
     assert all(-1e-9 <= each.now <= each.on_demand + 1e-9 for each in costs)
     assert all(each.at_floor <= each.on_demand + 1e-9 for each in costs)
     assert all(isinstance(reference, Reference) for reference in bill.workloads)
+
+
+@pytest.mark.parametrize(("node", "costs"), [("o1", 6.0), ("s1", 2.0), ("unknown", None)], ids=str)
+def test_one_pod_alone_costs_its_part_of_its_node(node: str, costs: float | None) -> None:
+    there = of_type(node, "strange" if node == "unknown" else "big")
+    assert of_pod(asking(**HALF), there, WELL_KNOWN, PRICES) == (costs and pytest.approx(costs))

@@ -56,7 +56,15 @@ def test_a_value_that_cannot_be_read_counts_as_the_default_and_is_told() -> None
 @pytest.mark.parametrize("make", WORKLOADS)
 @pytest.mark.parametrize(
     ("text", "floor"),
-    [("none", NONE), ("0", NONE), ("0%", NONE), ("1%", ALL), ("2", ALL), ("majority", ALL)],
+    [
+        ("none", NONE),
+        ("0", NONE),
+        ("0%", NONE),
+        ("1%", ALL),
+        ("1", ALL),
+        ("2", ALL),
+        ("majority", ALL),
+    ],
 )
 def test_a_gang_has_all_or_none(make: Any, text: str, floor: Floor) -> None:
     found = floor_of(make(annotations=says(text)), {}, in_gang=True)

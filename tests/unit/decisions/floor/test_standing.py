@@ -9,7 +9,7 @@ def test_pods_are_counted_by_where_they_are() -> None:
     released = builders.pod("r", node="s1", of=REPLICA_SET, released=builders.release(REPLICA_SET))
     leaving = builders.pod("gone", node="o1", of=REPLICA_SET, phase="Succeeded")
     unready = builders.pods(1, prefix="u", node="o1", of=REPLICA_SET, ready=False)
-    found = standing(TWO, pods(1, 2, 1), unready, [released, leaving])
+    found = standing(TWO, [leaving], pods(1, 2, 1), unready, [released])
     assert (found.replicas, found.wanted) == (3, 2)
     assert (found.on_demand, found.spot, found.waiting, found.released) == (2, 2, 1, 1)
     assert found.survivors == 1

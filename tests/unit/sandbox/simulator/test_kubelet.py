@@ -1,11 +1,8 @@
 """How pods run: times, readiness gates, ends."""
 
-from datetime import timedelta
-
 import pytest
 
 from evenkeel_sandbox.simulator.api.objects import is_leaving, is_ready, phase_of
-from evenkeel_sandbox.simulator.durations import parse_duration
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from tests.unit.sandbox.simulator.scene import Scene, pod
 
@@ -102,16 +99,3 @@ def test_start_times_are_drawn_from_a_range() -> None:
     assert 0 < scene.ready() < 20
     scene.wait(10)
     assert scene.ready() == 20
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"), [("30s", 30), ("500ms", 0.5), ("1m30s", 90), ("1.5h", 5400), ("0s", 0)]
-)
-def test_durations_are_read_as_kubernetes_writes_them(text: str, seconds: float) -> None:
-    assert parse_duration(text) == timedelta(seconds=seconds)
-
-
-@pytest.mark.parametrize("text", ["", "30", "s", "1m 30s", "-5s"])
-def test_what_is_no_duration_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="no duration"):
-        parse_duration(text)

@@ -24,12 +24,12 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     workload: Workload
     floor: FloorOf
     is_managed: bool
-    on_demand: int = 0
-    spot: int = 0
-    waiting: int = 0
-    released: int = 0
-    survivors: int = 0
-    why_waiting: str = ""
+    on_demand: int
+    spot: int
+    waiting: int
+    released: int
+    survivors: int
+    why_waiting: str
 
     @property
     def replicas(self) -> int:
