@@ -102,7 +102,7 @@ docs: venv ## Make the documentation's site in .site, for which a warning is an 
 .PHONY: test-simulated
 test-simulated: venv ## Unit, property and contract tests; they need no cluster
 	$(PYTEST) -n $(WORKERS) $(DECISIONS) $(COVERAGE)
-	$(PYTEST) -n $(WORKERS) -m "not controlplane and not stack" $(DECISIONS:%=--ignore=%)
+	$(PYTEST) -n $(WORKERS) -m "not controlplane and not stack and not browser" $(DECISIONS:%=--ignore=%)
 
 # How many pods, and how many states of each world at most: PODS=3 STATES=100000; 0 states are all.
 PODS ?= 3
@@ -140,6 +140,13 @@ stack: venv-ministack venv-localstack venv-runtime venv-command build ## Build t
 .PHONY: test-stack
 test-stack: venv stack ## The built stack on ministack, and on a real control plane
 	@$(PYTEST) -m stack tests/stack
+
+# Debian's Chromium, which root installs where it is missing; who is not root is told how.
+.PHONY: test-browser
+test-browser: venv ## The report page in headless Chromium
+	@command -v chromium chromedriver >/dev/null || [ "$$(id -u)" != 0 ] || \
+		{ apt-get update -qq && apt-get install -qq --no-install-recommends chromium chromium-driver; }
+	@$(PYTEST) -m browser tests/browser
 
 .PHONY: test-on
 test-on: venv ## Like test-controlplane, on another Kubernetes version: make test-on KUBE=1.33.5
