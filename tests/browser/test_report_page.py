@@ -34,7 +34,7 @@ def focused(opened: Chrome) -> WebElement:
 
 def background(opened: Chrome) -> str:
     script = "return getComputedStyle(document.body).backgroundColor"
-    found: str = opened.execute_script(script)  # type: ignore[no-untyped-call]
+    found: str = opened.execute_script(script)
     return found
 
 
@@ -112,12 +112,10 @@ def test_on_paper_everything_is_there_and_light(opened: Chrome) -> None:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_an_accessibility_checker_finds_nothing_serious(opened: Chrome, theme: str) -> None:
-    opened.execute_script(  # type: ignore[no-untyped-call]
-        "document.documentElement.dataset.theme = arguments[0]", theme
-    )
+    opened.execute_script("document.documentElement.dataset.theme = arguments[0]", theme)
     opened.find_element(By.CSS_SELECTOR, "#workloads .opener").click()
-    opened.execute_script(AXE.read_text())  # type: ignore[no-untyped-call]
-    found: dict[str, Any] = opened.execute_async_script(  # type: ignore[no-untyped-call]
+    opened.execute_script(AXE.read_text())
+    found: dict[str, Any] = opened.execute_async_script(
         "const done = arguments[arguments.length - 1]; axe.run().then(done)"
     )
     serious = [each for each in found["violations"] if each["impact"] in SERIOUS]
@@ -128,4 +126,4 @@ def test_an_accessibility_checker_finds_nothing_serious(opened: Chrome, theme: s
 
 def test_it_asks_no_network(opened: Chrome) -> None:
     script = "return performance.getEntriesByType('resource').map(each => each.name)"
-    assert opened.execute_script(script) == []  # type: ignore[no-untyped-call]
+    assert opened.execute_script(script) == []

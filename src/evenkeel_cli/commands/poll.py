@@ -19,6 +19,7 @@ from evenkeel_cli.command import Command
 from evenkeel_cli.decision_file import DecisionLog
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.log import LineRecorder
+from evenkeel_cli.program import NAME
 from evenkeel_cli.targets import Target
 from evenkeel_runtime.end_signal import EndSignal
 from evenkeel_runtime.metrics import PrometheusRecorder
@@ -50,7 +51,7 @@ from evenkeel_runtime.poll.sources import Source
     "--decisions",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Add each decision to this file as a line of JSON, for evenkeel history.",
+    help=f"Add each decision to this file as a line of JSON, for {NAME} history.",
 )
 @click.option("--dry-run", is_flag=True, help="Only log and record Events; change nothing.")
 def poll(  # noqa: PLR0913 - a command has as many arguments as options

@@ -1,35 +1,54 @@
 """``evenkeel report``: an interruption as one HTML page."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import click
 
 from evenkeel.adapters.clock import SystemClock
+from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.settings import Mode
+from evenkeel_cli import capacity, options
 from evenkeel_cli.aws import asking
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
+from evenkeel_cli.cost.prices import option as prices_option
+from evenkeel_cli.cost.prices import read as read_prices
+from evenkeel_cli.decisions.prices import Prices
 from evenkeel_cli.demo import play
 from evenkeel_cli.duration import Duration
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.history import cloudwatch, incident, reading
-from evenkeel_cli.history.incident import Incident, Record
-from evenkeel_cli.page import data, html
+from evenkeel_cli.history.incident import Record
+from evenkeel_cli.journal import Journal
+from evenkeel_cli.page import data, html, surroundings
+from evenkeel_cli.page.surroundings import Surroundings
+from evenkeel_cli.simulate import clusters, storms, trial
+from evenkeel_cli.simulate.trial import Ground, Policy, Setting
+from evenkeel_sandbox.application import CLUSTER_NAME
+from evenkeel_sandbox.recorded_cluster import RecordedCluster
 
 DEMO: Final = "demo"
-SINCE: Final = timedelta(hours=1)
+SIMULATE: Final = "simulate"
+
+
+class Told(NamedTuple):
+    """What was recorded, by whom, and what is known beside it."""
+
+    records: Iterable[Record]
+    source: str
+    around: Surroundings = Surroundings()
 
 
 @click.command(cls=Command)
 @click.option(
     "--from",
     "source",
-    metavar="demo|FILE",
+    metavar="demo|simulate|FILE",
     shell_complete=values.files,
-    help="The demo's storm, or a saved log; - is standard input.",
+    help="The demo's storm, a simulated one, or a saved log; - is standard input.",
 )
 @click.option(
     "--log-group", "groups", metavar="NAME", multiple=True, help="A log group. Repeatable."
@@ -42,6 +61,23 @@ SINCE: Final = timedelta(hours=1)
     show_default=True,
     help="How far back --log-group is read.",
 )
+@options.snapshot
+@click.option(
+    "--storm",
+    default="pool",
+    show_default=True,
+    metavar="STORM",
+    help=f"What a simulated storm takes: {storms.FORMS}.",
+)
+@click.option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Which of the simulated storms.",
+)
+@prices_option
 @click.option(
     "--html",
     "file",
@@ -50,28 +86,50 @@ SINCE: Final = timedelta(hours=1)
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
     help="Write the page there.",
 )
-def report(
+def report(  # noqa: PLR0913 - a command has as many arguments as options
     *,
     source: str | None,
     groups: tuple[str, ...],
     since: timedelta,
+    snapshot: str | None,
+    storm: str,
+    seed: int,
+    prices: str | None,
     file: Path,
 ) -> int:
     """Write one HTML page about the last interruption, which needs no network.
 
     Its first screen says which workloads had too few pods, why, what was late, and what to change.
-    Below are each minute, workload, node and pod, with every decision.
+    Below are each minute, workload, node and pod, with every decision. Of the demo and of a
+    simulated storm it also shows pools, floors and what the cluster costs a month.
 
     Exit code 1 if a workload had fewer available pods than wanted.
 
     Examples:
         evenkeel report --from demo --html report.html
-        evenkeel report --from handover.log --html report.html
-        evenkeel report --log-group "$HANDOVER_LOGS" --since 2h --html report.html
+        evenkeel report --from simulate --snapshot my.json --html report.html
+        evenkeel report --log-group "$HANDOVER_LOGS" --since 2h --html r.html
     """
-    found = _account(source, groups, since)
-    told = f"log group {', '.join(groups)}" if groups else _called(source or DEMO)
-    text = html.page(data.of(found, told))
+    if snapshot is not None and source != SIMULATE:
+        raise BadInputError("--snapshot is the cluster of --from simulate: name both")
+    if groups and source is not None:
+        raise BadInputError("--from and --log-group contradict each other: keep one of them")
+    if groups:
+        told = Told(_of_groups(groups, since), f"log group {', '.join(groups)}")
+    elif source is None:
+        raise BadInputError(
+            "name the demo, simulate or a saved log by --from, or log groups by --log-group"
+        )
+    elif source == DEMO:
+        told = _of_demo(read_prices(prices))
+    elif source == SIMULATE:
+        told = _of_simulated(snapshot, storm, seed, read_prices(prices))
+    else:
+        told = Told(reading.read_files([source]).records, Path(source).name)
+    found = incident.of(incident.last(list(told.records)), told.around.pools)
+    if found is None or not (found.nodes or found.workloads):
+        raise UnmetError("nothing was decided about a node or pod there: name a longer --since")
+    text = html.page(data.of(found, told.source, told.around.floors, told.around.money))
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -80,40 +138,37 @@ def report(
     return int(any(each.dipped for each in found.workloads))
 
 
-def _account(source: str | None, groups: tuple[str, ...], since: timedelta) -> Incident:
-    """The interruption. Raises CommandError."""
-    if groups and source is not None:
-        raise BadInputError("--from and --log-group contradict each other: keep one of them")
-    if groups:
-        aws = asking.of_environment()
-        if isinstance(aws, str):
-            raise UnmetError(f"{aws}: the logs cannot be read; --from FILE reads a saved log")
-        records: Iterable[Record] = cloudwatch.read(
-            aws, groups, SystemClock().now() - since
-        ).records
-    elif source is None:
-        raise BadInputError("name the demo or a saved log by --from, or log groups by --log-group")
-    elif source == DEMO:
-        records = _of_demo()
-    else:
-        records = reading.read_files([source]).records
-    found = incident.of(incident.last(list(records)))
-    if found is None or not (found.nodes or found.workloads):
-        raise UnmetError("nothing was decided about a node or pod there: name a longer --since")
-    return found
+def _of_groups(groups: Sequence[str], since: timedelta) -> Iterable[Record]:
+    """What the functions logged in AWS. Raises CommandError."""
+    aws = asking.of_environment()
+    if isinstance(aws, str):
+        raise UnmetError(f"{aws}: the logs cannot be read; --from FILE reads a saved log")
+    return cloudwatch.read(aws, groups, SystemClock().now() - since).records
 
 
-def _of_demo() -> Iterable[Record]:
-    """What the functions logged in the demo's storm."""
+def _of_demo(prices: Prices) -> Told:
+    """The demo's storm."""
     scene = play.prepare()
+    simulation = scene.simulation
     try:
+        around = surroundings.of(simulation.cluster, WELL_KNOWN, prices)
         for _ in play.steps(scene):
             pass
-        journal = scene.simulation.journal
-        return [*journal.records(DEMO, Mode.ACT), *journal.count_records(DEMO)]
+        return Told(_records(simulation.journal), "the demo", around)
     finally:
-        scene.simulation.close()
+        simulation.close()
 
 
-def _called(source: str) -> str:
-    return "the demo" if source == DEMO else Path(source).name
+def _of_simulated(snapshot: str | None, storm: str, seed: int, prices: Prices) -> Told:
+    """One storm over a copy of a cluster. Raises BadInputError."""
+    objects, labels = clusters.read(snapshot), capacity.labels(built_in=snapshot is None)
+    shape = storms.read(storm, timedelta(seconds=trial.SPREAD))
+    setting = Setting(shape=shape, policy=Policy.EVENKEEL, labels=labels)
+    trial.check(objects, setting)
+    around = surroundings.of(RecordedCluster([dict(each) for each in objects]), labels, prices)
+    journal = trial.told(Ground.of(objects), setting, seed)
+    return Told(_records(journal), f"a simulated storm ({storm}, seed {seed})", around)
+
+
+def _records(journal: Journal) -> Sequence[Record]:
+    return [*journal.records(CLUSTER_NAME, Mode.ACT), *journal.count_records(CLUSTER_NAME)]

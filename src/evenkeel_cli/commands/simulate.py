@@ -12,9 +12,7 @@ import msgspec
 
 from evenkeel.model.node import Node
 from evenkeel_cli import capacity, options
-from evenkeel_cli import snapshot as snapshots
 from evenkeel_cli.command import Command
-from evenkeel_cli.console import standard_error
 from evenkeel_cli.cost.prices import option as prices_option
 from evenkeel_cli.cost.prices import read as read_prices
 from evenkeel_cli.cost.wording import told
@@ -22,7 +20,7 @@ from evenkeel_cli.decisions.prices import Prices, gaps
 from evenkeel_cli.duration import Duration
 from evenkeel_cli.errors import BadInputError, Exit
 from evenkeel_cli.output import Output
-from evenkeel_cli.simulate import running, storms, trial
+from evenkeel_cli.simulate import clusters, running, storms, trial
 from evenkeel_cli.simulate.listing import (
     RemedyResult,
     WorkloadRiskList,
@@ -33,13 +31,8 @@ from evenkeel_cli.simulate.listing import (
 )
 from evenkeel_cli.simulate.trial import Objects, Policy, Setting
 from evenkeel_cli.simulate.trying import tried
-from evenkeel_sandbox import synthetic
-from evenkeel_sandbox.built_in import cluster as built_in
-from evenkeel_sandbox.simulator.clock import SimulatedClock
 
-SIZE: Final = re.compile(r"([1-9][0-9]{0,3})x([1-9][0-9]{0,5})")
 SHARE: Final = re.compile(r"(100|[1-9]?[0-9])%")
-MOST_PODS: Final = 150_000
 LONGEST: Final = timedelta(hours=1)
 
 
@@ -56,21 +49,21 @@ LONGEST: Final = timedelta(hours=1)
 @click.option(
     "--spread",
     type=Duration(timedelta(), LONGEST),
-    default="180s",
+    default=f"{trial.SPREAD:g}s",
     show_default=True,
     help="Time within which all notices come.",
 )
 @click.option(
     "--pod-start",
     type=Duration(timedelta(), LONGEST),
-    default="20s",
+    default=f"{trial.POD_START:g}s",
     show_default=True,
     help="Time that a pod takes from its node to Ready, where the snapshot does not tell.",
 )
 @click.option(
     "--node-start",
     type=Duration(timedelta(seconds=1), LONGEST),
-    default="60s",
+    default=f"{trial.NODE_START:g}s",
     show_default=True,
     help="Time after which an autoscaler's node is there, where the snapshot does not tell.",
 )
@@ -149,7 +142,7 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
     bound = _share(at_least)
     known = read_prices(prices)
     shape = storms.read(storm, spread)
-    objects, labels = _objects(snapshot, size), capacity.labels(built_in=snapshot is None)
+    objects, labels = clusters.read(snapshot, size), capacity.labels(built_in=snapshot is None)
     seconds = pod_start.total_seconds()
     settings = [
         Setting(
@@ -203,28 +196,6 @@ def _tried(
         return ()
     storms_ = partial(running.storms, jobs=jobs)
     return tried(objects, hurt, setting, bound, prices, seeds, storms_)
-
-
-def _objects(snapshot: str | None, size: str | None) -> Objects:
-    """The cluster's objects. Raises BadInputError."""
-    if snapshot is not None:
-        read = snapshots.read(snapshot)
-        for note in read.notes:
-            standard_error().print(f"note: {note}")
-        return read.objects
-    if size is not None:
-        found = SIZE.fullmatch(size)
-        if found is None:
-            raise BadInputError(f"--synthetic {size}: is no size such as 200x6000")
-        nodes, pods = int(found[1]), int(found[2])
-        if pods > min(nodes * synthetic.MOST_ON_A_NODE, MOST_PODS):
-            raise BadInputError(
-                f"--synthetic {size}: a node takes {synthetic.MOST_ON_A_NODE} pods at most, and"
-                f" {MOST_PODS:,} are enough"
-            )
-        return synthetic.objects(nodes, pods)
-    cluster = built_in.build(SimulatedClock())
-    return [item for kind in snapshots.KINDS for item in cluster.objects(kind)]
 
 
 def _share(text: str | None) -> float:

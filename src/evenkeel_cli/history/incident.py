@@ -149,14 +149,13 @@ class WorkloadAccount(msgspec.Struct, frozen=True, kw_only=True):
     """What was counted of one workload, in order, what was decided about it, and its pods.
 
     ``counts`` are empty where none was logged: for a kind that does not say how many pods it wants,
-    and of versions before 0.2. ``floor`` is how many are to be on on-demand nodes, if known.
+    and of versions before 0.2.
     """
 
     subject: Reference
     counts: Sequence[Count] = ()
     steps: Sequence[Step] = ()
     pods: Sequence[PodAccount] = ()
-    floor: int | None = None
 
     @property
     def wanted(self) -> int | None:

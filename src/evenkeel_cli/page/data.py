@@ -1,9 +1,10 @@
 """What the page shows, as the JSON in it: times are seconds since the interruption began."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, pairwise
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -30,14 +31,20 @@ class Money(msgspec.Struct, frozen=True, kw_only=True):
     rows: Sequence[Sequence[str]]
 
 
-def of(incident: Incident, source: str, money: Money | None = None) -> dict[str, Any]:
-    """The data of the page. ``source`` says where the records are from."""
-    return _Reader(incident).read(source, money)
+def of(
+    incident: Incident,
+    source: str,
+    floors: Mapping[Reference, int] = MappingProxyType({}),
+    money: Money | None = None,
+) -> dict[str, Any]:
+    """The data of the page. ``source`` says where the records are from; ``floors``: by workload."""
+    return _Reader(incident, floors).read(source, money)
 
 
 class _Reader:
-    def __init__(self, incident: Incident) -> None:
+    def __init__(self, incident: Incident, floors: Mapping[Reference, int]) -> None:
         self._incident = incident
+        self._floors = {_key(reference): floor for reference, floor in floors.items()}
         self._accounts = {_key(each.subject): each for each in incident.workloads}
         self._histories = listing.listing(incident).items
         self._places = {_key(each.subject): n for n, each in enumerate(self._histories)}
@@ -86,8 +93,9 @@ class _Reader:
         elif not fell:
             told = "No workload had too few pods"
         else:
-            kept = f"{zero} of them had none" if zero else "and none had no pod"
-            told = f"{len(fell)} of {len(self._histories)} workloads had too few pods, {kept}"
+            kept = f"{zero} of them had none" if zero else "each had some left"
+            every = words.counted(len(self._histories), "workload")
+            told = f"{len(fell)} of {every} had too few pods, {kept}"
         lost = f"{words.counted(late, 'pod')} {'was' if late == 1 else 'were'} late"
         observed = " Nothing was written: observe mode." if self._incident.observed else ""
         return f"{told}; {lost if late else 'no pod was late'}.{observed}"
@@ -189,7 +197,7 @@ class _Reader:
             "dipped": each.fell,
             "endsBelow": each.ends_below,
             "beside": each.most_beside,
-            "floor": account.floor,
+            "floor": self._floors.get(_key(each.subject)),
             "pods": len(account.pods),
             "late": each.late,
             "counts": [

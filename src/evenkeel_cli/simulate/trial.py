@@ -19,6 +19,7 @@ from evenkeel.model.pool import Pool
 from evenkeel.settings.shared import CAPACITY_LABELS
 from evenkeel_cli import event_files, events
 from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.journal import Journal
 from evenkeel_cli.report import GOOD, Report
 from evenkeel_cli.simulation import ReportedSimulation
 from evenkeel_hosting import files
@@ -40,6 +41,13 @@ from evenkeel_sandbox.storms.shapes import Pools, Shape, Strike, pools_among
 from evenkeel_sandbox.storms.starts import Range, node_start_of, start_seconds_of
 
 NOTHING: Final = timedelta()
+SPREAD: Final = 180.0
+"""Seconds within which a storm's notices come, if nothing is said."""
+
+POD_START: Final = 20.0
+NODE_START: Final = 60.0
+"""Seconds that pods and nodes take of which a cluster's own do not tell it, if nothing is said."""
+
 STEP: Final = timedelta(seconds=1)
 LATER: Final = timedelta(minutes=1)
 """A storm begins so long after the last that a cluster's objects tell of."""
@@ -80,8 +88,8 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 
     shape: Shape
     policy: Policy
-    pod_start: Range
-    node_start: timedelta
+    pod_start: Range = (POD_START, POD_START)
+    node_start: timedelta = timedelta(seconds=NODE_START)
     labels: CapacityLabels
 
 
@@ -135,6 +143,17 @@ class Ground(NamedTuple):
 
 def run(ground: Ground, setting: Setting, seed: int) -> Trial:
     """Let one storm come over a copy of the cluster. The same seed gives the same result."""
+    return _storm(ground, setting, seed).watch()
+
+
+def told(ground: Ground, setting: Setting, seed: int) -> Journal:
+    """What was decided and counted in that storm."""
+    storm = _storm(ground, setting, seed)
+    storm.watch()
+    return storm.journal
+
+
+def _storm(ground: Ground, setting: Setting, seed: int) -> "_Storm":
     clock = SimulatedClock(ground.latest + LATER)
     options = SimulatorOptions(
         seed=seed,
@@ -143,7 +162,7 @@ def run(ground: Ground, setting: Setting, seed: int) -> Trial:
         stop_seconds=OPTIONS.stop_seconds,
     )
     cluster = snapshot_cluster.build(ground.objects, clock, options)
-    return _Storm(clock, cluster, setting, ground, seed).watch()
+    return _Storm(clock, cluster, setting, ground, seed)
 
 
 def cluster_under(policy: Policy, objects: Objects, labels: CapacityLabels) -> Objects:

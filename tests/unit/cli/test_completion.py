@@ -51,7 +51,7 @@ def offered(*words: str) -> list[str]:
 
 
 def test_commands_options_and_choices_are_offered() -> None:
-    assert offered("re") == ["replay", "restore", "resume"]
+    assert offered("re") == ["replay", "report", "restore", "resume"]
     assert offered("pause", "--rea") == ["--reason"]
     assert offered("completion", "") == ["bash", "zsh", "fish"]
 

@@ -7,7 +7,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import override
+from typing import Any, override
 
 import pytest
 from click.testing import CliRunner
@@ -43,6 +43,13 @@ class Parts(HTMLParser):
         if self.cdata_elem is not None:
             tag, text = self.texts[-1]
             self.texts[-1] = tag, text + data
+
+
+def told_in(page: str) -> dict[str, Any]:
+    """The data of a page."""
+    found = next(text for _, text in Parts(page).texts if text.startswith('{"maker"'))
+    told: dict[str, Any] = json.loads(found)
+    return told
 
 
 def records() -> list[incident.Record]:
@@ -122,7 +129,7 @@ def test_a_person_who_uses_a_keyboard_or_a_screen_reader_finds_the_parts() -> No
 def test_the_first_screen_says_which_workloads_dipped_why_and_what_to_change() -> None:
     told = data.of(found(), "a log")
     assert told["headline"] == (
-        "1 of 1 workloads had too few pods, and none had no pod; no pod was late."
+        "1 of 1 workload had too few pods, each had some left; no pod was late."
     )
     (dip,) = told["dips"]
     assert dip["why"] == "the Deployment's strategy is Recreate"
@@ -133,7 +140,7 @@ def test_the_first_screen_says_which_workloads_dipped_why_and_what_to_change() -
 
 def test_money_is_in_the_page_where_it_is_given() -> None:
     money = data.Money(note="a month", columns=["Workload", "Now"], rows=[["web", "$3"]])
-    assert data.of(found(), "a log", money)["money"] is money
+    assert data.of(found(), "a log", money=money)["money"] is money
     assert data.of(found(), "a log")["money"] is None
 
 
@@ -143,15 +150,36 @@ def test_report_writes_the_page_of_the_demo(tmp_path: Path) -> None:
     assert done.exit_code == 1, done.output
     page = file.read_text()
     assert len(page) < 500_000
-    told = json.loads(next(text for tag, text in Parts(page).texts if text.startswith('{"maker"')))
+    told = told_in(page)
     assert told["workloads"]
     assert len(told["nodes"]) == 20
 
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["--from", "demo", "--log-group", "x"], ["--from", "nowhere.log"]],
+    [
+        [],
+        ["--from", "demo", "--log-group", "x"],
+        ["--from", "nowhere.log"],
+        ["--from", "demo", "--snapshot", "mine.json"],
+        ["--from", "simulate", "--storm", "hail"],
+    ],
 )
 def test_report_says_what_is_wrong_with_its_options(arguments: list[str], tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["report", "--html", str(tmp_path / "r.html"), *arguments])
     assert done.exit_code == 2
+
+
+def test_of_a_simulated_storm_pools_floors_and_money_are_in_the_page(tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    asked = ["report", "--from", "simulate", "--storm", "all", "--html", str(file)]
+    done = CliRunner().invoke(main, asked)
+    assert done.exit_code in (0, 1), done.output
+    told = told_in(file.read_text())
+    assert told["source"] == "a simulated storm (all, seed 0)"
+    assert {each["name"] for each in told["pools"]} >= {"m6i.xlarge in eu-central-1a"}
+    assert {each["floor"] for each in told["workloads"] if each["name"] == "deploy/web"} == {20}
+    *workloads, idle, together = told["money"]["rows"]
+    assert (idle[0], together[0]) == ("idle", "together")
+    assert "US dollars a month" in told["money"]["note"]
+    assert len(workloads) > len(told["workloads"]) / 2

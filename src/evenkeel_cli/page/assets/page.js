@@ -24,6 +24,12 @@
     return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
   }
 
+  // How long a workload had too few pods. The records may end before that did.
+  function lastedAtLeast(workload) {
+    if (!workload.endsBelow) return lasted(workload.below);
+    return workload.below ? `${lasted(workload.below)} or more` : "not known";
+  }
+
   function counted(number, one, many = `${one}s`) {
     return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
   }
@@ -282,7 +288,7 @@
     ["Over time", (each) => spark(each.counts)],
     ["Wanted", (each) => String(each.wanted ?? "–"), "number"],
     ["Lowest", (each) => (each.dipped ? alarm(String(each.lowest)) : String(each.lowest ?? "–")), "number"],
-    ["Too few for", (each) => (each.below ? lasted(each.below) : "–"), "number"],
+    ["Too few for", (each) => (each.dipped ? lastedAtLeast(each) : "–"), "number"],
     ["None for", (each) => (each.zero ? alarm(lasted(each.zero)) : "–"), "number"],
     ["Most beside", (each) => String(each.beside ?? "–"), "number"],
     ["Floor", (each) => String(each.floor ?? "–"), "number"],
@@ -302,7 +308,7 @@
       ["Workload", (each) => jump(each.of)],
       ["Over time", (each) => spark(each.of.counts)],
       ["Lowest", (each) => alarm(each.of.lowest ? `${each.of.lowest} of ${each.of.wanted}` : `none of ${each.of.wanted}`), "number"],
-      ["Too few for", (each) => lasted(each.of.below) + (each.of.endsBelow ? " or more" : ""), "number"],
+      ["Too few for", (each) => lastedAtLeast(each.of), "number"],
       ["Why", (each) => make("bdi", {}, each.why), "words"],
       ["What to change", (each) => make("bdi", {}, each.change), "words"],
     ], dips, { cards: true, isSearched: false }).parts : [make("p", {}, data.counted ? "No workload had fewer pods than wanted." : "How many pods were available is not in these records.")];

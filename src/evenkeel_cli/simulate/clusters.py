@@ -1,0 +1,37 @@
+"""The cluster that storms come over: a snapshot, a made-up one, or the built-in one."""
+
+import re
+from typing import Final
+
+from evenkeel_cli import snapshot as snapshots
+from evenkeel_cli.console import standard_error
+from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.simulate.trial import Objects
+from evenkeel_sandbox import synthetic
+from evenkeel_sandbox.built_in import cluster as built_in
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+
+SIZE: Final = re.compile(r"([1-9][0-9]{0,3})x([1-9][0-9]{0,5})")
+MOST_PODS: Final = 150_000
+
+
+def read(snapshot: str | None, size: str | None = None) -> Objects:
+    """The cluster's objects. Raises BadInputError."""
+    if snapshot is not None:
+        read = snapshots.read(snapshot)
+        for note in read.notes:
+            standard_error().print(f"note: {note}")
+        return read.objects
+    if size is not None:
+        found = SIZE.fullmatch(size)
+        if found is None:
+            raise BadInputError(f"--synthetic {size}: is no size such as 200x6000")
+        nodes, pods = int(found[1]), int(found[2])
+        if pods > min(nodes * synthetic.MOST_ON_A_NODE, MOST_PODS):
+            raise BadInputError(
+                f"--synthetic {size}: a node takes {synthetic.MOST_ON_A_NODE} pods at most, and"
+                f" {MOST_PODS:,} are enough"
+            )
+        return synthetic.objects(nodes, pods)
+    cluster = built_in.build(SimulatedClock())
+    return [item for kind in snapshots.KINDS for item in cluster.objects(kind)]
