@@ -108,13 +108,13 @@ class Site:
         )
 
     def versions(self) -> int:
-        """How many versions the Deployments have had, beyond their first."""
-        uids = [
-            owner["uid"]
+        """How many versions the templates of the Deployments have had."""
+        made = [each["metadata"]["name"] for each in self._made]
+        return sum(
+            owner["name"] in made
             for each in self._items("apps/v1", "ReplicaSet")
             for owner in each["metadata"].get("ownerReferences", ())
-        ]
-        return len(uids) - len(set(uids))
+        )
 
     def refusals(self, name: str) -> Sequence[str]:
         """What the scheduler said of pods of this workload that it found no node for."""
