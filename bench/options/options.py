@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from evenkeel.model import names
 from evenkeel_cli.schedulers import PROFILE
@@ -22,7 +22,7 @@ REPLICAS: Final = 10
 FLOOR: Final = 2
 LABEL: Final = "eks.amazonaws.com/capacityType"
 FLOORED: Final[Mapping[str, str]] = {names.ON_DEMAND: str(FLOOR)}
-TIMES: Final = {"start": "2s", "stop": "1s"}
+TIMES: Final[Mapping[str, Any]] = {"start": "2s", "stop": "1s"}
 
 
 @dataclass(frozen=True, slots=True)
