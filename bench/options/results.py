@@ -33,6 +33,11 @@ class Stood(msgspec.Struct, frozen=True, kw_only=True):
     refusals: Sequence[str] = ()
 
     @property
+    def off(self) -> int:
+        """How far the pods on on-demand nodes are from what was wanted."""
+        return abs(self.on_demand - self.wanted)
+
+    @property
     def is_exact(self) -> bool:
         """Whether all are Ready, and as many on on-demand nodes as wanted."""
         return (self.ready, self.on_demand) == (self.replicas, self.wanted)

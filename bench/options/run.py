@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +29,10 @@ RUNS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """``act`` begins it; afterwards so many ``replicas`` are wanted, ``wanted`` on on-demand."""
+    """``act`` begins it; afterwards so many ``replicas`` are wanted, ``wanted`` on on-demand.
+
+    It is seen so many ``times``, each with a workload of its own, and the worst of them counts.
+    """
 
     name: str
     act: Callable[[Site], None]
@@ -38,12 +41,13 @@ class Situation:
     longest: float = LONGEST
     asked: bool = False
     is_restored: bool = False
+    times: int = 1
 
 
 ALONE: Final = (
     Situation("at rest", lambda _: time.sleep(3)),  # noqa: TID251 - a real cluster's own time
     Situation("burst", lambda site: site.scale(BURST), replicas=BURST),
-    Situation("scaled in", lambda site: site.scale(REPLICAS - 5), replicas=REPLICAS - 5),
+    Situation("scaled in", lambda site: site.scale(REPLICAS - 5), replicas=REPLICAS - 5, times=3),
     Situation("rollout", Site.roll_out, asked=True),
 )
 """Each with a workload of its own."""
@@ -71,13 +75,18 @@ def run(control_plane: ControlPlane, option: Option, say: Say) -> Row:
         ground.add_nodes(spot=SPOT, on_demand=ON_DEMAND)
         with option.running(ground):
             site = Site(ground, option)
-            stood = []
-            for number, some in enumerate([*((each,) for each in ALONE), ONE_AFTER_THE_OTHER]):
-                with site.workload(f"shop-{number}"):
-                    for each in some:
-                        found = _stood(site, f"shop-{number}", each)
-                        say(f"{option.title}: {found}")
-                        stood.append(found)
+            stood = [
+                max(
+                    (
+                        _alone(site, f"shop-{number}-{turn}", each, say)
+                        for turn in range(each.times)
+                    ),
+                    key=lambda found: (not found.is_exact, found.off, -found.lowest),
+                )
+                for number, each in enumerate(ALONE)
+            ]
+            with site.workload("shop"):
+                stood += [_stood(site, "shop", each, say) for each in ONE_AFTER_THE_OTHER]
         return Row(
             conditions=conditions.look(),
             option=option.name,
@@ -87,7 +96,12 @@ def run(control_plane: ControlPlane, option: Option, say: Say) -> Row:
         )
 
 
-def _stood(site: Site, name: str, situation: Situation) -> Stood:
+def _alone(site: Site, name: str, situation: Situation, say: Say) -> Stood:
+    with site.workload(name):
+        return _stood(site, name, situation, say)
+
+
+def _stood(site: Site, name: str, situation: Situation, say: Say) -> Stood:
     versions = site.versions()
     with observed(site.ground.control_plane, site.ground.namespace) as seen:
         since = time.time()  # noqa: TID251 - the observer's clock
@@ -103,7 +117,7 @@ def _stood(site: Site, name: str, situation: Situation) -> Stood:
         ready, on_demand, pending = site.count()
     found = extremes(seen.sights, site.on_demand, since)
     asked = len(site.option.manifests(name)) if situation.asked else 0
-    return Stood(
+    stood = Stood(
         situation=situation.name,
         replicas=situation.replicas,
         wanted=situation.wanted,
@@ -118,6 +132,8 @@ def _stood(site: Site, name: str, situation: Situation) -> Stood:
         moved=moved,
         refusals=site.refusals(name),
     )
+    say(f"{site.option.title}: {stood}")
+    return stood
 
 
 def _restored(site: Site, situation: Situation) -> int:
@@ -130,8 +146,3 @@ def _restored(site: Site, situation: Situation) -> int:
         made |= site.restore()
         site.settle(situation.replicas, LONGEST)
     return len(made)
-
-
-def situations() -> Sequence[str]:
-    """Their names, in order."""
-    return [each.name for each in (*ALONE, *ONE_AFTER_THE_OTHER)]
