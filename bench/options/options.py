@@ -48,7 +48,17 @@ def two_deployments(name: str) -> Sequence[Manifest]:
 
 
 def spread(name: str) -> Sequence[Manifest]:
-    """Of n pods at least (n - maxSkew) / 2 are on on-demand; spot is preferred."""
+    """Of n pods at least (n - maxSkew) / 2 are on on-demand; spot is preferred.
+
+    A template with a spread of its own loses the scheduler's default one over nodes, so it names
+    that too. Without it pods share nodes.
+    """
+    over_nodes = {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": {"matchLabels": dict(selector(name))},
+    }
     constraint = {
         "maxSkew": REPLICAS - 2 * FLOOR,
         "topologyKey": LABEL,
@@ -62,7 +72,7 @@ def spread(name: str) -> Sequence[Manifest]:
     made = deployment(
         name,
         REPLICAS,
-        topologySpreadConstraints=[constraint],
+        topologySpreadConstraints=[constraint, over_nodes],
         affinity={"nodeAffinity": affinity},
         **TIMES,
     )

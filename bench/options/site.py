@@ -12,7 +12,7 @@ from tests.fixtures.control_plane import ROOT
 
 SPOT: Final = 8
 ON_DEMAND: Final = 2
-"""With ten replicas there is one on each node: a ReplicaSet scales in those first that share one."""
+"""As many nodes as replicas: a ReplicaSet scales in those first that share one."""
 EVERY: Final = 0.2
 """Seconds between two looks; how exact a time is."""
 RESTORING: Final = 180.0

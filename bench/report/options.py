@@ -25,8 +25,9 @@ def table(compared: Compared) -> str:
     )
     measured = (
         f"{compared.spot} spot and {compared.on_demand} on-demand nodes, each with room for all"
-        f" pods. Pods take 2 s to start. Of three times that it was scaled in the worst counts. Spot nodes go at once without a notice, and what happened"
-        " is over when all pods are Ready, or after 45 s, without spot 110 s."
+        " pods. Pods take 2 s to start. Of three times that it was scaled in the worst counts."
+        " Spot nodes go at once without a notice. A situation is over when all pods are Ready, or"
+        " after 45 s, without spot after 110 s."
         f" {together(row.conditions for row in compared.rows)}."
     )
     restored = f"`evenkeel restore --apply` ran when spot was back, and only then: {moved}."
