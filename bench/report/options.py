@@ -10,10 +10,11 @@ from bench.report.markdown import markdown
 def table(compared: Compared) -> str:
     """Markdown: a row for each option, a column for each situation, and how to read a cell."""
     first = compared.rows[0]
-    columns = ("", *(each.situation for each in first.stood), "rollouts caused", "objects")
+    columns = ("option", *(each.situation for each in first.stood), "rollouts caused", "objects")
     reading = (
-        "A cell is: Ready on on-demand in the end, the fewest Ready there meanwhile, and pods left"
-        " Pending, of which none is not told. Bold is exact."
+        "A cell is how many are Ready on on-demand in the end, bold where that is exact; the fewest"
+        " Ready there meanwhile; and how many pods are left Pending, if any are. Objects: how many"
+        " an owner writes for one workload."
     )
     wanted = "; ".join(f"{each.situation} {each.wanted} of {each.replicas}" for each in first.stood)
     moved = "; ".join(

@@ -80,6 +80,6 @@ def test_the_table_has_a_row_per_option_and_says_what_restore_did() -> None:
         conditions=CONDITIONS, option="webhook", title="webhook", objects=1, stood=(rest, back)
     )
     lines = options.table(Compared(spot=3, on_demand=2, rows=(row,))).splitlines()
-    assert lines[0] == "| | at rest | spot back | rollouts caused | objects |"
+    assert lines[0] == "| option | at rest | spot back | rollouts caused | objects |"
     assert lines[2] == "| webhook | **2**, low 2 | 3, low 2, 1 Pending | 1 | 1 |"
     assert "webhook from 10 to 3 on on-demand, 7 pods replaced" in lines[6]
