@@ -200,6 +200,7 @@ bench-cold: venv layer ## Measure the functions' cold starts from the built laye
 # bench-faults takes some of the faults, or all: FAULT="killed down".
 # bench-simulate takes how many storms, where 50 are too many: STORMS=8.
 # bench-drainers takes some of the ways to drain, or all: DRAINER="kubectl drift".
+# bench-options takes some of the options, or all: OPTION="spread webhook".
 SCENARIO ?= A
 ROUNDS ?= 1
 PAIRS ?= 1
@@ -269,6 +270,10 @@ bench-gate: venv ## Measure how long evictions take with the gate
 .PHONY: bench-extender
 bench-extender: venv ## Measure the extender: its calls, and a scheduler that asks it
 	$(call measured,bench.extender)
+
+.PHONY: bench-options
+bench-options: venv ## Compare the ways to keep replicas on on-demand
+	$(call measured,bench.options $(OPTION))
 
 .PHONY: bench-plan
 bench-plan: venv ## Measure restore's plan of a large cluster: its time and memory

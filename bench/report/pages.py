@@ -12,6 +12,7 @@ from bench.faults.results import Faults
 from bench.floors.results import Floors
 from bench.gate.results import Gating
 from bench.growth.results import Feeding, Functions, Growth
+from bench.options.results import Compared
 from bench.pairs.results import Sittings
 from bench.placement.planned import PlanGrowth
 from bench.placement.results import Placement
@@ -26,6 +27,7 @@ from bench.report import (
     functions,
     gate,
     growth,
+    options,
     pairs,
     placement,
     plan,
@@ -47,6 +49,7 @@ PAGES: Final = (
     ROOT / "docs" / "measurements.md",
     ROOT / "docs" / "compatibility.md",
     ROOT / "docs" / "cost.md",
+    ROOT / "docs" / "placement.md",
 )
 """Each table is in one of them: in docs/measurements.md those that have a section there."""
 
@@ -70,6 +73,7 @@ REPORTS: Final[Mapping[str, tuple[type[Any], Callable[[Any], str]]]] = {
     "floors": (Floors, floors.table),
     "cost": (Bill, cost.table),
     "drainers": (Drains, drainers.table),
+    "options": (Compared, options.table),
 }
 """What each bench's figures are, and what makes their table. The storms are several figures."""
 

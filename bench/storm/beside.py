@@ -64,13 +64,13 @@ class Observed:
 
 
 @contextmanager
-def observed(control_plane: ControlPlane) -> Iterator[Observed]:
-    """An observer watches meanwhile."""
+def observed(control_plane: ControlPlane, namespace: str = NAMESPACE) -> Iterator[Observed]:
+    """An observer watches meanwhile, by default the storm's namespace."""
     with tempfile.TemporaryDirectory(prefix="evenkeel-bench-") as folder:
         path = Path(folder) / "sights.jsonl"
         command = [
             *(sys.executable, "-m", "bench.storm.observer"),
-            *(str(control_plane.kubeconfig), NAMESPACE, str(path)),
+            *(str(control_plane.kubeconfig), namespace, str(path)),
         ]
         seen = Observed(path)
         with subprocess.Popen(
