@@ -87,9 +87,13 @@ class _Text:
         while True:
             try:
                 value, end = _DECODER.raw_decode(self._text, self._at)
-            except (ValueError, RecursionError) as error:
+            except json.JSONDecodeError as error:
+                within = error.pos - self._at
                 if len(self._text) - self._at > LARGEST or not self._read():
-                    raise self.error(str(error).partition(": line ")[0]) from None
+                    self._at += within
+                    raise self.error(error.msg) from None
+            except (ValueError, RecursionError):
+                raise self.error("a number is too long, or a value too deep") from None
             else:
                 if end < len(self._text) or not self._read():  # a number may go on
                     self._at = end

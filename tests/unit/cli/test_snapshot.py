@@ -115,6 +115,12 @@ def test_objects_lose_owners_that_the_snapshot_lacks() -> None:
             "expected `,` or `]`",
             id="no comma",
         ),
+        pytest.param(
+            b'{"items": [{"a" 1}]}',
+            "is no JSON (Expecting ':' delimiter, at character 17",
+            id="within",
+        ),
+        pytest.param(b'{"a": ' + b"9" * 5_000 + b"}", "a number is too long", id="a long number"),
         pytest.param(b'{"a": ' + b"[" * 100_000, "s.json: is no JSON", id="deep"),
         pytest.param(gzip.compress(b"{}")[:-9], "s.json: is no JSON", id="half of a packed file"),
         pytest.param(b"[]", "s.json: is no list of objects", id="an array"),
