@@ -92,9 +92,9 @@ class Snapshot:
 
 def read(name: str) -> Snapshot:
     """Read a snapshot from a file, or from standard input. Raises BadInputError."""
-    if name == STANDARD_INPUT:
-        return parse("standard input", cast("BufferedReader", sys.stdin.buffer))
     try:
+        if name == STANDARD_INPUT:
+            return parse("standard input", cast("BufferedReader", sys.stdin.buffer))
         with Path(name).open("rb") as stream:
             return parse(name, stream)
     except OSError as error:

@@ -76,7 +76,7 @@ def history(
         aws logs tail "$HANDOVER_LOGS" --since 1h | evenkeel history --from -
     """
     read = _read(files, groups, cluster, since)
-    records = read.records
+    records = reading.of_one_cluster(read.records, cluster)
     if since is None:
         records = list(incident.last(records))
     elif files and records:

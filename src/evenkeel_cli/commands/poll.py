@@ -12,7 +12,7 @@ from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.telemetry.tee import Tee
-from evenkeel.ports import Queue
+from evenkeel.ports import Queue, Recorder
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode, RestoreSettings
 from evenkeel_cli import decision_file, metering, options
 from evenkeel_cli.command import Command
@@ -109,8 +109,18 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
     metrics = PrometheusRecorder(name)
     with ExitStack() as stack:
         file = stack.enter_context(decision_file.opened(decisions, adds=True))
-        written = [] if file is None else [DecisionLog(file, clock, cluster=name, mode=mode)]
-        recorder = Tee(log, metrics, *written)
+        recorders: list[Recorder] = [log, metrics]
+        if file is not None:
+            recorders.append(
+                DecisionLog(
+                    file,
+                    clock,
+                    cluster=name,
+                    mode=mode,
+                    on_error=lambda error: log.say(f"--decisions: no more is written: {error}"),
+                )
+            )
+        recorder = Tee(*recorders)
         cluster = stack.enter_context(target.connect(journal=recorder))
         application = Application(
             Outside(

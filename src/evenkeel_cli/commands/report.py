@@ -126,7 +126,8 @@ def report(  # noqa: PLR0913 - a command has as many arguments as options
         told = _of_simulated(snapshot, storm, seed, read_prices(prices))
     else:
         told = Told(reading.read_files([source]).records, Path(source).name)
-    found = incident.of(incident.last(list(told.records)), told.around.pools)
+    records = reading.of_one_cluster(list(told.records), None)
+    found = incident.of(incident.last(records), told.around.pools)
     if found is None or not (found.nodes or found.workloads):
         raise UnmetError("nothing was decided about a node or pod there: name a longer --since")
     text = html.page(data.of(found, told.source, told.around.floors, told.around.money))

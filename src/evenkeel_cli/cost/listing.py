@@ -78,7 +78,7 @@ class WorkloadCostList(Listing, frozen=True, kw_only=True):
 
     ``idle`` is the part of the cluster's nodes that no pod requests, ``nodes`` what they cost.
     ``unknownTypes``: how many nodes there are of each type without a known price. ``assumed``:
-    how many spot nodes have a price by the rule of thumb. ``elsewhere``: regions of nodes that the
+    of how many nodes spot's price is by the rule of thumb. ``elsewhere``: regions of nodes that the
     prices are not of. ``prices``: where they are from, the first before the others.
     """
 

@@ -23,7 +23,7 @@ def told(prices: Prices, gaps: Gaps) -> Iterator[str]:
         there = ", ".join(gaps.elsewhere)
         yield f"The nodes are in {there}, where prices differ: name them with --prices FILE."
     if gaps.assumed:
-        nodes = words.counted(gaps.assumed, "spot node")
+        nodes = words.counted(gaps.assumed, "node")
         yield (
             f"Spot is taken as a third of on-demand for {nodes}, which is a rule of thumb: name"
             " your pools' shares with --prices FILE."

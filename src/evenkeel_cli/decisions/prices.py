@@ -76,7 +76,7 @@ class Gaps(msgspec.Struct, frozen=True, kw_only=True):
     """What prices do not tell of a cluster's nodes.
 
     ``unknown``: how many nodes there are of each type without a price; of no type under an empty
-    one. ``assumed``: how many spot nodes have a price by the rule of thumb. ``elsewhere``: regions
+    one. ``assumed``: of how many nodes spot's price is by the rule of thumb. ``elsewhere``: regions
     of nodes that the prices are not of. ``unlabelled``: nodes without a label of a capacity type,
     which count as on-demand.
     """
@@ -93,10 +93,7 @@ def gaps(nodes: Sequence[Node], labels: CapacityLabels, prices: Prices) -> Gaps:
     regions = {region_of(node) for node in nodes} - {"", prices.region}
     return Gaps(
         unknown=Counter(_pool(node).type for node, price in priced if price is None),
-        assumed=sum(
-            price is not None and price.is_assumed and labels.call_spot(node)
-            for node, price in priced
-        ),
+        assumed=sum(price is not None and price.is_assumed for _, price in priced),
         elsewhere=sorted(regions),
         unlabelled=sorted(node.name for node in nodes if not labels.are_on(node)),
     )

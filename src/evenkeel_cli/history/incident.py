@@ -8,7 +8,6 @@ pod whose eviction a budget refuses for a while is evicted at the first try here
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from itertools import pairwise
 from typing import Final
 
 import msgspec
@@ -21,7 +20,7 @@ from evenkeel_cli import moves
 from evenkeel_cli.moves import Move
 
 QUIET: Final = timedelta(minutes=5)
-"""An interruption is over when nothing was logged for so long."""
+"""An interruption is over when nothing was logged for so long, and every deadline has passed."""
 
 _ELSEWHERE: Final = frozenset({Verb.PLACE, Verb.REJECT, Verb.ACKNOWLEDGE})
 """Verbs of decisions about new pods, and about events that concern no node."""
@@ -68,11 +67,21 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Count(msgspec.Struct, frozen=True, kw_only=True):
-    """How many pods of a workload were available from then on, of how many wanted."""
+    """How many pods of a workload were available from then on, of how many wanted.
+
+    ``until`` the next count, or None: after the last count of an interruption it is not known how
+    long it held.
+    """
 
     at: datetime
     available: int
     wanted: int
+    until: datetime | None = None
+
+    @property
+    def is_low(self) -> bool:
+        """Whether fewer pods were available than wanted."""
+        return self.available < self.wanted
 
 
 class PodAccount(msgspec.Struct, frozen=True, kw_only=True):
@@ -180,7 +189,7 @@ class WorkloadAccount(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def below(self) -> float:
         """For how many seconds fewer pods were available than wanted, up to the last count."""
-        return self._seconds(lambda count: count.available < count.wanted)
+        return self._seconds(lambda count: count.is_low)
 
     @property
     def at_zero(self) -> float:
@@ -190,12 +199,12 @@ class WorkloadAccount(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def dipped(self) -> bool:
         """Whether fewer pods were available than wanted at any time."""
-        return any(count.available < count.wanted for count in self.counts)
+        return any(count.is_low for count in self.counts)
 
     @property
     def ends_below(self) -> bool:
-        """Whether the last count is below what was wanted: how long that lasted is not known."""
-        return bool(self.counts) and self.counts[-1].available < self.counts[-1].wanted
+        """Whether an interruption's last count is low: how long that lasted is not known."""
+        return any(count.is_low and count.until is None for count in self.counts)
 
     @property
     def late(self) -> int:
@@ -203,7 +212,7 @@ class WorkloadAccount(msgspec.Struct, frozen=True, kw_only=True):
         return sum(pod.is_late for pod in self.pods)
 
     def _seconds(self, holds: Callable[[Count], bool]) -> float:
-        spans = (then.at - count.at for count, then in pairwise(self.counts) if holds(count))
+        spans = (each.until - each.at for each in self.counts if each.until and holds(each))
         return sum(spans, timedelta()).total_seconds()
 
 
@@ -261,7 +270,7 @@ def of(records: Iterable[Record], pools: Mapping[str, str] | None = None) -> Inc
         ends=ordered[-1].time,
         observed=bool(decisions) and all(record.mode == "observe" for record in decisions),
         nodes=_nodes(of_nodes, pods),
-        workloads=_workloads(pods, counts, of_workloads),
+        workloads=_workloads(pods, counts, of_workloads, _ends(ordered)),
         others=[pod for pod in pods if pod.workload is None],
         notices=_steps(each for each in decisions if each.subject.kind in _NOTICES),
         notes=[
@@ -274,26 +283,44 @@ def of(records: Iterable[Record], pools: Mapping[str, str] | None = None) -> Inc
 
 
 def last(records: Iterable[Record], quiet: timedelta = QUIET) -> Sequence[Record]:
-    """The records of the last interruption: the last stretch in which a node was marked.
+    """The records of the last interruption: of the last stretch in which a node was marked.
 
-    A stretch ends where nothing was decided or counted for so long. Without a mark in any it is the
-    last stretch.
+    Without a mark in any it is the last stretch.
     """
     ordered = sorted(filter(_belongs, records), key=lambda record: record.time)
-    stretches = list[list[Record]]()
-    for record in ordered:
-        if isinstance(record, NoteRecord):
-            continue
-        if stretches and record.time - stretches[-1][-1].time < quiet:
-            stretches[-1].append(record)
-        else:
-            stretches.append([record])
+    stretches = _stretches(ordered, quiet)
     marked = (each for each in reversed(stretches) if any(map(_is_mark, each)))
     found = next(marked, stretches[-1] if stretches else [])
     if not found:
         return []
     begins, ends = found[0].time, found[-1].time
     return [record for record in ordered if begins <= record.time <= ends]
+
+
+def clusters(records: Iterable[Record]) -> Sequence[str]:
+    """The clusters that records are of, by name."""
+    named = (each.cluster for each in records if not isinstance(each, NoteRecord))
+    return sorted(set(named))
+
+
+def _stretches(ordered: Iterable[Record], quiet: timedelta = QUIET) -> Sequence[Sequence[Record]]:
+    """The interruptions: a new one begins after such a quiet time, and after all deadlines."""
+    stretches = list[list[Record]]()
+    over_at: datetime | None = None
+    for record in ordered:
+        if isinstance(record, NoteRecord):
+            continue
+        if over_at is None or record.time >= over_at:
+            stretches.append([])
+            over_at = record.time
+        stretches[-1].append(record)
+        deadline = _deadline(record) or record.time
+        over_at = max(over_at, record.time + quiet, deadline + quiet)
+    return stretches
+
+
+def _ends(ordered: Iterable[Record]) -> Sequence[datetime]:
+    return [stretch[-1].time for stretch in _stretches(ordered)]
 
 
 def _cluster(decisions: Sequence[DecisionRecord], counts: Sequence[CountRecord]) -> str:
@@ -305,11 +332,16 @@ def _belongs(record: Record) -> bool:
     return not isinstance(record, DecisionRecord) or record.verb not in _ELSEWHERE
 
 
+def _deadline(record: Record) -> datetime | None:
+    """The deadline that a mark gives its node; the note that EC2 lists it no more has none."""
+    if isinstance(record, DecisionRecord) and record.verb == Verb.MARK:
+        return record.until
+    return None
+
+
 def _is_mark(record: Record) -> bool:
-    """Whether a node got its time: the note that EC2 lists an instance no more has none."""
-    if not isinstance(record, DecisionRecord):
-        return False
-    return record.verb == Verb.MARK and record.until is not None
+    """Whether a node got its time."""
+    return _deadline(record) is not None
 
 
 def _is_end(record: DecisionRecord) -> bool:
@@ -377,27 +409,42 @@ def _workloads(
     pods: Iterable[PodAccount],
     counts: Iterable[CountRecord],
     stories: Mapping[_Key, Sequence[DecisionRecord]],
+    ends: Sequence[datetime],
 ) -> Sequence[WorkloadAccount]:
+    """``ends``: when the interruptions are over."""
     subjects = {key: story[-1].workload for key, story in stories.items()}
     of_pods = defaultdict[_Key, list[PodAccount]](list)
-    of_counts = defaultdict[_Key, list[Count]](list)
+    of_counts = defaultdict[_Key, list[CountRecord]](list)
     for pod in pods:
         if pod.workload is not None:
             subjects[_key(pod.workload)] = pod.workload
             of_pods[_key(pod.workload)].append(pod)
     for each in counts:
         subjects[_key(each.workload)] = each.workload
-        count = Count(at=each.time, available=each.available, wanted=each.wanted)
-        of_counts[_key(each.workload)].append(count)
+        of_counts[_key(each.workload)].append(each)
     return [
         WorkloadAccount(
             subject=subject,
-            counts=of_counts[key],
+            counts=_counts(of_counts[key], ends),
             steps=_steps(stories.get(key, ())),
             pods=of_pods[key],
         )
         for key, subject in sorted(subjects.items())
         if subject is not None
+    ]
+
+
+def _counts(records: Sequence[CountRecord], ends: Sequence[datetime]) -> Sequence[Count]:
+    """Each holds until the next one of the same interruption."""
+    following = [*(record.time for record in records[1:]), None]
+    return [
+        Count(
+            at=record.time,
+            available=record.available,
+            wanted=record.wanted,
+            until=then if then and not any(record.time <= end < then for end in ends) else None,
+        )
+        for record, then in zip(records, following, strict=False)
     ]
 
 

@@ -18,7 +18,7 @@ import json
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,6 +30,7 @@ from evenkeel.adapters.telemetry.decision_log import VERSION, CountRecord, Decis
 from evenkeel.adapters.telemetry.lambda_function import SERVICE
 from evenkeel_cli import words
 from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.history import incident
 from evenkeel_cli.history.incident import NoteRecord, Record
 
 GZIP: Final = b"\x1f\x8b"
@@ -116,6 +117,22 @@ class Found:
             self.versions[str(version)] += 1
         else:
             self.records.append(record)
+
+
+def of_one_cluster(records: Sequence[Record], cluster: str | None) -> Sequence[Record]:
+    """The records of this cluster, or of the only one that there is. Raises BadInputError."""
+    there = incident.clusters(records)
+    if cluster is None and len(there) > 1:
+        raise BadInputError(
+            f"these are logs of several clusters ({', '.join(there)}): name one by --cluster-name,"
+            " or give the logs of one alone"
+        )
+    wanted = cluster if cluster in there else None
+    return [
+        each
+        for each in records
+        if wanted is None or isinstance(each, NoteRecord) or each.cluster == wanted
+    ]
 
 
 def read_files(names: Iterator[str] | list[str]) -> Found:

@@ -94,17 +94,24 @@ class _Reader:
             told = "No workload had too few pods"
         else:
             kept = f"{zero} of them had none" if zero else "each had some left"
-            every = words.counted(len(self._histories), "workload")
+            every = words.counted(self._counted, "workload")
             told = f"{len(fell)} of {every} had too few pods, {kept}"
         lost = f"{words.counted(late, 'pod')} {'was' if late == 1 else 'were'} late"
         observed = " Nothing was written: observe mode." if self._incident.observed else ""
         return f"{told}; {lost if late else 'no pod was late'}.{observed}"
 
+    @property
+    def _counted(self) -> int:
+        """How many workloads were counted."""
+        return sum(bool(each.counts) for each in self._incident.workloads)
+
     def _figures(self) -> Sequence[tuple[str, str, bool]]:
-        fell = sum(each.fell for each in self._histories)
+        fell, counted = sum(each.fell for each in self._histories), self._counted
         late = sum(each.is_late for each in self._pods)
+        others = len(self._histories) - counted
+        more = f" ({others} not counted)" if others else ""
         return [
-            ("workloads with too few pods", f"{fell} of {len(self._histories)}", fell > 0),
+            (f"workloads with too few pods{more}", f"{fell} of {counted}", fell > 0),
             ("pods late", f"{late} of {len(self._pods)}", late > 0),
             ("nodes", str(len(self._incident.nodes)), False),
         ]
@@ -137,7 +144,8 @@ class _Reader:
         note("deadlines", (node.deadline for node in self._incident.nodes))
         note("released", (pod.released_at for pod in self._pods))
         note("went", (pod.went_at for pod in self._pods))
-        note("late", (pod.went_at for pod in self._pods if pod.is_late))
+        ends = {node.name: node.deadline for node in self._incident.nodes}
+        note("late", (pod.went_at or ends.get(pod.node) for pod in self._pods if pod.is_late))
         below = self._below_by_minute()
         names = ("noticed", "deadlines", "released", "went", "late")
         return [
@@ -146,19 +154,18 @@ class _Reader:
                 **{name: counts[minute][name] for name in names},
                 "below": len(below.get(minute, ())),
             }
-            for minute in range(int(self._after(self._incident.ends)) // MINUTE + 1)
+            for minute in range(max(counts.keys() | below.keys(), default=0) + 1)
         ]
 
     def _below_by_minute(self) -> dict[int, set[object]]:
         """Which workloads had too few pods at some time of each minute."""
         below = defaultdict[int, set[object]](set)
         for each in self._incident.workloads:
-            ends = [*(count.at for count in each.counts[1:]), self._incident.ends]
-            for count, end in zip(each.counts, ends, strict=False):
-                if count.available < count.wanted:
-                    first, last = self._after(count.at) // MINUTE, self._after(end) // MINUTE
-                    for minute in range(int(first), int(last) + 1):
-                        below[minute].add(_key(each.subject))
+            for count in filter(lambda count: count.is_low, each.counts):
+                first = int(self._after(count.at)) // MINUTE
+                last = int(self._after(count.until or count.at)) // MINUTE
+                for minute in range(first, last + 1):
+                    below[minute].add(_key(each.subject))
         return below
 
     def _total(self) -> Sequence[tuple[float, int, int]]:

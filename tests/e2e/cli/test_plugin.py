@@ -54,7 +54,7 @@ def test_the_plugin_calls_itself_so(control_plane: ControlPlane) -> None:
 
 
 def test_kubectl_completes_commands_options_and_choices(control_plane: ControlPlane) -> None:
-    assert completed(control_plane, "re") == ["replay", "restore", "resume", NO_FILES]
+    assert completed(control_plane, "re") == ["replay", "report", "restore", "resume", NO_FILES]
     assert completed(control_plane, "pause", "--rea") == ["--reason", NO_FILES]
     assert completed(control_plane, "install", "--mode", "") == ["observe", "act", NO_FILES]
 

@@ -80,7 +80,7 @@ def test_the_built_in_prices_say_of_what_region_and_day_they_are_and_who_says_so
 def test_what_is_assumed_is_said() -> None:
     said = status("--built-in", "--cost").stdout
     assert f"The nodes are in {HERE}, where prices differ" in said
-    assert "Spot is taken as a third of on-demand for 40 spot nodes" in said
+    assert "Spot is taken as a third of on-demand for 60 nodes" in said
 
 
 def test_prices_and_shares_of_one_s_own_need_no_assumption(tmp_path: Path) -> None:

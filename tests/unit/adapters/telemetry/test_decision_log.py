@@ -84,3 +84,18 @@ def test_what_is_empty_is_left_out_and_read_back_as_empty() -> None:
     assert entry.subject == POD
     assert entry.workload is None
     assert entry.write == ""
+
+
+def test_a_full_disk_stops_the_file_and_nothing_else() -> None:
+    """A drain goes on though its decisions cannot be kept."""
+    told = list[OSError]()
+    decision = Decision(
+        verb=Verb.WAIT, subject=POD, reason=Reason.REPLACEMENT_PENDING, message="waits"
+    )
+    with open("/dev/full", "ab", buffering=0) as stream:  # noqa: PTH123 - a device
+        log = DecisionLog(
+            stream, SimulatedClock(NOW), cluster="prod", mode="act", on_error=told.append
+        )
+        for _ in range(3):
+            log.decided(decision)
+    assert [error.strerror for error in told] == ["No space left on device"]

@@ -244,3 +244,12 @@ def test_credentials_that_are_not_there_are_told(monkeypatch: pytest.MonkeyPatch
 def test_files_and_log_groups_contradict_each_other(log: Path) -> None:
     printed = run("--from", log, "--log-group", "none")
     assert printed.exit_code == Exit.BAD_INPUT
+
+
+def test_logs_of_two_clusters_are_not_one_story(tmp_path: Path) -> None:
+    other = [msgspec.structs.replace(each, cluster="other") for each in STORM]
+    log = written(tmp_path / "both.jsonl", [*STORM, *other])
+    refused = run("--from", log)
+    assert refused.exit_code == Exit.BAD_INPUT
+    assert "several clusters (other, prod): name one by --cluster-name" in refused.stderr
+    assert run("--from", log, "--cluster-name", "prod").stdout == SCREEN

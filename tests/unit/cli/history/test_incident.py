@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import pytest
 
 from evenkeel.model.meta import Reference
@@ -213,3 +214,22 @@ def test_what_is_decided_about_a_workload_itself_is_in_its_account() -> None:
 def test_without_a_mark_the_last_interruption_is_the_last_that_happened() -> None:
     records = [of_pod(0, "release", "NodeDoomed"), of_pod(1_000, "release", "NodeDoomed", "web-2")]
     assert incident.last(records) == records[1:]
+
+
+def test_it_lasts_until_all_deadlines_have_passed() -> None:
+    """A pod that nothing moves for ten minutes goes at its last moment: that is why one looks."""
+    storm = [marked(0, until=at(900)), of_pod(1, "wait", "ReplacementPending"), counted(2, 3)]
+    end = [of_pod(850, "evict", "ReplacementPending", forced=True, warning=True)]
+    assert incident.last([*storm, *end]) == [*storm, *end]
+
+
+def test_the_time_between_two_interruptions_is_nobodys_outage() -> None:
+    first = [marked(0), counted(1, 3), counted(10, 0), counted(20, 1)]
+    second = [marked(20_000), counted(20_001, 3), counted(20_005, 2), counted(20_015, 3)]
+    (web,) = account(*first, *second).workloads
+    assert (web.below, web.at_zero, web.ends_below) == (10 + 10, 10, True)
+
+
+def test_the_clusters_of_records_have_names() -> None:
+    other = msgspec.structs.replace(marked(0, "b"), cluster="other")
+    assert incident.clusters([marked(0), other, counted(1, 3)]) == ["other", "prod"]
