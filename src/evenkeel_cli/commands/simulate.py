@@ -16,6 +16,7 @@ from evenkeel_cli.command import Command
 from evenkeel_cli.cost.prices import option as prices_option
 from evenkeel_cli.cost.prices import read as read_prices
 from evenkeel_cli.cost.wording import told
+from evenkeel_cli.decisions.cost import of_nodes
 from evenkeel_cli.decisions.prices import Prices, gaps
 from evenkeel_cli.duration import Duration
 from evenkeel_cli.errors import BadInputError, Exit
@@ -127,7 +128,7 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
     --remedies lets the same storms come again over the cluster with one more thing: floors for the
     workloads that were at zero, or below --at-least, headroom, another strategy, a bound for a
     pool, or a budget. A-MONTH is what that costs in US dollars a month more, as status --cost
-    reckons.
+    reckons. Of a policy it is what the cluster's nodes cost.
 
     Exit code 1 if a workload had a smaller share of its Ready pods left than --at-least says.
 
@@ -157,7 +158,10 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
     trial.check(objects, settings[0])
     cases = [(trial.cluster_under(each.policy, objects, labels), each) for each in settings]
     found = running.storms(cases, range(seeds), jobs)
-    policies_ = [result(s.policy, each) for s, each in zip(settings, found, strict=True)]
+    policies_ = [
+        result(setting.policy, each, of_nodes(_nodes(its), labels, known))
+        for (its, setting), each in zip(cases, found, strict=True)
+    ]
     shown = listing(found[0], policies_)
     if remedies:
         own = next(n for n, each in enumerate(settings) if each.policy is Policy.EVENKEEL)
@@ -166,11 +170,9 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
         shown = msgspec.structs.replace(shown, remedies=found_)
     workloads = sum(each["kind"] in ("Deployment", "StatefulSet") for each in objects)
     show(output, shown, workloads)
-    if shown.remedies:
-        output.say()
-        nodes = [msgspec.convert(each, Node) for each in objects if each["kind"] == "Node"]
-        for sentence in told(known, gaps(nodes, labels, known)):
-            output.say(sentence, hang=2)
+    output.say()
+    for sentence in told(known, gaps(_nodes(objects), labels, known)):
+        output.say(sentence, hang=2)
     return Exit.FINDING if shown.policies[0].lowest < bound else Exit.DONE
 
 
@@ -196,6 +198,10 @@ def _tried(
         return ()
     storms_ = partial(running.storms, jobs=jobs)
     return tried(objects, hurt, setting, bound, prices, seeds, storms_)
+
+
+def _nodes(objects: Objects) -> Sequence[Node]:
+    return [msgspec.convert(each, Node) for each in objects if each["kind"] == "Node"]
 
 
 def _share(text: str | None) -> float:

@@ -6,7 +6,7 @@ less, the rest is idle. So the costs of all workloads and of what is idle are th
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Self
 
 import msgspec
@@ -94,6 +94,17 @@ def reckon(snapshot: Snapshot, prices: Prices) -> Bill:
         nodes=nodes,
         gaps=gaps(list(fleet.nodes.values()), fleet.labels, prices),
     )
+
+
+def of_nodes(nodes: Iterable[Node], labels: CapacityLabels, prices: Prices) -> float | None:
+    """US dollars a month of these nodes; None where the price of one is not known."""
+    total = 0.0
+    for node in nodes:
+        price = prices.of(node)
+        if price is None:
+            return None
+        total += _of_node(price, is_spot=labels.call_spot(node)).now
+    return total
 
 
 def of_pod(pod: Pod, node: Node, labels: CapacityLabels, prices: Prices) -> float | None:

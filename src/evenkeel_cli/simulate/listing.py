@@ -4,8 +4,6 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
-import msgspec
-
 from evenkeel.model.meta import Reference
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
@@ -68,6 +66,16 @@ class StormResult(Item, frozen=True, kw_only=True):
     nodes_made: int
 
 
+class PolicyResult(StormResult, frozen=True, kw_only=True):
+    """What all storms came to under one policy.
+
+    ``cost`` is what the cluster's nodes cost in US dollars a month; null where a price is not
+    known.
+    """
+
+    cost: float | None
+
+
 class RemedyResult(StormResult, frozen=True, kw_only=True):
     """What the same storms came to with a remedy.
 
@@ -107,7 +115,7 @@ class WorkloadRiskList(Listing, frozen=True, kw_only=True):
     )
 
     items: Sequence[WorkloadRisk]
-    policies: Sequence[StormResult]
+    policies: Sequence[PolicyResult]
     remedies: Sequence[RemedyResult] = ()
 
 
@@ -117,13 +125,14 @@ SUFFERED: Final[Columns[StormResult]] = (
     Column("LOWEST", lambda each: f"{each.lowest:.0%}"),
 )
 
-POLICIES: Final[Columns[StormResult]] = (
+POLICIES: Final[Columns[PolicyResult]] = (
     Column("POLICY", lambda each: each.what),
     Column("STORMS", lambda each: each.storms),
     Column("NODES", lambda each: each.nodes, yields=1),
     *SUFFERED,
     Column("PODS-LOST", lambda each: each.pods_lost),
     Column("NODES-MADE", lambda each: each.nodes_made, wide=True),
+    Column("A-MONTH", lambda each: _dollars(each.cost)),
 )
 
 REMEDIES: Final[Columns[RemedyResult]] = (
@@ -131,14 +140,18 @@ REMEDIES: Final[Columns[RemedyResult]] = (
     Column("KEPT", lambda each: f"{each.kept}/{each.hurt}"),
     *SUFFERED,
     Column("ADDS", lambda each: words.counted(each.adds, "node")),
-    Column("A-MONTH", lambda each: "?" if each.cost is None else f"${each.cost:,.0f}"),
+    Column("A-MONTH", lambda each: _dollars(each.cost)),
     Column("REMEDY", lambda each: each.what),
 )
 AS_IT_IS: Final = "none, as it is"
 """What the first row of the remedies is about."""
 
 
-def listing(first: Sequence[Trial], policies: Sequence[StormResult]) -> WorkloadRiskList:
+def _dollars(cost: float | None) -> str:
+    return "?" if cost is None else f"${cost:,.0f}"
+
+
+def listing(first: Sequence[Trial], policies: Sequence[PolicyResult]) -> WorkloadRiskList:
     """Sum the storms of the first policy up; the worst workloads come first."""
     risks = [_risk(subject, dips) for subject, dips in _by_workload(first).items()]
     risks.sort(key=lambda each: (each.share, -each.longest_below, str(each.subject)))
@@ -170,7 +183,8 @@ def show(output: Output, shown: WorkloadRiskList, workloads: int) -> None:
 def _as_it_is(shown: WorkloadRiskList) -> RemedyResult:
     """What Evenkeel came to without a remedy: not enough, as some are tried."""
     own = next(each for each in shown.policies if each.what == Policy.EVENKEEL)
-    sums = {**msgspec.structs.asdict(own), "what": AS_IT_IS}
+    sums = {each: getattr(own, each) for each in StormResult.__struct_fields__}
+    sums["what"] = AS_IT_IS
     return RemedyResult(**sums, enough=False, hurt=shown.remedies[0].hurt)
 
 
@@ -230,9 +244,9 @@ def keeps(dip: Dip | WorkloadRisk, bound: float) -> bool:
     return dip.lowest > 0 and dip.lowest / dip.before >= bound
 
 
-def result(what: str, trials: Sequence[Trial]) -> StormResult:
+def result(what: str, trials: Sequence[Trial], cost: float | None) -> PolicyResult:
     """Sum the storms of one policy up."""
-    return StormResult(what=what, **_sums(trials))
+    return PolicyResult(what=what, cost=cost if cost is None else round(cost, 4), **_sums(trials))
 
 
 def _sums(trials: Sequence[Trial]) -> dict[str, Any]:

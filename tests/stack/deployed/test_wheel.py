@@ -70,6 +70,17 @@ def test_nothing_lies_beside_its_packages(installed: Installed) -> None:
     assert found - ours == {f"evenkeel_spot-{evenkeel.__version__}.dist-info"}
 
 
+def test_the_price_file_the_traces_and_the_report_s_page_are_in_it(
+    installed: Installed, tmp_path: Path
+) -> None:
+    page = tmp_path / "report.html"
+    storm = ("--from", "simulate", "--storm", "trace=one-pool", "--html", str(page))
+    assert "open it in a browser" in installed.run("report", *storm)
+    text = page.read_text()
+    assert "uPlot" in text
+    assert "US dollars a month" in text
+
+
 def test_kubectl_finds_a_plugin_and_what_completes_its_line(installed: Installed) -> None:
     told = installed.run("--version", program="kubectl-evenkeel")
     assert told == f"kubectl evenkeel {evenkeel.__version__}\n"

@@ -14,7 +14,7 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool
-from evenkeel_cli.decisions.cost import Bill, Cost, Share, of_pod, reckon
+from evenkeel_cli.decisions.cost import Bill, Cost, Share, of_nodes, of_pod, reckon
 from evenkeel_cli.decisions.prices import A_THIRD, HOURS, Prices, PriceSource, region_of
 from tests.kit import builders
 from tests.kit.builders import NOW
@@ -240,3 +240,9 @@ def test_what_all_workloads_cost_and_what_is_idle_are_the_nodes_prices(
 def test_one_pod_alone_costs_its_part_of_its_node(node: str, costs: float | None) -> None:
     there = of_type(node, "strange" if node == "unknown" else "big")
     assert of_pod(asking(**HALF), there, WELL_KNOWN, PRICES) == (costs and pytest.approx(costs))
+
+
+def test_nodes_cost_what_they_cost_now_or_nothing_is_said() -> None:
+    nodes = [of_type("o1"), of_type("s1"), of_type("s2", "small")]
+    assert of_nodes(nodes, WELL_KNOWN, PRICES) == pytest.approx(12 + 4 + 2)
+    assert of_nodes([*nodes, of_type("o2", "strange")], WELL_KNOWN, PRICES) is None
