@@ -29,7 +29,7 @@ class NoJsonError(Exception):
 
 
 def objects(stream: BinaryIO) -> Iterator[Any]:
-    """The items of a list, or of several that follow each other, whatever they are.
+    """The items of a list, or of several that follow each other. An item may be any value.
 
     Raises NoListError and NoJsonError, also after items were given: a list says what it is at its
     end.

@@ -66,7 +66,7 @@ READ_LATE = "../stories/handover/test_slow_and_torn.py::test_a_pod_waits_until_i
 LISTED = "../stories/handover/test_watches.py::test_marks_that_nobody_may_watch_are_listed"
 BROKEN = "../stories/handover/test_gangs.py::test_a_notice_of_one_member_s_node_concerns"
 REPLACED = "../stories/handover/test_make_before_break.py::test_every_pod_of_a_workload_is_replaced"
-EXPIRED = "../stories/handover/test_recommendations.py::test_too_little_time_before_the_expiry"
+WARNED = "../stories/handover/test_nodes_going.py::test_a_warning_turns_a_recommendation"
 READY = (
     "../stories/handover/test_stateful_sets.py::test_the_next_goes_when_the_last_was_ready_for_min"
 )
@@ -430,7 +430,7 @@ MUTATIONS = (
         "a notice that ends adds nobody",
         "flows/drain/cache/view.py",
         [("self.queue.add(self.pods.controllers_on(name), urgent=True)", "pass")],
-        [EXPIRED],
+        [WARNED],
     ),
     Mutation(
         "a turn more begins while one is under way",

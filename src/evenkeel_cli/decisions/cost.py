@@ -7,7 +7,7 @@ less, the rest is idle. So the costs of all workloads and of what is idle are th
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 import msgspec
 
@@ -21,6 +21,9 @@ from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.quantity import number
 from evenkeel_cli.decisions.prices import Gaps, Price, Prices, gaps
+
+NETWORK: Final = "vpc.amazonaws.com/"
+"""Resources of Amazon's network plugin: addresses and interfaces."""
 
 
 class Cost(NamedTuple):
@@ -49,7 +52,7 @@ class Share(msgspec.Struct, frozen=True):
 
 
 class Bill(msgspec.Struct, frozen=True, kw_only=True):
-    """What all nodes of known price cost, and who of whom.
+    """What all nodes of known price cost, and how much of that each workload does.
 
     ``idle`` is what no pod requests. ``gaps`` are what is not known of the nodes.
     """
@@ -200,8 +203,12 @@ def _scaled(parts: Mapping[str, float]) -> Mapping[str, float]:
 
 
 def _counts(resource: str) -> bool:
-    """Whether a resource is one that nodes are bought for: CPU, memory, or a device."""
-    return resource in ("cpu", "memory") or "/" in resource
+    """Whether a resource is one that nodes are bought for: CPU, memory, or a device.
+
+    Places for the network, which come with each node, are none.
+    """
+    is_device = "/" in resource and not resource.startswith(NETWORK)
+    return resource in ("cpu", "memory") or is_device
 
 
 def _owner(pod: Pod) -> Reference:

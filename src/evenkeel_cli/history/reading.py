@@ -1,6 +1,6 @@
-"""Records out of text: whatever shape Lambda's log has by the time that it is a file.
+"""Reads Evenkeel's records from the text that a tool has saved of Lambda's log.
 
-Evenkeel's lines are JSON objects, and every tool wraps them in something of its own. So JSON is
+Evenkeel's lines are JSON objects, and each tool puts something of its own around them. So JSON is
 looked for wherever it begins, and messages inside of that are read the same way. It reads what
 these give:
 

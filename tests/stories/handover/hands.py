@@ -75,7 +75,7 @@ def resume_at(scene: Scene, seconds: float) -> None:
 
 
 def lose_wake_ups(scene: Scene, reason: str = "") -> None:
-    """Whatever is in the queue vanishes, or what has this reason."""
+    """Lose all messages of the queue, or those with this reason."""
     for message in scene.wake_ups.messages:
         if reason in message.body:
             scene.wake_ups._messages.pop(message.message_id)

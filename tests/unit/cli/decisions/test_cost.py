@@ -14,7 +14,7 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool
-from evenkeel_cli.decisions.cost import Bill, Cost, Share, of_nodes, of_pod, reckon
+from evenkeel_cli.decisions.cost import Bill, Cost, Share, of_nodes, of_pod, part_of, reckon
 from evenkeel_cli.decisions.prices import A_THIRD, HOURS, Prices, PriceSource, region_of
 from tests.kit import builders
 from tests.kit.builders import NOW
@@ -246,3 +246,13 @@ def test_nodes_cost_what_they_cost_now_or_nothing_is_said() -> None:
     nodes = [of_type("o1"), of_type("s1"), of_type("s2", "small")]
     assert of_nodes(nodes, WELL_KNOWN, PRICES) == pytest.approx(12 + 4 + 2)
     assert of_nodes([*nodes, of_type("o2", "strange")], WELL_KNOWN, PRICES) is None
+
+
+def test_a_device_counts_and_a_place_in_the_network_does_not() -> None:
+    room = {**ROOM, "nvidia.com/gpu": "2", "vpc.amazonaws.com/pod-eni": "2"}
+    there = of_type("o1", room=room)
+    shares = {
+        name: part_of(asking(**{name: "1"}), there)
+        for name in ("nvidia.com/gpu", "vpc.amazonaws.com/pod-eni")
+    }
+    assert shares == {"nvidia.com/gpu": 0.5, "vpc.amazonaws.com/pod-eni": 0.0}

@@ -1,4 +1,4 @@
-"""Evenkeel's log lines, in whatever a tool wraps them."""
+"""Evenkeel's log lines as each tool saves them."""
 
 import csv
 import gzip
