@@ -8,7 +8,6 @@ import click
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.settings.shared import CLUSTER_NAME
 from evenkeel_cli import options
-from evenkeel_cli.aws import asking
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
 from evenkeel_cli.duration import Duration, short
@@ -108,9 +107,7 @@ def _read(
             "name the cluster by --cluster-name, log groups by --log-group, or a saved log by"
             " --from"
         )
-    aws = asking.of_environment()
-    if isinstance(aws, str):
-        raise UnmetError(f"{aws}: the logs cannot be read; --from FILE reads a saved log")
+    aws = cloudwatch.opened()
     named = groups or cloudwatch.groups_of(aws, f"evenkeel-{cluster}")
     begins: datetime = SystemClock().now() - (since or LOOK_BACK)
     return cloudwatch.read(aws, named, begins)

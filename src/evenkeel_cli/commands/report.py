@@ -11,7 +11,6 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.settings import Mode
 from evenkeel_cli import capacity, options
-from evenkeel_cli.aws import asking
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
 from evenkeel_cli.cost.prices import option as prices_option
@@ -115,7 +114,8 @@ def report(  # noqa: PLR0913 - a command has as many arguments as options
     if groups and source is not None:
         raise BadInputError("--from and --log-group contradict each other: keep one of them")
     if groups:
-        told = Told(_of_groups(groups, since), f"log group {', '.join(groups)}")
+        read = cloudwatch.read(cloudwatch.opened(), groups, SystemClock().now() - since)
+        told = Told(read.records, f"log group {', '.join(groups)}")
     elif source is None:
         raise BadInputError(
             "name the demo, simulate or a saved log by --from, or log groups by --log-group"
@@ -137,14 +137,6 @@ def report(  # noqa: PLR0913 - a command has as many arguments as options
         raise BadInputError(f"--html {file}: {error.strerror}: name another file") from error
     click.echo(f"{file}: {len(text) / 1e6:.1f} MB, open it in a browser.")
     return int(any(each.dipped for each in found.workloads))
-
-
-def _of_groups(groups: Sequence[str], since: timedelta) -> Iterable[Record]:
-    """What the functions logged in AWS. Raises CommandError."""
-    aws = asking.of_environment()
-    if isinstance(aws, str):
-        raise UnmetError(f"{aws}: the logs cannot be read; --from FILE reads a saved log")
-    return cloudwatch.read(aws, groups, SystemClock().now() - since).records
 
 
 def _of_demo(prices: Prices) -> Told:

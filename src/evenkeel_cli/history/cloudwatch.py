@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from evenkeel.adapters.telemetry.lambda_function import SERVICE
+from evenkeel_cli.aws import asking
 from evenkeel_cli.aws import stack as stacks
 from evenkeel_cli.aws.asking import Aws, AwsError
 from evenkeel_cli.errors import BadInputError, UnmetError
@@ -33,6 +34,14 @@ class Page(msgspec.Struct, frozen=True, rename="camel"):
 
     events: tuple[Event, ...] = ()
     next_token: str = ""
+
+
+def opened() -> Aws:
+    """AWS as the environment says. Raises UnmetError."""
+    aws = asking.of_environment()
+    if isinstance(aws, str):
+        raise UnmetError(f"{aws}: the logs cannot be read; --from FILE reads a saved log")
+    return aws
 
 
 def groups_of(aws: Aws, stack: str) -> Sequence[str]:

@@ -261,7 +261,7 @@ def of(records: Iterable[Record], pools: Mapping[str, str] | None = None) -> Inc
         elif record.subject.kind == "Pod":
             of_pods[_identity(record.subject)].append(record)
         elif record.workload is not None:
-            of_workloads[_key(record.workload)].append(record)
+            of_workloads[key_of(record.workload)].append(record)
     ended = {name for name, story in of_nodes.items() if any(map(_is_end, story))}
     pods = [_pod(story, ended) for story in of_pods.values()]
     return Incident(
@@ -417,11 +417,11 @@ def _workloads(
     of_counts = defaultdict[_Key, list[CountRecord]](list)
     for pod in pods:
         if pod.workload is not None:
-            subjects[_key(pod.workload)] = pod.workload
-            of_pods[_key(pod.workload)].append(pod)
+            subjects[key_of(pod.workload)] = pod.workload
+            of_pods[key_of(pod.workload)].append(pod)
     for each in counts:
-        subjects[_key(each.workload)] = each.workload
-        of_counts[_key(each.workload)].append(each)
+        subjects[key_of(each.workload)] = each.workload
+        of_counts[key_of(each.workload)].append(each)
     return [
         WorkloadAccount(
             subject=subject,
@@ -448,5 +448,6 @@ def _counts(records: Sequence[CountRecord], ends: Sequence[datetime]) -> Sequenc
     ]
 
 
-def _key(workload: Reference) -> _Key:
+def key_of(workload: Reference) -> _Key:
+    """What a workload is known by in records: its uid is another one once it was made anew."""
     return workload.namespace, workload.kind, workload.name

@@ -30,11 +30,11 @@ from evenkeel.adapters.telemetry.decision_log import VERSION, CountRecord, Decis
 from evenkeel.adapters.telemetry.lambda_function import SERVICE
 from evenkeel_cli import words
 from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.event_files import STANDARD_INPUT
 from evenkeel_cli.history import incident
 from evenkeel_cli.history.incident import NoteRecord, Record
 
 GZIP: Final = b"\x1f\x8b"
-STANDARD_INPUT: Final = "-"
 
 MOST_BYTES: Final = 1 << 30
 """A longer log is refused. A storm of 3,000 pods logs about 10 MB."""

@@ -13,7 +13,7 @@ import evenkeel
 from evenkeel.model.meta import Reference
 from evenkeel_cli import words
 from evenkeel_cli.history import listing, remedies
-from evenkeel_cli.history.incident import Incident, NodeAccount, PodAccount, Step
+from evenkeel_cli.history.incident import Incident, NodeAccount, PodAccount, Step, key_of
 from evenkeel_cli.history.listing import WorkloadHistory
 
 MINUTE: Final = 60
@@ -44,10 +44,10 @@ def of(
 class _Reader:
     def __init__(self, incident: Incident, floors: Mapping[Reference, int]) -> None:
         self._incident = incident
-        self._floors = {_key(reference): floor for reference, floor in floors.items()}
-        self._accounts = {_key(each.subject): each for each in incident.workloads}
+        self._floors = {key_of(reference): floor for reference, floor in floors.items()}
+        self._accounts = {key_of(each.subject): each for each in incident.workloads}
         self._histories = listing.listing(incident).items
-        self._places = {_key(each.subject): n for n, each in enumerate(self._histories)}
+        self._places = {key_of(each.subject): n for n, each in enumerate(self._histories)}
         self._pods = list(incident.pods)
 
     def read(self, source: str, money: Money | None) -> dict[str, Any]:
@@ -165,7 +165,7 @@ class _Reader:
                 first = int(self._after(count.at)) // MINUTE
                 last = int(self._after(count.until or count.at)) // MINUTE
                 for minute in range(first, last + 1):
-                    below[minute].add(_key(each.subject))
+                    below[minute].add(key_of(each.subject))
         return below
 
     def _total(self) -> Sequence[tuple[float, int, int]]:
@@ -193,7 +193,7 @@ class _Reader:
         return [(at, *both) for at, both in found.items()]
 
     def _workload(self, each: WorkloadHistory) -> dict[str, Any]:
-        account = self._accounts[_key(each.subject)]
+        account = self._accounts[key_of(each.subject)]
         return {
             "name": words.short_name(each.subject),
             "namespace": each.subject.namespace,
@@ -204,7 +204,7 @@ class _Reader:
             "dipped": each.fell,
             "endsBelow": each.ends_below,
             "beside": each.most_beside,
-            "floor": self._floors.get(_key(each.subject)),
+            "floor": self._floors.get(key_of(each.subject)),
             "pods": len(account.pods),
             "late": each.late,
             "counts": [
@@ -228,7 +228,7 @@ class _Reader:
         return {
             "name": each.subject.name,
             "namespace": each.subject.namespace,
-            "workload": self._places.get(_key(each.workload), -1) if each.workload else -1,
+            "workload": self._places.get(key_of(each.workload), -1) if each.workload else -1,
             "node": each.node,
             "way": each.way,
             "released": self._after_or_none(each.released_at),
@@ -255,10 +255,6 @@ class _Reader:
             }
             for pool, nodes in sorted(by_pool.items())
         ]
-
-
-def _key(reference: Reference) -> tuple[str, str, str]:
-    return reference.namespace, reference.kind, reference.name
 
 
 def _change(remedy: str) -> str:
