@@ -187,109 +187,17 @@ layer-zip: layer ## Zip the layer, for `evenkeel install` in this checkout
 dist: venv layer-zip ## Make the wheel with the layer in it, in dist/
 	@$(PYTHON) -m hatchling build --target wheel
 
-.PHONY: bench-cold
-bench-cold: venv layer ## Measure the functions' cold starts from the built layer
-	@$(PYTHON) -m bench.cold_start .aws-sam/layer/python
-
-# bench-storm takes one scenario, and how many storms it is made of: SCENARIO=A ROUNDS=3. With GATED=1
-# it measures nothing but `kubectl drain` of all nodes behind the gate, and with HEADROOM=50 there are so
-# many pause pods on on-demand nodes, with RESERVED=1 for the single replicas alone.
-# bench-pairs takes the commit to compare with, one scenario, how many pairs, how many spot nodes,
-# and whether pods are deleted bare beside them: BASE=HEAD~1 SCENARIO=D PAIRS=3 NODES=100 BARE=1.
-# bench-growth takes all, or half of it: ONLY=simulated needs no cluster, ONLY=cluster is the rest.
-# bench-faults takes some of the faults, or all: FAULT="killed down".
-# bench-simulate takes how many storms, where 50 are too many: STORMS=8.
-# bench-drainers takes some of the ways to drain, or all: DRAINER="kubectl drift".
-# bench-options takes some of the options, or all: OPTION="spread webhook".
-SCENARIO ?= A
-ROUNDS ?= 1
-PAIRS ?= 1
-NODES ?= 100
-BASE ?=
-BARE ?=
-GATED ?=
-ONLY ?=
-
-# What a bench measured is written into the documents also if it misses a mark, and so fails.
-measured = @status=0; $(PYTHON) -m $(1) || status=$$?; $(PYTHON) -m bench.report; exit $$status
-
-.PHONY: bench
-bench: venv ## Measure the storms in all scenarios
-	$(call measured,bench.storm --rounds $(ROUNDS) A B C D)
-
+# `$(PYTHON) -m bench --help` names the cases; docs/measurements.md shows how they are called.
 .PHONY: bench-readme
-bench-readme: venv ## Measure what README's table and picture show: an hour
-	$(call measured,bench.readme)
-
-.PHONY: bench-storm
-bench-storm: venv ## Measure one storm: make bench-storm SCENARIO=A
-	@$(PYTHON) -m bench.storm --rounds $(ROUNDS) $(SCENARIO) $(if $(GATED),--gated) $(if $(HEADROOM),--headroom $(HEADROOM)) $(if $(RESERVED),--reserved)
-
-.PHONY: bench-pairs
-bench-pairs: venv ## Compare two commits in the same storms: make bench-pairs BASE=HEAD~1
-	@$(if $(BASE),,$(error say which commit, as in `make bench-pairs BASE=HEAD~1`))
-	$(call measured,bench.pairs $(BASE) $(SCENARIO) --pairs $(PAIRS) --nodes $(NODES) \
-		$(if $(BARE),--bare))
-
-.PHONY: bench-growth
-bench-growth: venv ## Measure what a storm's time depends on
-	$(call measured,bench.growth $(ONLY))
-
-.PHONY: bench-evenness
-bench-evenness: venv ## Compute how evenly storm D hits workloads, on simulated time
-	$(call measured,bench.evenness)
-
-.PHONY: bench-simulate
-bench-simulate: venv ## Measure simulated storms over a large cluster
-	$(call measured,bench.simulating $(if $(STORMS),--storms $(STORMS)))
-
-.PHONY: bench-faults
-bench-faults: venv ## Measure storms in which something else goes wrong too
-	$(call measured,bench.faults $(FAULT))
-
-.PHONY: bench-floors
-bench-floors: venv ## Measure a storm with floors and no room for a replacement
-	$(call measured,bench.floors)
-
-.PHONY: bench-drainers
-bench-drainers: venv ## Measure other drainers with the eviction gate and without it
-	$(call measured,bench.drainers $(DRAINER))
-
-.PHONY: bench-restore
-bench-restore: venv ## Measure restore from all pods on on-demand
-	$(call measured,bench.restoring)
-
-.PHONY: bench-placement
-bench-placement: venv ## Measure what the webhook adds to a pod's creation
-	$(call measured,bench.placement)
-
-.PHONY: bench-gate
-bench-gate: venv ## Measure how long evictions take with the gate
-	$(call measured,bench.gate)
-
-.PHONY: bench-extender
-bench-extender: venv ## Measure the extender: its calls, and a scheduler that asks it
-	$(call measured,bench.extender)
-
-.PHONY: bench-options
-bench-options: venv ## Compare the ways to keep replicas on on-demand
-	$(call measured,bench.options $(OPTION))
-
-.PHONY: bench-plan
-bench-plan: venv ## Measure restore's plan of a large cluster: its time and memory
-	$(call measured,bench.placement.growth)
-
-.PHONY: bench-snapshot
-bench-snapshot: venv ## Measure what commands take of a snapshot of 150,000 pods
-	$(call measured,bench.snapshot)
-
-.PHONY: bench-cost
-bench-cost: venv ## Reckon from what was measured last what it costs on AWS
-	$(call measured,bench.cost)
-
-.PHONY: bench-page
-bench-page: venv ## Measure how long the report of 3,000 pods takes to open
-	@$(PYTHON) -m bench.report_page
+bench-readme: venv ## Measure what README and docs/cost.md show, on a quiet machine: an hour
+	-$(PYTHON) -m bench storm A --rounds 3
+	-$(PYTHON) -m bench storm A-deletion A-drain D
+	-$(PYTHON) -m bench drainers kubectl consolidation drift
+	-$(PYTHON) -m bench drainers kubectl-gated consolidation-gated drift-gated --rounds 3
+	-$(PYTHON) -m bench webhook paced --rounds 3
+	-$(PYTHON) -m bench gate
+	-$(PYTHON) -m bench plan
+	$(PYTHON) -m bench cost
 
 .PHONY: requirements
 requirements: .venv-uv/.ready ## Pin requirements/*.txt again, for all platforms

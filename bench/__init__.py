@@ -1,1 +1,1 @@
-"""What Evenkeel costs and how fast it is: measured, each figure beside its condition."""
+"""Measurements: `python -m bench --help`."""

@@ -3,28 +3,33 @@
 import os
 import platform
 import re
-import resource
+import subprocess
 import sys
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from bench.repository import Repository
-from bench.store import ROOT
-
-_UNIT: Final = 1024**2 if sys.platform == "darwin" else 1024
+ROOT: Final = Path(__file__).resolve().parents[1]
+WRITTEN: Final = (":!bench/results.jsonl", ":!docs", ":!*.md")
+"""What benches write, as git names it: figures, tables, pictures."""
+PRODUCT: Final = ("functions", "layers", "src")
 
 
 class Conditions(msgspec.Struct, frozen=True, kw_only=True):
-    """A figure without its commit is none: results that do not name theirs are not read.
+    """``product`` stands for the product's code: two commits that differ elsewhere have the same.
 
-    ``kubernetes`` is the version of the control plane, empty on simulated time. ``load`` is the
-    load average of the last minute when the measurement ended.
+    ``kubernetes`` is the version of the control plane. ``load`` is the load average of the last
+    minute when the measurement ended.
     """
 
     commit: str
+    product: str
+    date: str
     kubernetes: str
     cpus: int
     model: str
@@ -33,49 +38,77 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True):
     python: str
     load: float
 
-    def __str__(self) -> str:
-        """``Commit 1a2b3c4, Kubernetes 1.36.3, 2 CPUs (Intel Xeon ...), ..., load 3.1``."""
-        return together([self])
-
 
 def together(found: Iterable[Conditions]) -> str:
     """The conditions of several measurements in one line; what differs is listed."""
     each = list(found)
     commits = dict.fromkeys(one.commit for one in each)
-    versions = dict.fromkeys(f"Kubernetes {one.kubernetes}" for one in each if one.kubernetes)
+    days = dict.fromkeys(one.date for one in each)
+    versions = dict.fromkeys(f"Kubernetes {one.kubernetes}" for one in each)
     machines = dict.fromkeys(
         f"{one.cpus} CPUs ({one.model}), {one.memory_gib:.0f} GiB, {one.system},"
         f" Python {one.python}"
         for one in each
     )
     least, most = (f"{pick(one.load for one in each):.1f}" for pick in (min, max))
-    load = least if least == most else f"{least} to {most}"
     named = f"{'Commits' if len(commits) > 1 else 'Commit'} {' and '.join(commits)}"
-    return ", ".join([named, *versions, *machines, f"load {load}"])
+    load = f"load {least}" if least == most else f"load {least} to {most}"
+    return ", ".join([named, " and ".join(days), *versions, *machines, load])
 
 
-def look(*, simulated: bool = False) -> Conditions:
-    """This tree on this machine, now. ``simulated``: without a control plane."""
+def look() -> Conditions:
+    """This tree on this machine, now."""
+    changed = git("status", "--porcelain", "--", *WRITTEN)
+    trees = (git("rev-parse", "--short", f"HEAD:{folder}") for folder in PRODUCT)
     return Conditions(
-        commit=Repository(ROOT).here,
-        kubernetes="" if simulated else _kubernetes(),
+        commit=name_of("HEAD") + (", changed" if changed else ""),
+        product="-".join(trees),
+        date=datetime.now(UTC).date().isoformat(),  # noqa: TID251 - when it was measured
+        kubernetes=_kubernetes(),
         cpus=len(os.sched_getaffinity(0)),
         model=_model(),
         memory_gib=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30,
         system=platform.system(),
         python=platform.python_version(),
-        load=load(),
+        load=os.getloadavg()[0],
     )
 
 
-def load() -> float:
-    """The load average of the last minute."""
-    return os.getloadavg()[0]
+def name_of(commit: str) -> str:
+    """A commit's short hash. Raises AssertionError with what git says."""
+    return git("rev-parse", "--short", "--verify", f"{commit}^{{commit}}")
 
 
-def peak_megabytes() -> float:
-    """The most memory that this process has had; its unit is bytes on macOS."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _UNIT
+@contextmanager
+def checked_out(commit: str) -> Iterator[Path]:
+    """A work tree of its own with this commit, until the end of the with statement."""
+    with tempfile.TemporaryDirectory(prefix="evenkeel-bench-") as folder:
+        # Resolved, for the modules that are loaded from it say where they really are.
+        other = Path(folder).resolve() / "checkout"
+        git("worktree", "add", "--quiet", "--detach", str(other), commit)
+        try:
+            yield other
+        finally:
+            git("worktree", "remove", "--force", str(other))
+
+
+def git(*arguments: str) -> str:
+    """What a git command prints. Raises AssertionError with what it says."""
+    done = subprocess.run(
+        ["git", *arguments],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.strip()
+    return done.stdout.strip()
+
+
+def peak_megabytes(ru_maxrss: float) -> float:
+    """The most memory of a process, as getrusage tells it: its unit is bytes on macOS."""
+    return ru_maxrss / (1024**2 if sys.platform == "darwin" else 1024)
 
 
 def _kubernetes() -> str:

@@ -1,44 +1,156 @@
-"""``python -m bench.readme``: measure all that README's table and picture show, within an hour.
+"""README's one table, of what hardly depends on the machine, and its picture."""
 
-What Evenkeel does is measured three times, what it is compared with once, and floors with half of
-the storm's nodes: three of everything would take two hours. Each bench keeps its own figures, as
-when it runs alone.
-"""
-
-import subprocess
-import sys
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from bench.report.readme import DRAINS
-from bench.say import since_now
-from bench.store import ROOT
+from bench.book import Book, Measurement
+from bench.cases.drainers import WORKLOADS
+from bench.conditions import together
+from bench.picture import Curve, picture
+from bench.tables import markdown, written
 
-RUNS: Final = ("--runs", "3")
-ROUNDS: Final = ("--rounds", "3")
+PICTURE: Final = "docs/storm.svg"
+"""Where it is in the repository, whose root README is in."""
 
-BENCHES: Final = (
-    ("bench.storm", "A", *ROUNDS, "--beside", "deletion", "drain"),
-    ("bench.storm", "D", *ROUNDS, "--beside"),
-    ("bench.drainers", *DRAINS, *RUNS),
-    ("bench.floors", *RUNS, "--nodes", "50"),
-    ("bench.placement", *ROUNDS),
-    ("bench.gate", "--rounds", "1"),
-    ("bench.placement.growth",),
-    ("bench.cost",),
+DRAINS: Final = {
+    "kubectl": f"`kubectl drain` of a node with {WORKLOADS} workloads, half behind a budget",
+    "consolidation": "Karpenter consolidates such a node, no budgets",
+    "drift": "Karpenter replaces such a node for drift, no budgets",
+}
+IDLE: Final = "a month in which nothing happens"
+CURVES: Final = {"A": "Evenkeel", "A-drain": "kubectl drain", "A-deletion": "bare deletion"}
+
+SLOW: Final = (
+    "the same where the controller manager, at its default of 20 requests a second, replaces"
+    " {:.0f} % of the pods in time"
 )
-"""Cost is reckoned from the others, of which two are there for it alone."""
+
+type Found = Mapping[tuple[str, str], Measurement]
+type Row = Callable[[Found], Sequence[str]]
 
 
-def main() -> int:
-    """Exit code 1 if one is not as wanted, or could not be measured; the others are."""
-    say, failed = since_now(), []
-    for bench in BENCHES:
-        say(" ".join(bench))
-        if subprocess.run([sys.executable, "-m", *bench], cwd=ROOT, check=False).returncode:
-            failed.append(bench[0])
-    say(f"not as wanted: {', '.join(failed)}" if failed else "all as wanted")
-    return 1 if failed else 0
+def table(book: Book) -> str:
+    """Markdown: a row for each subject that was measured, and below them how."""
+    rows, used = [], list[Measurement]()
+    for needs, row in _rows():
+        found = {each: book.find(*each) for each in needs}
+        kept = {each: measured for each, measured in found.items() if measured is not None}
+        if len(kept) == len(found):
+            rows.append(row(kept))
+            used += kept.values()
+    if not rows:
+        return "No result is kept.\n"
+    head = ["", "without Evenkeel", "with Evenkeel"]
+    condition = together(each.conditions for each in used)
+    return f"{markdown(head, rows)}\n- Medians of {_rounds(used)} rounds. {condition}.\n"
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def shown(book: Book) -> str:
+    """Markdown: the picture, and what it is of; empty where it was not measured."""
+    if picture_of(book) is None:
+        return ""
+    return (
+        f"![Share of Ready pods over time: Evenkeel, kubectl drain, bare deletion]({PICTURE})\n\n"
+        "The picture is of the 100 nodes with 3,000 pods, once for each way to empty them. Of"
+        " several rounds it is the worst. A curve ends with the last change of a pod.\n"
+    )
+
+
+def picture_of(book: Book) -> str | None:
+    """Ready pods in storm A, of Evenkeel and of what it is compared with; None while one lacks."""
+    curves = []
+    for size, name in CURVES.items():
+        if (measured := book.find("storm", size)) is None:
+            return None
+        ready = next(each.value for each in measured.figures() if each.name == "Ready pods")
+        assert isinstance(ready, Sequence), "a curve"
+        curves.append(Curve(name, [round(each) for each in ready], 3_000))
+    return picture(curves)
+
+
+def _rows() -> Sequence[tuple[Sequence[tuple[str, str]], Row]]:
+    """Each row with the cases and sizes that it is made of."""
+    drains = [
+        ([("drainers", way), ("drainers", f"{way}-gated")], _drain(way, title))
+        for way, title in DRAINS.items()
+    ]
+    return [
+        *drains,
+        ([("storm", size) for size in CURVES], _storm),
+        ([("storm", "D")], _slow),
+        ([("webhook", "paced")], _creation),
+        ([("cost", "us-east-1")], _cost),
+    ]
+
+
+def _drain(way: str, title: str) -> Row:
+    def row(found: Found) -> Sequence[str]:
+        without, gated = found["drainers", way], found["drainers", f"{way}-gated"]
+        left = without.value("pods that stay")
+        seconds = gated.value("node empty")
+        return (
+            title,
+            _below(without, WORKLOADS) + (f", {written(left, '')} pods block it" if left else ""),
+            f"{_below(gated, WORKLOADS)}, the node empty after {written(seconds, 's')}",
+        )
+
+    return row
+
+
+def _storm(found: Found) -> Sequence[str]:
+    drain, deletion = (
+        _of(found["storm", f"A-{way}"].value("workloads at zero"), 100)
+        for way in ("drain", "deletion")
+    )
+    return (
+        "100 spot nodes are interrupted at once, with 3,000 pods",
+        f"bare deletion: {deletion} at zero; `kubectl drain`: {drain} at zero",
+        _below(found["storm", "A"], 100),
+    )
+
+
+def _slow(found: Found) -> Sequence[str]:
+    slow = found["storm", "D"]
+    made, share = slow.value("replaced in time") or 0, slow.value("lowest ready share") or 0
+    return (
+        SLOW.format(made / 30),
+        "",
+        f"{_of(slow.value('workloads at zero'), 100)} at zero, at least {100 * share:.0f} % Ready",
+    )
+
+
+def _creation(found: Found) -> Sequence[str]:
+    webhook = found["webhook", "paced"]
+    return (
+        "a pod's creation, 20 of them a second; the webhook counts its workload's floor",
+        *(written(webhook.value("a creation, median", of), "ms") for of in ("without", "with")),
+    )
+
+
+def _cost(found: Found) -> Sequence[str]:
+    cost = found["cost", "us-east-1"]
+    idle, storms, pods = (
+        written(cost.value(name), "$")
+        for name in (
+            IDLE,
+            "1,000 interruptions",
+            "a million new pods",
+        )
+    )
+    return (
+        "cost on AWS, reckoned from these runs and a price list",
+        "",
+        f"{idle} in {IDLE}, {storms} for 1,000 interruptions, {pods} for a million new pods",
+    )
+
+
+def _below(measured: Measurement, workloads: int) -> str:
+    return f"{_of(measured.value('workloads below wanted'), workloads)} below wanted"
+
+
+def _of(some: float | None, workloads: int) -> str:
+    return f"{round(some) if some else 'none'} of {workloads}"
+
+
+def _rounds(used: Sequence[Measurement]) -> str:
+    return " or ".join(map(str, sorted({len(each.rounds) for each in used})))

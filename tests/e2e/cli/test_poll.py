@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 import urllib3
 
-from bench.storm import aws
-from bench.storm.aws import CLUSTER, CREDENTIALS, Aws
 from evenkeel.adapters.clock import SystemClock
 from evenkeel_cli.history import incident as history
 from evenkeel_cli.history.reading import read_files
 from tests.e2e.accounts import applied, kubeconfig_of
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment
+from tests.kit import moto_server as aws
 from tests.kit.control_plane import ROOT
+from tests.kit.moto_server import CLUSTER, CREDENTIALS, Aws
 
 pytestmark = pytest.mark.controlplane
 

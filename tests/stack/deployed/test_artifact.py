@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.cold_start import BARE, FUNCTIONS, START, start
+from tests.kit.cold_start import BARE, FUNCTIONS, START, start
 from tests.kit.control_plane import ROOT
 from tests.stack.deployed.ministack import BUILT, SAM
 from tests.stack.sources import services

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bench.cold_start import environment
+from tests.kit.cold_start import environment
 from tests.kit.control_plane import ROOT
 from tests.stack.deployed.ministack import BUILT, RUNTIME
 from tests.stack.deployed.process import ended

@@ -1,29 +1,12 @@
-"""The kinds of requests that a worker sends, and whose code it is."""
+"""The kinds of requests that a worker sends."""
 
-import subprocess
-import sys
-from pathlib import Path
+import io
 from typing import Any
 
 import pytest
-
-from bench.storm import counted, worker
-
-COMMAND = """
 import urllib3
-from evenkeel import NAME
 
-def main(arguments):
-    print(NAME, *arguments)
-    http = urllib3.PoolManager(retries=False)
-    for url in ("http://127.0.0.1:9/api/v1/nodes/a", "http://127.0.0.1:9/api/v1/nodes"):
-        try:
-            http.request("GET", url)
-        except urllib3.exceptions.HTTPError:
-            pass
-"""
-"""A command of other modules than ours, which gets no answer to its requests."""
-PROJECT = '[project.scripts]\nevenkeel = "runtime.start:main"\n'
+from bench.lab import counted
 
 PODS = "/api/v1/namespaces/default/pods"
 SQS = {"X-Amz-Target": b"AmazonSQS.SendMessage"}
@@ -62,39 +45,10 @@ def test_a_request_to_aws_is_its_action(headers: dict[str, Any], body: Any, kind
     assert counted.kind_of("POST", "/", body, headers) == kind
 
 
-def checkout(folder: Path) -> Path:
-    (folder / "pyproject.toml").write_text(PROJECT)
-    (folder / "runtime").mkdir()
-    (folder / "runtime" / "start.py").write_text(COMMAND)
-    package = folder / worker.LAYER / "evenkeel"
-    package.mkdir(parents=True)
-    (package / "__init__.py").write_text('NAME = "another"\n')
-    return folder
-
-
-def run(folder: Path, where: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-P", counted.__file__, str(folder / "requests"), str(folder), "poll"],
-        env=where,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def test_the_command_is_the_checkout_s_and_its_requests_are_counted(tmp_path: Path) -> None:
-    other = checkout(tmp_path)
-    done = run(other, dict(worker.path_of(other)))
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "another poll\n"
-    assert str(other / worker.LAYER) in done.stderr
-    assert (other / "requests").read_text().splitlines() == ["GET nodes", "LIST nodes"]
-
-
-def test_it_does_not_start_when_the_code_comes_from_elsewhere(tmp_path: Path) -> None:
-    other = checkout(tmp_path)
-    (other / "runtime" / "start.py").write_text("def main(arguments): print('started')")
-    done = run(other, {"PYTHONPATH": str(other)})
-    assert done.returncode == 1
-    assert "not it" in done.stderr
-    assert "started" not in done.stdout
+def test_a_request_is_counted_also_where_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(urllib3.HTTPConnectionPool, "urlopen", urllib3.HTTPConnectionPool.urlopen)
+    sent = io.BytesIO()
+    counted.count(sent)
+    with pytest.raises(urllib3.exceptions.HTTPError):
+        urllib3.PoolManager(retries=False).request("GET", "http://127.0.0.1:9/api/v1/nodes/a")
+    assert sent.getvalue() == b"GET nodes\n"

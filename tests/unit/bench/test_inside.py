@@ -2,15 +2,14 @@
 
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Self
 
 import pytest
 
-from bench.conditions import look
-from bench.growth import simulated
-from bench.growth.inside import Outside, Stopwatch, counted
-from bench.growth.results import Functions, Inside
-from bench.report import functions
+from bench.cases.growth import inside
+from bench.lab.inside import Outside, Stopwatch, counted
+from evenkeel_sandbox.storms.shapes import Share
 
 
 class Cpu:
@@ -117,19 +116,7 @@ def test_time_stops_where_a_port_raises(cpu: Cpu) -> None:
     assert watch.seconds == 1
 
 
-def test_a_small_storm_is_counted_and_ends_well() -> None:
-    found = simulated.measure(4, lambda _text: None)
-    assert found.pods == 120
-    assert found.seconds > 0
-
-
-def test_a_pod_that_takes_more_among_many_is_missed() -> None:
-    points = [
-        Inside(doomed=30, pods=900, seconds=0.9),
-        Inside(doomed=300, pods=9_000, seconds=18.0),
-    ]
-    found = Functions(conditions=look(), points=points)
-    assert found.linear == pytest.approx(2.0)
-    assert found.missed == ["CPU per pod, most doomed nodes to fewest: 2.00, wanted at most 1.3"]
-    assert "| 300 | 9,000 | 18.0 s | 2.00 ms |" in functions.table(found)
-    assert not Functions(conditions=look(), points=points[:1]).missed
+def test_a_small_storm_is_counted() -> None:
+    seconds, pods = inside(4, 40, Share(1.0, timedelta()))
+    assert pods == 40
+    assert seconds > 0

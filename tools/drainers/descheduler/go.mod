@@ -1,4 +1,4 @@
-// The descheduler that `make bench-drainers` measures the eviction gate with. A replacement is its own
+// The descheduler that `python -m bench drainers` measures the eviction gate with. A replacement is its own
 // go.mod's: it does not hold for whoever requires it.
 // tools/control-plane --drainers builds it; nothing of it is shipped.
 module evenkeel.dev/tools/drainers/descheduler

@@ -1,4 +1,4 @@
-// The real Karpenter with kwok's nodes, which `make bench-drainers` measures the eviction gate with.
+// The real Karpenter with kwok's nodes, which `python -m bench drainers` measures the eviction gate with.
 // tools/control-plane --drainers builds it; nothing of it is shipped.
 module evenkeel.dev/tools/drainers/karpenter
 

@@ -1,1 +1,0 @@
-"""The storm with floors and without room for a replacement: what stands is the floors."""

@@ -1,1 +1,0 @@
-"""How long evictions at a rate take with the gate."""

@@ -1,1 +1,0 @@
-"""What a storm's time depends on: the pods on doomed nodes, and nothing else of the cluster."""

@@ -1,0 +1,1 @@
+"""What measurements are made on: clusters, AWS, Evenkeel's processes, and who watches them."""

@@ -1,0 +1,92 @@
+"""The storms that are measured, as values."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One storm.
+
+    ``spot`` nodes with room for ``per_spot`` pods each, all noticed within ``spread`` seconds.
+    ``large`` Deployments of ``size`` replicas and ``large`` of one; of the large ones ``percent``
+    are annotated to be on on-demand nodes. ``idle`` on-demand nodes with room for ``per_idle`` pods
+    each; with ``late`` they appear only so many seconds after pods are Pending. ``classes``
+    PriorityClasses are dealt out in turn. Where the controllers are ``slow`` they have Kubernetes'
+    default of 20 requests a second. ``bystanders`` further pods run on ``further`` nodes of their
+    own, which get no notice. ``headroom`` pause pods hold places on on-demand nodes that are there
+    from the beginning; ``reserved``: places for the single replicas alone.
+    """
+
+    title: str
+    spot: int = 100
+    per_spot: int = 30
+    idle: int = 60
+    per_idle: int = 55
+    large: int = 50
+    size: int = 59
+    spread: float = 0.0
+    late: float = 0.0
+    classes: int = 1
+    slow: bool = False
+    bystanders: int = 0
+    further: int = 0
+    percent: int = 0
+    headroom: int = 0
+    reserved: bool = False
+
+    @property
+    def pods(self) -> int:
+        """How many pods there are."""
+        return self.large * (self.size + 1)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether all pods have a place off the spot nodes, sooner or later."""
+        return self.idle * self.per_idle >= self.pods
+
+    @property
+    def replicas(self) -> Mapping[str, int]:
+        """How many replicas each workload has, by its name: a large and a single one in turn."""
+        return {
+            f"{kind}-{number:02d}": size
+            for number in range(self.large)
+            for kind, size in (("large", self.size), ("one", 1))
+        }
+
+    @property
+    def floors(self) -> Mapping[str, int]:
+        """How many of each workload have to be on on-demand nodes."""
+        return {
+            name: math.ceil(size * self.percent / 100) if size > 1 else 0
+            for name, size in self.replicas.items()
+        }
+
+    def of(self, nodes: int) -> "Scenario":
+        """The same with so many spot nodes, an even number, and all else in proportion."""
+        share = nodes / self.spot
+        return replace(
+            self,
+            spot=nodes,
+            idle=math.ceil(self.idle * share),
+            large=round(self.large * share),
+            bystanders=round(self.bystanders * share),
+            further=math.ceil(self.further * share),
+        )
+
+
+A: Final = Scenario("idle capacity")
+B: Final = Scenario("nodes appear 60 s after pods are Pending", spread=180.0, late=60.0)
+SCENARIOS: Final[Mapping[str, Scenario]] = {
+    "A": A,
+    "A50": A.of(50),
+    "A20": A.of(20),
+    "A-beside": replace(A, title="beside 10,000 idle pods", bystanders=10_000, further=300),
+    "B": B,
+    "B-headroom": replace(B, title="the same with 50 pause pods", headroom=50),
+    "B-reserved": replace(B, title="the same with 50 reserved places", headroom=50, reserved=True),
+    "C": Scenario("room for half of the pods, three priorities", per_idle=25, classes=3),
+    "D": Scenario("controllers at their default rate", slow=True),
+}

@@ -1,0 +1,75 @@
+"""A cluster whose API server asks `evenkeel serve`: about new pods, or about evictions."""
+
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from bench.figure import Figure, Mark
+from bench.lab.worker import Watched
+from tests.e2e.placement.webhook import Ground, opened
+from tests.kit.control_plane import ControlPlane
+
+CALLS: Final = "apiserver_admission_webhook_admission_duration_seconds"
+REVIEW: Final = Mark(most=5)
+"""Milliseconds of CPU: a core answers at least 200 a second."""
+_LABEL: Final = re.compile(r'(\w+)="([^"]*)"')
+
+
+@contextmanager
+def ground(control_plane: ControlPlane, namespace: str) -> Iterator[Ground]:
+    """A managed namespace; at the end nothing of Evenkeel's is left outside of it."""
+    with (
+        tempfile.TemporaryDirectory(prefix="evenkeel-bench-") as folder,
+        opened(control_plane, namespace, Path(folder)) as found,
+    ):
+        yield found
+
+
+@contextmanager
+def asking(control_plane: ControlPlane, namespace: str) -> Iterator[Watched]:
+    """Let the API server ask about a namespace's new pods, a process that is watched."""
+    with ground(control_plane, namespace) as found:
+        found.serve()
+        yield Watched(found.webhooks[0].process)
+
+
+@contextmanager
+def gating(control_plane: ControlPlane, namespace: str) -> Iterator[Watched]:
+    """Let it ask about evictions of a namespace's pods, which have to be Ready."""
+    with ground(control_plane, namespace) as found:
+        found.start()
+        found.gate()
+        yield Watched(found.webhooks[0].process)
+
+
+def total(control_plane: ControlPlane, metric: str, **labels: str) -> float:
+    """The sum of what the API server counts, over all series of a metric with these labels."""
+    found = 0.0
+    for line in control_plane.text("metrics").splitlines():
+        if line.startswith((f"{metric}{{", f"{metric} ")):
+            named, _, value = line.rpartition(" ")
+            if labels.items() <= dict(_LABEL.findall(named)).items():
+                found += float(value)
+    return found
+
+
+def refusals(control_plane: ControlPlane) -> float:
+    """How many evictions were answered with 429 so far."""
+    return total(control_plane, "apiserver_request_total", subresource="eviction", code="429")
+
+
+def used(control_plane: ControlPlane, process: Watched) -> Sequence[Figure]:
+    """What a webhook's process did so far, by the API server's own account of its reviews."""
+    reviews = total(control_plane, f"{CALLS}_count")
+    of = "`evenkeel serve`"
+    return [
+        Figure("reviews", reviews, of=of),
+        Figure(
+            "a review, mean", total(control_plane, f"{CALLS}_sum") / reviews * 1000, "ms", of=of
+        ),
+        Figure("CPU of a review", process.cpu_seconds / reviews * 1000, "ms", REVIEW, of),
+        Figure("memory, at most", process.peak_mb, "MB", of=of),
+    ]

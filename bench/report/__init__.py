@@ -1,1 +1,0 @@
-"""What was measured, as the tables that README.md shows."""

@@ -1,1 +1,0 @@
-"""How long ``evenkeel simulate`` takes over a large cluster."""

@@ -1,1 +1,0 @@
-"""A snapshot of a large cluster, as the commands read it."""
