@@ -77,6 +77,20 @@ class Aws:
         assert len(ids) == len(bodies), "the queue refused messages"
         return ids
 
+    def left(self) -> dict[str, int]:
+        """How many messages each queue still holds, visible or not; the dead ones, too."""
+        counts = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible")
+        return {
+            url.rpartition("/")[2]: sum(
+                int(value)
+                for value in self.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=counts)[
+                    "Attributes"
+                ].values()
+            )
+            for queue in (self.notice_queue, self.wake_up_queue)
+            for url in (queue, f"{queue}-dead")
+        }
+
     def terminate(self, instance_ids: Sequence[str]) -> None:
         """Terminate instances: what becomes of those that were noticed."""
         self.ec2.terminate_instances(InstanceIds=list(instance_ids))

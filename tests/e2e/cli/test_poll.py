@@ -107,7 +107,7 @@ def test_a_notice_from_sqs_is_acted_on_and_sigterm_ends_it(
     options = ["--decisions", str(tmp_path / "decisions")]
     options += ["--wake-up-queue-url", queues.wake_up_queue] if wake_ups == "in SQS" else []
     with polling(site, queues, tmp_path / "log", *options) as poll:
-        queues.send(["{", aws.warning(instance_id, datetime.now(UTC), 1)])  # noqa: TID251 - EC2's
+        queues.send(["{", aws.warning(instance_id, datetime.now(UTC))])  # noqa: TID251 - EC2's
         site.wait_for("all to run on b", lambda: site.is_settled("web", 1, "b"), seconds=60)
         assert poll.end() == 0
     assert site.witness.lowest("web") == 1
@@ -129,7 +129,7 @@ def test_a_dry_run_says_what_it_would_do_and_does_nothing(
 ) -> None:
     instance_id, name = doomed_node(site, queues)
     with polling(site, queues, tmp_path / "log", "--dry-run") as poll:
-        queues.send([aws.warning(instance_id, SystemClock().now(), 1)])
+        queues.send([aws.warning(instance_id, SystemClock().now())])
         site.wait_for("a plan", lambda: " release    pod " in poll.told, seconds=30)
         assert poll.end() == 0
     assert "observes the cluster storm" in poll.told
@@ -151,7 +151,7 @@ def test_its_account_in_the_cluster_may_do_all_that_it_does_and_it_tells_how_it_
         with polling(site, queues, tmp_path / "log", *options, kubeconfig=account) as poll:
             site.wait_for("its metrics' port", lambda: "serves metrics on port" in poll.told)
             assert poll.asked("/healthz") == "ok\n"
-            queues.send([aws.warning(instance_id, SystemClock().now(), 1)])
+            queues.send([aws.warning(instance_id, SystemClock().now())])
             site.wait_for("all to run on b", lambda: site.is_settled("web", 1, "b"), seconds=60)
             counted = 'evenkeel_pods_handed_over_total{cluster="storm"} 1.0'
             site.wait_for("it is counted", lambda: counted in poll.asked("/metrics"))

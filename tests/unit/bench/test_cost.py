@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from bench.book import ROOT, Book
-from bench.cases.cost import HOURS, MEMORY_MB, Prices, bytes_of_line, interruptions
+from bench.cases.cost import MEMORY_MB, Prices, bytes_of_line, interruptions
 from bench.cases.cost import measure as reckon
 from bench.figure import Figure
 from bench.lab.lab import Lab
@@ -82,7 +82,7 @@ def test_the_month_is_the_sum_of_its_lines(dollars: dict[str, float]) -> None:
     lines = sum(value for name, value in dollars.items() if name.startswith("of it "))
     assert dollars["a month in which nothing happens"] == pytest.approx(lines)
     assert dollars["a further metric, for each hour in which it is written"] == pytest.approx(
-        0.3 / HOURS
+        0.3 / 730
     )
 
 
