@@ -70,7 +70,8 @@ def measure(lab: Lab, size: str) -> Sequence[Figure]:
     """One drain on a cluster of its own; behind the gate a reconciler finishes what is left."""
     way = WAYS[size.removesuffix(GATED)]
     is_gated = size.endswith(GATED)
-    binaries()
+    if way.drainer is not KubectlDrain:
+        binaries()
     with ExitStack() as stack:
         control_plane = stack.enter_context(cluster.launched())
         site = Site(control_plane, budgets=way.budgets, annotations=way.annotations)

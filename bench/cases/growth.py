@@ -31,7 +31,7 @@ NOTES: Final = """\
   and what was tried.
 """
 SIZES: Final = ("functions", "evenness")
-NODES: Final = (50, 150, 450)
+NODES: Final = (20, 60, 180)
 PODS_OF_A_NODE: Final = 30
 LARGEST: Final = Mark(most=1.3)
 """What a pod may take with the most nodes, as a multiple of what it takes with the fewest."""

@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
 
@@ -35,17 +36,11 @@ def working(*works: Work) -> Iterator[None]:
             thread.join(30)
 
 
+@dataclass(slots=True)
 class Observed:
-    """What an observer saw; ``sights`` is all of it, once it is over."""
+    """What an observer saw, once it is over."""
 
-    def __init__(self, path: Path) -> None:
-        """The observer writes into this file."""
-        self.sights: Sequence[Sight] = ()
-        self._path = path
-
-    def end(self) -> None:
-        """Read all of it: the observer has ended."""
-        self.sights = sights.decode(self._path.read_bytes())
+    sights: Sequence[Sight] = ()
 
 
 @contextmanager
@@ -57,7 +52,7 @@ def observed(control_plane: ControlPlane, namespace: str = NAMESPACE) -> Iterato
             *(sys.executable, "-m", "bench.lab.observer"),
             *(str(control_plane.kubeconfig), namespace, str(path)),
         ]
-        seen = Observed(path)
+        seen = Observed()
         with subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as process:
@@ -69,7 +64,7 @@ def observed(control_plane: ControlPlane, namespace: str = NAMESPACE) -> Iterato
             finally:
                 process.stdin.close()
                 process.wait(20)
-                seen.end()
+                seen.sights = sights.decode(path.read_bytes())
 
 
 def taking(cluster: Cluster, stand_in: Aws, noticed: Mapping[str, float], lead: float) -> Work:

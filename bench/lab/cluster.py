@@ -156,15 +156,6 @@ class Cluster:
             for item in self.control_plane.items("apps/v1", "Deployment", NAMESPACE, query)
         )
 
-    def wait_until_ready(self, pods: int, seconds: float, query: str = OWN) -> None:
-        """Wait until so many replicas are available."""
-        self.control_plane.wait_for(
-            f"{pods} pods to be Ready",
-            lambda: self.ready(query) >= pods,
-            seconds=seconds,
-            every=0.5,
-        )
-
     def limit_controllers(self) -> None:
         """Restart the controller manager as Kubernetes starts it, if the scenario says so."""
         if self.scenario.slow:
@@ -217,7 +208,12 @@ class Cluster:
         began = time.monotonic()
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(self.control_plane.apply, workloads))
-        self.wait_until_ready(pods, FILLING, query)
+        self.control_plane.wait_for(
+            f"{pods} pods to be Ready",
+            lambda: self.ready(query) >= pods,
+            seconds=FILLING,
+            every=0.5,
+        )
         return time.monotonic() - began
 
     def _add_bystanders(self) -> None:
