@@ -35,14 +35,11 @@ def blocks(book: Book) -> Mapping[str, str]:
     found = {name: _table(book, name) for name in CASES}
     measured = [_section(name, found[name]) for name in CASES if name not in ELSEWHERE]
     return {
-        **{name: found[name] or UNMEASURED for name in ELSEWHERE},
+        **{name: found[name] or readme.UNMEASURED for name in ELSEWHERE},
         "readme": readme.table(book),
         "picture": readme.shown(book),
         "measurements": "\n".join(measured),
     }
-
-
-UNMEASURED: Final = "No result is kept.\n"
 
 
 def paste(page: str, found: Mapping[str, str]) -> str:
@@ -71,5 +68,5 @@ def _section(name: str, found: str) -> str:
     case = load(name)
     title, _, what = case.__doc__.strip().partition(".\n\n")
     head = f"## {title}\n\n{what}\n\n`python -m bench {name}`\n"
-    parts = (head, found or UNMEASURED, case.NOTES)
+    parts = (head, found or readme.UNMEASURED, case.NOTES)
     return "\n".join(filter(None, parts))

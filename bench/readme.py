@@ -12,6 +12,7 @@ from bench.tables import markdown, written
 PICTURE: Final = "docs/storm.svg"
 """Where it is in the repository, whose root README is in."""
 
+UNMEASURED: Final = "No result is kept.\n"
 DRAINS: Final = {
     "kubectl": f"`kubectl drain` of a node with {WORKLOADS} workloads, half behind a budget",
     "consolidation": "Karpenter consolidates such a node, no budgets",
@@ -39,10 +40,11 @@ def table(book: Book) -> str:
             rows.append(row(kept))
             used += kept.values()
     if not rows:
-        return "No result is kept.\n"
+        return UNMEASURED
     head = ["", "without Evenkeel", "with Evenkeel"]
     condition = together(each.conditions for each in used)
-    return f"{markdown(head, rows)}\n- Medians of {_rounds(used)} rounds. {condition}.\n"
+    rounds = " or ".join(map(str, sorted({len(each.rounds) for each in used})))
+    return f"{markdown(head, rows)}\n- Medians of {rounds} rounds. {condition}.\n"
 
 
 def shown(book: Book) -> str:
@@ -150,7 +152,3 @@ def _below(measured: Measurement, workloads: int) -> str:
 
 def _of(some: float | None, workloads: int) -> str:
     return f"{round(some) if some else 'none'} of {workloads}"
-
-
-def _rounds(used: Sequence[Measurement]) -> str:
-    return " or ".join(map(str, sorted({len(each.rounds) for each in used})))

@@ -19,6 +19,7 @@ from bench.lab import webhook
 from bench.lab.cluster import launched
 from bench.lab.lab import Lab
 from bench.lab.worker import Watched
+from evenkeel_sandbox.simulator.api.objects import is_leaving, is_ready
 from tests.e2e.manifests import deployment
 from tests.kit.control_plane import ControlPlane
 
@@ -160,7 +161,4 @@ def _evictions(control_plane: ControlPlane, namespace: str) -> Evict:
 
 def _is_settled(pod: dict[str, Any]) -> bool:
     """Whether a pod is Ready, stays, and is its ReplicaSet's."""
-    metadata = pod["metadata"]
-    stays = "deletionTimestamp" not in metadata and "ownerReferences" in metadata
-    conditions = pod.get("status", {}).get("conditions", ())
-    return stays and any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+    return is_ready(pod) and not is_leaving(pod) and "ownerReferences" in pod["metadata"]

@@ -21,6 +21,7 @@ from bench.lab.lab import Lab
 from bench.lab.sights import fewest
 from evenkeel.model import names
 from evenkeel_cli.schedulers import PROFILE
+from evenkeel_sandbox.simulator.api.objects import is_ready
 from tests.e2e.manifests import deployment, selector
 from tests.e2e.placement.webhook import EVENKEEL, Ground
 from tests.e2e.scheduling.scheduler import (
@@ -216,7 +217,7 @@ class Site:
             act()
             self.settle(replicas, longest)
             time.sleep(1)  # noqa: TID251 - for the observer to see the last of it
-            pods = [pod for pod in self.ground.pods() if _is_ready(pod)]
+            pods = [pod for pod in self.ground.pods() if is_ready(pod)]
             on_demand = [pod for pod in pods if pod["spec"]["nodeName"] in self._on_demand]
             pending = sum(not pod["spec"].get("nodeName") for pod in self.ground.pods())
         apps = {sight.app for sight in seen.sights if sight.app}
@@ -274,7 +275,7 @@ class Site:
         return (
             sum(each["spec"]["replicas"] for each in found) == replicas == len(pods)
             and all(_is_through(each) for each in found)
-            and all(_is_ready(pod) and pod["spec"].get("nodeName") in nodes for pod in pods)
+            and all(is_ready(pod) and pod["spec"].get("nodeName") in nodes for pod in pods)
         )
 
     def _items(self, api_version: str, kind: str) -> Sequence[Manifest]:
@@ -291,8 +292,3 @@ def _is_through(found: Manifest) -> bool:
     seen = status.get("observedGeneration") == found["metadata"]["generation"]
     counts = ("replicas", "updatedReplicas", "availableReplicas")
     return seen and all(status.get(each, 0) == wanted for each in counts)
-
-
-def _is_ready(pod: Manifest) -> bool:
-    conditions = pod.get("status", {}).get("conditions", ())
-    return any((each["type"], each["status"]) == ("Ready", "True") for each in conditions)
