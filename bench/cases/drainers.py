@@ -101,7 +101,6 @@ def measure(lab: Lab, size: str) -> Sequence[Figure]:
         Figure("drainer through", ran, "s"),
         Figure("evictions refused", refusals),
     ]
-    lab.say(", ".join(f"{each.name} {each.value}" for each in found))
     return found
 
 

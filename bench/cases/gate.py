@@ -63,16 +63,13 @@ def measure(lab: Lab, size: str) -> Sequence[Figure]:
         evictor = Evictor(_evictions(control_plane, namespace), RATE, pods)
         answers = evictor.run(SECONDS)
         passed = [each for each in answers if not each.deferred]
-        figures = [
+        return [
             Figure("evictions", len(answers), of="all"),
             *spread("an answer", (each.seconds for each in answers), "all"),
             Figure("evictions", len(passed), of="passed"),
             *spread("an answer", (each.seconds for each in passed), "passed"),
             *webhook.used(control_plane, process),
         ]
-    for each in figures:
-        lab.say(f"{each.of}, {each.name}: {each.value}")
-    return figures
 
 
 @dataclass(frozen=True, slots=True)

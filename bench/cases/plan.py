@@ -1,7 +1,7 @@
 """Restore's plan for a large cluster.
 
-Restore's plan for a made-up cluster of 5,000 nodes and 150,000 pods, and for a tenth of it: what
-a run takes that reads everything and plans, before it writes, in a process of its own. The API
+What restore takes to plan for a made-up cluster of 5,000 nodes and 150,000 pods, and for a tenth of it:
+`evenkeel restore`, which reads everything, plans, and does not write. The API
 server is another process, which holds the objects and adds to each pod what makes it as large as
 a real one.
 """
@@ -106,7 +106,7 @@ def _served(kinds: Kinds) -> Iterator[str]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *arguments: Any) -> None:  # noqa: A002
-            """Nothing: stdout is for the figures."""
+            """Nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Lists) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

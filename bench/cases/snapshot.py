@@ -1,6 +1,6 @@
 """A snapshot of a large cluster.
 
-A snapshot of 150,000 pods, as `kubectl get -o json` prints it, and what the commands take of it,
+150,000 pods as `kubectl get -o json` prints it, and what the commands take of it,
 each as a process of its own: what every command with `--snapshot` does first, and `evenkeel
 status`.
 """

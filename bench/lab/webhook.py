@@ -1,9 +1,10 @@
 """A cluster whose API server asks `evenkeel serve`: about new pods, or about evictions."""
 
+import io
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Final
 
@@ -21,11 +22,11 @@ _LABEL: Final = re.compile(r'(\w+)="([^"]*)"')
 @contextmanager
 def ground(control_plane: ControlPlane, namespace: str) -> Iterator[Ground]:
     """A managed namespace; at the end nothing of Evenkeel's is left outside of it."""
-    with (
-        tempfile.TemporaryDirectory(prefix="evenkeel-bench-") as folder,
-        opened(control_plane, namespace, Path(folder)) as found,
-    ):
-        yield found
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="evenkeel-bench-"))
+        yield stack.enter_context(opened(control_plane, namespace, Path(folder)))
+        with redirect_stdout(io.StringIO()):  # it prints what the webhook wrote, for tests
+            stack.close()
 
 
 @contextmanager
