@@ -52,7 +52,7 @@ class Kubelets:
         self._dead: set[str] = set()
         self._born_dead: set[str] = set()
         self._timers: dict[str, list[Timer]] = {}
-        self._volumes = Volumes(world, self._dead.__contains__)
+        self.volumes = Volumes(world, self._dead.__contains__)
         world.store.observe("Node", self._node_changed)
         world.store.observe("Pod", self._pod_changed)
 
@@ -114,7 +114,6 @@ class Kubelets:
         if new is None:
             if old is not None and node_of(old):
                 self._cancel(uid_of(old))
-                self._volumes.released(old)
             return
         node = node_of(new)
         if not node or node in self._dead:
@@ -124,7 +123,8 @@ class Kubelets:
             if before is None or _grace(before) != _grace(new):
                 self._stop(new)
         elif before is None and phase_of(new) == "Running":
-            self._later(new, timedelta(), self._take_over)
+            # It ran before this cluster began, and stays as it is.
+            self._later(new, timedelta(), self._run_on)
         elif before is None and not is_finished(new):
             self._start(new)
         elif before is not None and not is_finished(new) and _gates(before) != _gates(new):
@@ -138,14 +138,9 @@ class Kubelets:
         delay = self._duration(pod, "start-after", usual)
         self._later(pod, delay, functools.partial(self._run, stamp(self._world.now())))
 
-    def _take_over(self, pod: Obj) -> None:
-        """A pod that ran before this cluster began stays as it is."""
-        self._volumes.attach(pod, lambda: None)
-        self._run_on(pod)
-
     def _run(self, start_time: str, pod: Obj) -> None:
         key, uid = key_of(pod), uid_of(pod)
-        if not self._volumes.attach(pod, lambda: self._again(key, uid, start_time)):
+        if not self.volumes.are_there(pod, lambda: self._again(key, uid, start_time)):
             return
         wait = self._duration(pod, "ready-after", self._world.options.ready_seconds)
         now = stamp(self._world.now())
@@ -203,7 +198,7 @@ class Kubelets:
             {**container, "ready": False, "state": {"terminated": {"exitCode": code}}}
             for container in status.get("containerStatuses") or ()
         ]
-        self._volumes.released(self._world.server.set_status("Pod", key_of(pod), status))
+        self._world.server.set_status("Pod", key_of(pod), status)
 
     def _stop(self, pod: Obj) -> None:
         self._cancel(uid_of(pod))
