@@ -40,11 +40,18 @@ def test_a_pod_goes_at_once_when_it_does_not_tolerate_its_nodes_taint(ground: Gr
     ("taint", "tolerations"),
     [
         ({**TAINT, "effect": "NoSchedule"}, []),
+        ({**TAINT, "effect": "PreferNoSchedule"}, []),
         (TAINT, [ALWAYS]),
         (TAINT, [{"operator": "Exists"}]),
         ({**TAINT, "value": "yes"}, [{**TAINT, "operator": "Equal", "value": "yes"}]),
     ],
-    ids=["it is NoSchedule", "tolerated", "all are tolerated", "its value is tolerated"],
+    ids=[
+        "it is NoSchedule",
+        "it is PreferNoSchedule",
+        "tolerated",
+        "all are tolerated",
+        "its value is tolerated",
+    ],
 )
 def test_a_pod_stays_when_the_taint_does_not_concern_it(
     ground: Ground, taint: dict[str, str], tolerations: list[dict[str, Any]]

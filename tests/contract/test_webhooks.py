@@ -120,8 +120,7 @@ def test_an_answer_in_time_counts_though_it_is_late(ground: Ground) -> None:
 def test_a_webhook_that_says_no_is_obeyed(
     ground: Ground, status: dict[str, Any] | None, message: str
 ) -> None:
-    says = {} if status is None else {"status": status}
-    with ground.asking(Hook(allowed=False, **says)):
+    with ground.asking(Hook(allowed=False, status=status)):
         found = why_there_is_no_pod(ground)
     assert found.endswith(f'admission webhook "{name_of(0)}" denied the request{message}')
 

@@ -15,8 +15,10 @@ from evenkeel_sandbox.simulator.api.objects import (
     uid_of,
     with_condition,
 )
-from evenkeel_sandbox.simulator.controllers.ownership import unless_gone
-from evenkeel_sandbox.simulator.controllers.work import Controller, Work
+from evenkeel_sandbox.simulator.controllers.work import Controller, Work, unless_gone
+
+PERIOD = timedelta(seconds=20)
+"""From one sweep to the next."""
 
 QUARANTINE = timedelta(seconds=40)
 """How long a node has to be gone before its pods are collected."""
@@ -88,7 +90,7 @@ class PodGarbageCollector(Controller):
     def _sweep_later(self) -> None:
         if not self._sweeping:
             self._sweeping = True
-            self.world.clock.call_in(self.world.options.pod_gc_period, self._sweep)
+            self.world.clock.call_in(PERIOD, self._sweep)
 
     def _sweep(self) -> None:
         self._sweeping = False
