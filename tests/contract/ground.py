@@ -5,7 +5,8 @@ workloads, fail a readiness probe) goes through the ground.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from functools import cache
 from typing import Any
@@ -18,10 +19,16 @@ from evenkeel.model.request import Delete, Evict, Get, List, Operation, Patch, R
 from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Clock, Cluster
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
-from tests.kit.control_plane import ControlPlane
+from tests.contract import webhooks
+from tests.contract.webhooks import Hook
+from tests.kit.control_plane import CLUSTER_SCOPED, ControlPlane
+from tests.kit.manifests import VERSIONS, resource
 
 LOOK_AGAIN = timedelta(milliseconds=50)
 ZONE = "topology.kubernetes.io/zone"
+DRIVER = "csi.example.org"
+ATTACHED_BY_CONTROLLER = {"volumes.kubernetes.io/controller-managed-attach-detach": "true"}
+"""What a kubelet notes of its node where it does not attach volumes itself."""
 
 
 class Counts(ApiStruct, frozen=True, kw_only=True):
@@ -69,12 +76,41 @@ class Ground(ABC):
     def add_silent_node(self, name: str) -> str:
         """Add a node that was Ready and has no kubelet any more; answers its unique name."""
 
+    @abstractmethod
+    def whole(self, kind: str, name: str) -> dict[str, Any]:
+        """All that is stored of an object of this namespace."""
+
+    @abstractmethod
+    def attached(self, claim: str) -> Collection[str]:
+        """The nodes that a claim of this namespace is attached to."""
+
+    @abstractmethod
+    def add_claim(self, name: str) -> None:
+        """Add a bound claim to a volume that one node can use at a time."""
+
+    @abstractmethod
+    def mount(self, node: str, claim: str) -> None:
+        """Let a silent node's last report be that it uses a claim that is attached to it."""
+
+    @abstractmethod
+    def add_gang(self, name: str, minimum: int) -> None:
+        """Add a group of which so many pods are to be scheduled at once."""
+
+    @abstractmethod
+    def asking(self, *hooks: Hook) -> AbstractContextManager[None]:
+        """Meanwhile the API server asks these webhooks, in this order, about this namespace.
+
+        The last one has to be about the namespace as it is labelled.
+        """
+
     def node(self, name: str) -> str:
         """The unique name of a node that the test calls so."""
         return f"{self.namespace}-{name}"
 
     def placed(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
-        """A manifest in this namespace."""
+        """A manifest in this namespace, unless its kind is in none."""
+        if manifest["kind"] in CLUSTER_SCOPED:
+            return dict(manifest)
         metadata = {"namespace": self.namespace, **manifest["metadata"]}
         return {**manifest, "metadata": metadata}
 
@@ -138,6 +174,20 @@ class Ground(ABC):
     def scale(self, kind: type[KubernetesObject], name: str, replicas: int) -> None:
         """Set a workload's replicas."""
         self.patch(kind, name, {"spec": {"replicas": replicas}})
+
+    def taint(self, node: str, *taints: Mapping[str, str]) -> None:
+        """Give a node these taints, and take all others off."""
+        self.patch(Node, node, {"spec": {"taints": [dict(each) for each in taints]}})
+
+    def report(self, node: str, ready: str) -> None:
+        """Let a silent node say this of itself, or the node controller: True, False, Unknown."""
+        condition = {"type": "Ready", "status": ready, "reason": "Test"}
+        self.patch(Node, node, {"status": {"conditions": [condition]}}, subresource="status")
+
+    def run_by_hand(self, pod: str) -> None:
+        """Let a pod be Ready whose node has no kubelet."""
+        status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+        self.patch(Pod, pod, {"status": status}, subresource="status")
 
     def fail_probe(self, pod: Pod) -> None:
         """Let a pod's readiness probe fail."""
@@ -221,6 +271,11 @@ def owner_uid(pod: Pod) -> str:
     return pod.controller.uid
 
 
+def gang_of(minimum: int) -> dict[str, Any]:
+    """The spec of a group that is scheduled together."""
+    return {"schedulingPolicy": {"gang": {"minCount": minimum}}}
+
+
 class SimulatedGround(Ground):
     """Ground in memory."""
 
@@ -258,6 +313,30 @@ class SimulatedGround(Ground):
         self.cluster.kill_node(unique)
         return unique
 
+    def asking(self, *hooks: Hook) -> AbstractContextManager[None]:
+        """Add them to the simulated API server."""
+        return webhooks.simulated(self.cluster, self.namespace, hooks)
+
+    def whole(self, kind: str, name: str) -> dict[str, Any]:
+        """What is in the store."""
+        return self.cluster.server.get(kind, (self.namespace, name))
+
+    def attached(self, claim: str) -> Collection[str]:
+        """Where the simulated kubelets have it."""
+        node = self.cluster.attachments.get((self.namespace, claim))
+        return [] if node is None else [node]
+
+    def add_claim(self, name: str) -> None:
+        """Add a claim; volumes are not simulated."""
+        self.apply(resource("PersistentVolumeClaim", name, spec={"accessModes": ["ReadWriteOnce"]}))
+
+    def mount(self, node: str, claim: str) -> None:
+        """It is taken to use what is attached."""
+
+    def add_gang(self, name: str, minimum: int) -> None:
+        """Add a group as the simulated scheduler knows it."""
+        self.apply({**resource("PodGroup", name), "spec": gang_of(minimum)})
+
 
 class RealGround(Ground):
     """Ground on a real control plane."""
@@ -283,3 +362,80 @@ class RealGround(Ground):
         unique = self.node(name)
         self._control_plane.add_node(unique, silent=True)
         return unique
+
+    def asking(self, *hooks: Hook) -> AbstractContextManager[None]:
+        """Serve them over TLS, and configure the API server."""
+        return webhooks.real(self._control_plane, self.namespace, hooks)
+
+    def whole(self, kind: str, name: str) -> dict[str, Any]:
+        """What the API server answers."""
+        return self._control_plane.get(VERSIONS[kind], kind, name, self.namespace)
+
+    def attached(self, claim: str) -> Collection[str]:
+        """What the VolumeAttachments say, which the driver meanwhile carries out."""
+        volumes = "apis/storage.k8s.io/v1/volumeattachments"
+        found = [
+            each
+            for each in self._control_plane.request("GET", volumes)["items"]
+            if each["spec"]["source"]["persistentVolumeName"] == self.node(claim)
+        ]
+        for each in found:
+            self._control_plane.request(
+                "PATCH",
+                f"{volumes}/{each['metadata']['name']}/status",
+                {"status": {"attached": True}},
+                "application/merge-patch+json",
+                fine=(404,),
+            )
+        return [each["spec"]["nodeName"] for each in found]
+
+    def add_claim(self, name: str) -> None:
+        """Add a volume of a driver that knows all nodes, and the claim that it is for."""
+        for node in self.list(Node):
+            self._control_plane.apply(
+                {
+                    "apiVersion": "storage.k8s.io/v1",
+                    "kind": "CSINode",
+                    "metadata": {"name": node.name},
+                    "spec": {"drivers": [{"name": DRIVER, "nodeID": node.name}]},
+                }
+            )
+            self.patch(Node, node.name, {"metadata": {"annotations": ATTACHED_BY_CONTROLLER}})
+        modes = {"accessModes": ["ReadWriteOnce"], "storageClassName": ""}
+        volume = self.node(name)
+        self.apply(
+            resource(
+                "PersistentVolume",
+                volume,
+                spec={
+                    **modes,
+                    "capacity": {"storage": "1Gi"},
+                    "csi": {"driver": DRIVER, "volumeHandle": volume},
+                    "claimRef": {"namespace": self.namespace, "name": name},
+                },
+            ),
+            resource(
+                "PersistentVolumeClaim",
+                name,
+                spec={
+                    **modes,
+                    "resources": {"requests": {"storage": "1Gi"}},
+                    "volumeName": volume,
+                },
+            ),
+        )
+        self.eventually(
+            lambda: self.whole("PersistentVolumeClaim", name)["status"]["phase"] == "Bound"
+        )
+
+    def mount(self, node: str, claim: str) -> None:
+        """Write what its kubelet would report."""
+        used = [f"kubernetes.io/csi/{DRIVER}^{self.node(claim)}"]
+        self.patch(Node, node, {"status": {"volumesInUse": used}}, subresource="status")
+
+    def add_gang(self, name: str, minimum: int) -> None:
+        """Add a group of Kubernetes' own."""
+        groups = self._control_plane.pod_groups
+        assert groups is not None
+        group = {**resource("PodGroup", name), "apiVersion": groups.api_version}
+        self.apply({**group, "spec": gang_of(minimum)})

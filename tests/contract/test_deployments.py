@@ -1,6 +1,6 @@
 """How Deployments roll out and scale."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 
 import pytest
@@ -11,7 +11,7 @@ from evenkeel.model.request import Change, Relisted, Selection
 from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Arrival
 from tests.contract.ground import Ground
-from tests.contract.manifests import QUICK, SLOW_STOP, deployment, template
+from tests.contract.manifests import QUICK, SLOW_START, SLOW_STOP, deployment, template
 
 
 @pytest.fixture(autouse=True)
@@ -19,9 +19,9 @@ def _node(ground: Ground) -> None:
     ground.add_node("n")
 
 
-def new_version(ground: Ground) -> None:
-    annotations = {"annotations": {"example.org/version": "2"}}
-    ground.patch(Deployment, "web", {"spec": {"template": {"metadata": annotations}}})
+def new_version(ground: Ground, notes: Mapping[str, str] | None = None) -> None:
+    metadata = {"annotations": {"example.org/version": "2", **(notes or {})}}
+    ground.patch(Deployment, "web", {"spec": {"template": {"metadata": metadata}}})
 
 
 def rolled_out(ground: Ground, replicas: int) -> bool:
@@ -91,6 +91,31 @@ def test_a_rolling_update_stays_within_its_bounds(
     assert bounds_during_rollout(ground, 6) == (most, fewest)
     sizes = sorted(rs.spec.replicas for rs in ground.list(ReplicaSet))
     assert sizes == [0, 6]
+
+
+def test_a_rollout_that_is_scaled_is_scaled_in_proportion(ground: Ground) -> None:
+    strategy = {"rollingUpdate": {"maxSurge": 3, "maxUnavailable": 2}}
+    ground.apply(deployment("web", replicas=10, strategy=strategy))
+    ground.ready_pods(10)
+    ground.eventually(lambda: rolled_out(ground, 10))
+    new_version(ground, SLOW_START)
+
+    def sizes() -> list[int]:
+        return sorted(each.spec.replicas for each in ground.list(ReplicaSet))
+
+    ground.eventually(lambda: sizes() == [5, 8])
+    ground.scale(Deployment, "web", 20)
+    ground.eventually(lambda: sizes() == [9, 14])
+    ground.scale(Deployment, "web", 0)
+    ground.eventually(lambda: sizes() == [0, 0])
+
+
+def test_one_pod_may_be_missing_where_both_bounds_round_to_nothing(ground: Ground) -> None:
+    strategy = {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": "10%"}}
+    ground.apply(deployment("web", replicas=3, strategy=strategy))
+    ground.ready_pods(3)
+    ground.eventually(lambda: rolled_out(ground, 3))
+    assert bounds_during_rollout(ground, 3) == (3, 2)
 
 
 def test_recreate_starts_nothing_before_all_old_pods_have_ended(ground: Ground) -> None:

@@ -1,6 +1,7 @@
 """What Jobs make of pods that end, and of pods that are evicted."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -117,3 +118,50 @@ def test_its_pods_go_when_a_job_is_deleted(ground: Ground) -> None:
     running(ground)
     ground.delete(ground.get(Job, "batch"))
     ground.eventually(lambda: not ground.pods())
+
+
+def test_a_suspended_job_starts_nothing(ground: Ground) -> None:
+    ground.apply(job("batch", suspend=True))
+    ground.never(ground.pods, seconds=1)
+    ground.patch(Job, "batch", {"spec": {"suspend": False}})
+    old = running(ground)
+    ground.patch(Job, "batch", {"spec": {"suspend": True}})
+    ground.gone(old)
+    ground.never(ground.pods, seconds=1)
+
+
+def test_a_job_without_completions_is_complete_when_one_succeeded_and_the_others_ended(
+    ground: Ground,
+) -> None:
+    annotations = {**QUICK, "evenkeel.test/complete-after": "300ms"}
+    ground.apply(job("batch", annotations, parallelism=2))
+    assert condition(ground, "batch") == "Complete"
+    assert ground.get(Job, "batch").status.succeeded == 2
+
+
+@pytest.mark.parametrize(
+    ("on_codes", "end"),
+    [({"operator": "In", "values": [143]}, "Failed"), ({"operator": "NotIn", "values": [143]}, "")],
+)
+def test_a_job_fails_by_the_exit_code_that_its_policy_names(
+    ground: Ground, on_codes: dict[str, Any], end: str
+) -> None:
+    rules = [{"action": "FailJob", "onExitCodes": on_codes}]
+    ground.apply(job("batch", podFailurePolicy={"rules": rules}))
+    old = running(ground)
+    ground.delete(old)
+    ground.eventually(lambda: ground.counts(Job, "batch").failed == 1)
+    if end:
+        assert condition(ground, "batch") == end
+    else:
+        ground.eventually(lambda: [each for each in ground.pods() if each.uid != old.uid])
+
+
+def test_a_pod_that_goes_is_replaced_when_it_has_ended_where_the_job_says_so(
+    ground: Ground,
+) -> None:
+    ground.apply(job("batch", SLOW_STOP, podReplacementPolicy="Failed"))
+    old = running(ground)
+    ground.delete(old)
+    ground.never(lambda: len(ground.pods()) > 1, seconds=2)
+    ground.eventually(lambda: [each for each in ground.pods() if each.uid != old.uid])

@@ -47,8 +47,8 @@ def node_affinity(**affinity: Any) -> dict[str, Any]:
     return {"affinity": {"nodeAffinity": affinity}}
 
 
-def not_on(key: str, value: str) -> dict[str, Any]:
-    expression = {"key": key, "operator": "NotIn", "values": [value]}
+def needing(key: str, operator: str, value: str) -> dict[str, Any]:
+    expression = {"key": key, "operator": operator, "values": [value]}
     return node_affinity(**{REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}})
 
 
@@ -105,12 +105,24 @@ def test_node_selector_and_required_affinity_bind_to_matching_nodes(ground: Grou
     other = ground.add_node("other")
     ground.apply(
         pod("on-spot", nodeSelector={"example.org/capacity": "spot"}),
-        pod("not-on-spot", **not_on("example.org/capacity", "spot")),
+        pod("not-on-spot", **needing("example.org/capacity", "NotIn", "spot")),
         pod("nowhere", nodeSelector={"example.org/capacity": "other"}),
     )
     assert bound(ground, "on-spot") == spot
     assert bound(ground, "not-on-spot") == other
     assert "affinity" in unschedulable(ground, "nowhere")
+
+
+def test_a_required_affinity_compares_numbers(ground: Ground) -> None:
+    large = ground.add_node("large", labels={"example.org/cores": "8"})
+    small = ground.add_node("small", labels={"example.org/cores": "4"})
+    ground.apply(
+        pod("more", **needing("example.org/cores", "Gt", "4")),
+        pod("less", **needing("example.org/cores", "Lt", "8")),
+        pod("none", **needing("example.org/cores", "Gt", "8")),
+    )
+    assert (bound(ground, "more"), bound(ground, "less")) == (large, small)
+    assert "affinity" in unschedulable(ground, "none")
 
 
 def test_an_empty_term_of_a_required_affinity_matches_nothing(ground: Ground) -> None:
@@ -350,18 +362,6 @@ def test_a_daemon_set_runs_on_every_node_even_a_cordoned_one(ground: Ground) -> 
     ground.delete(pods[0])
     ground.gone(pods[0])
     assert {p.spec.node_name for p in ground.ready_pods(2)} == nodes
-
-
-@pytest.mark.parametrize("effect", ["NoSchedule", "NoExecute"])
-def test_what_runs_stays_or_goes_by_the_effect_of_a_new_taint(ground: Ground, effect: str) -> None:
-    name = ground.add_node("n")
-    ground.apply(pod("p"), pod("tolerant", tolerations=[{"operator": "Exists"}]))
-    ground.ready_pods(2)
-    ground.patch(Node, name, {"spec": {"taints": [{**TAINT, "effect": effect}]}})
-    if effect == "NoExecute":
-        ground.eventually(lambda: [p.name for p in ground.pods()] == ["tolerant"])
-    else:
-        ground.never(lambda: len(ground.pods()) != 2, seconds=1)
 
 
 def test_a_pod_that_starts_slowly_holds_its_room(ground: Ground) -> None:

@@ -13,7 +13,7 @@ from evenkeel.model.names import FIELD_MANAGER, is_path_segment
 from evenkeel.model.request import Create, Delete, Evict, Get, List, Listing, Patch, Request
 from evenkeel.ports import Reply
 from evenkeel_sandbox.simulator.api.eviction import evict
-from evenkeel_sandbox.simulator.api.objects import Obj, is_true, stamp
+from evenkeel_sandbox.simulator.api.objects import Key, Obj, is_true, stamp
 from evenkeel_sandbox.simulator.api.resources import kind_of
 from evenkeel_sandbox.simulator.api.server import ApiServer
 from evenkeel_sandbox.simulator.api.store import Store
@@ -221,6 +221,11 @@ class SimulatedCluster:
     def objects(self, kind: str, namespace: str = "") -> list[Obj]:
         """The plain objects of a kind, without asking through the port. Do not change them."""
         return in_order(self.server.store.all(kind, namespace))
+
+    @property
+    def attachments(self) -> Mapping[Key, str]:
+        """The node that each claim is attached to which one node can use at a time."""
+        return self._kubelets.volumes.attached
 
     def _remove_node(self, name: str) -> None:
         if self._kubelets.is_dead(name) and self.server.store.get("Node", ("", name)):

@@ -7,7 +7,9 @@ such as 30s (the same that the real control plane's tests use):
     evenkeel.test/ready-after     from Running to Ready
     evenkeel.test/stop-after      from its deletion to its end, within its grace period
     evenkeel.test/complete-after  from Running to Succeeded; without it the pod runs on
-    evenkeel.test/fail-after      from Running to Failed
+
+Readiness gates count as open: whoever would open them, such as a load balancer's controller, is
+not simulated.
 """
 
 import functools
@@ -15,15 +17,12 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from evenkeel.errors import NotFoundError
 from evenkeel.model.durations import go_duration
 from evenkeel.model.times import span
 from evenkeel_sandbox.simulator.api.objects import (
     Key,
     Obj,
     annotations_of,
-    at,
-    condition_of,
     controller_of,
     is_finished,
     is_leaving,
@@ -36,10 +35,14 @@ from evenkeel_sandbox.simulator.api.objects import (
     with_condition,
 )
 from evenkeel_sandbox.simulator.clock import Timer
+from evenkeel_sandbox.simulator.controllers.work import unless_gone
 from evenkeel_sandbox.simulator.volumes import Volumes
 from evenkeel_sandbox.simulator.world import World
 
 ANNOTATION = "evenkeel.test/"
+MISSED_AFTER = timedelta(seconds=50)
+"""How long a node is silent before it counts as unreachable."""
+
 ROOM = {"cpu": "4", "memory": "16Gi", "pods": "110"}
 
 
@@ -52,7 +55,7 @@ class Kubelets:
         self._dead: set[str] = set()
         self._born_dead: set[str] = set()
         self._timers: dict[str, list[Timer]] = {}
-        self._volumes = Volumes(world, self._dead.__contains__)
+        self.volumes = Volumes(world, self._dead.__contains__)
         world.store.observe("Node", self._node_changed)
         world.store.observe("Pod", self._pod_changed)
 
@@ -65,7 +68,7 @@ class Kubelets:
         self._dead.add(node)
         for pod in self._world.store.pods_on(node):
             self._cancel(uid_of(pod))
-        self._world.clock.call_in(self._world.options.node_monitor_grace, lambda: self._miss(node))
+        self._world.clock.call_in(MISSED_AFTER, lambda: self._miss(node))
 
     def assume_dead(self, node: str) -> None:
         """Take it that a node that is about to appear has no kubelet."""
@@ -89,7 +92,7 @@ class Kubelets:
             return {**node, "status": with_condition(node["status"], condition, self._world.now())}
 
         if name in self._dead:
-            _unless_gone(lambda: self._world.server.change("Node", ("", name), silent, "status"))
+            unless_gone(lambda: self._world.server.change("Node", ("", name), silent, "status"))()
 
     def _node_changed(self, old: Obj | None, new: Obj | None) -> None:
         if old is not None or new is None:
@@ -108,13 +111,12 @@ class Kubelets:
             return {**node, "status": ready_status(node, stamp(self._world.now()))}
 
         if name not in self._dead:
-            _unless_gone(lambda: self._world.server.change("Node", ("", name), ready, "status"))
+            unless_gone(lambda: self._world.server.change("Node", ("", name), ready, "status"))()
 
     def _pod_changed(self, old: Obj | None, new: Obj | None) -> None:
         if new is None:
             if old is not None and node_of(old):
                 self._cancel(uid_of(old))
-                self._volumes.released(old)
             return
         node = node_of(new)
         if not node or node in self._dead:
@@ -124,11 +126,10 @@ class Kubelets:
             if before is None or _grace(before) != _grace(new):
                 self._stop(new)
         elif before is None and phase_of(new) == "Running":
-            self._later(new, timedelta(), self._take_over)
+            # It ran before this cluster began, and stays as it is.
+            self._later(new, timedelta(), self._run_on)
         elif before is None and not is_finished(new):
             self._start(new)
-        elif before is not None and not is_finished(new) and _gates(before) != _gates(new):
-            self._later(new, timedelta(), self._judge)
 
     def _start(self, pod: Obj) -> None:
         self._cancel(uid_of(pod))
@@ -138,14 +139,9 @@ class Kubelets:
         delay = self._duration(pod, "start-after", usual)
         self._later(pod, delay, functools.partial(self._run, stamp(self._world.now())))
 
-    def _take_over(self, pod: Obj) -> None:
-        """A pod that ran before this cluster began stays as it is."""
-        self._volumes.attach(pod, lambda: None)
-        self._run_on(pod)
-
     def _run(self, start_time: str, pod: Obj) -> None:
         key, uid = key_of(pod), uid_of(pod)
-        if not self._volumes.attach(pod, lambda: self._again(key, uid, start_time)):
+        if not self.volumes.are_there(pod, lambda: self._again(key, uid, start_time)):
             return
         wait = self._duration(pod, "ready-after", self._world.options.ready_seconds)
         now = stamp(self._world.now())
@@ -162,8 +158,7 @@ class Kubelets:
         ]
         status = self._with(status, "Initialized", "True")
         status = self._with(status, "ContainersReady", "False" if wait else "True")
-        ready = not wait and _gates_open({**pod, "status": status})
-        status = self._with(status, "Ready", "True" if ready else "False")
+        status = self._with(status, "Ready", "False" if wait else "True")
         running = self._world.server.set_status("Pod", key, status)
         if wait:
             self._later(running, wait, self._containers_ready)
@@ -175,22 +170,16 @@ class Kubelets:
             self._run(start_time, pod)
 
     def _run_on(self, pod: Obj) -> None:
-        for annotation, phase in (("complete-after", "Succeeded"), ("fail-after", "Failed")):
-            text = annotations_of(pod).get(ANNOTATION + annotation)
-            if text is not None:
-                self._later(pod, _read(text), functools.partial(self._end, phase))
+        text = annotations_of(pod).get(f"{ANNOTATION}complete-after")
+        if text is not None:
+            self._later(pod, _read(text), functools.partial(self._end, "Succeeded"))
 
     def _containers_ready(self, pod: Obj) -> None:
         status = self._with(pod["status"], "ContainersReady", "True")
+        status = self._with(status, "Ready", "True")
         status["containerStatuses"] = [
             {**container, "ready": True} for container in status["containerStatuses"]
         ]
-        self._judge({**pod, "status": status})
-
-    def _judge(self, pod: Obj) -> None:
-        """Set Ready as the containers and the readiness gates have it."""
-        ready = is_true(pod, "ContainersReady") and _gates_open(pod)
-        status = self._with(pod["status"], "Ready", "True" if ready else "False")
         self._world.server.set_status("Pod", key_of(pod), status)
 
     def _end(self, phase: str, pod: Obj) -> None:
@@ -203,7 +192,7 @@ class Kubelets:
             {**container, "ready": False, "state": {"terminated": {"exitCode": code}}}
             for container in status.get("containerStatuses") or ()
         ]
-        self._volumes.released(self._world.server.set_status("Pod", key_of(pod), status))
+        self._world.server.set_status("Pod", key_of(pod), status)
 
     def _stop(self, pod: Obj) -> None:
         self._cancel(uid_of(pod))
@@ -268,22 +257,3 @@ def _read(text: str) -> timedelta:
 
 def _grace(pod: Obj) -> Any:
     return pod["metadata"].get("deletionGracePeriodSeconds")
-
-
-def _gates(pod: Obj) -> list[str]:
-    """The status of every readiness gate."""
-    return [
-        (condition_of(pod, gate["conditionType"]) or {}).get("status", "Unknown")
-        for gate in at(pod, "spec", "readinessGates", default=())
-    ]
-
-
-def _gates_open(pod: Obj) -> bool:
-    return all(status == "True" for status in _gates(pod))
-
-
-def _unless_gone(call: Callable[[], object]) -> None:
-    try:
-        call()
-    except NotFoundError:
-        return

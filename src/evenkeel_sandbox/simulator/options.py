@@ -17,18 +17,13 @@ class SimulatorOptions:
     change arrives, ``cache_lag`` of lists that need not be fresh, ``history`` (changes kept
     for watches that come back), ``staleness`` of what sessions see (how late it is besides).
 
-    The controllers: ``informer_lag`` until one notices a change, ``controller_qps`` and
-    ``controller_burst`` of each controller's client (kube-controller-manager's --kube-api-qps
-    and --kube-api-burst; None: no limit), ``disruption_lag`` until a budget's status is
-    counted again, ``garbage_lag`` until dependents of a deleted owner go.
+    The controllers: ``controller_qps`` and ``controller_burst`` of each controller's client
+    (kube-controller-manager's --kube-api-qps and --kube-api-burst; None: no limit).
 
-    The nodes: ``start_seconds``, ``ready_seconds`` and ``stop_seconds`` are ranges from which
-    each pod draws (from being scheduled to Running, from there to Ready, from its deletion to
+    The pods: ``start_seconds``, ``ready_seconds`` and ``stop_seconds`` are ranges from which
+    each draws (from being scheduled to Running, from there to Ready, from its deletion to
     its end; a pod's annotations overrule them, see simulator.kubelet; ``start_seconds_of`` are
-    other ranges to Running for the pods of some controllers, by uid), ``scheduling`` the
-    scheduler's time for one pod, ``node_monitor_grace`` until a silent node counts as
-    unreachable, ``eviction_after`` until its pods are deleted (the toleration that the API
-    server adds), ``pod_gc_period`` between two sweeps of the pod garbage collector.
+    other ranges to Running for the pods of some controllers, by uid).
 
     Two runs with the same ``seed`` and the same requests are the same.
     """
@@ -41,16 +36,9 @@ class SimulatorOptions:
     cache_lag: timedelta = timedelta(seconds=0.1)
     history: int = 10_000
     staleness: Staleness = NONE
-    informer_lag: timedelta = timedelta(seconds=0.002)
     controller_qps: float | None = 20.0
     controller_burst: int = 30
-    disruption_lag: timedelta = timedelta(seconds=0.05)
-    garbage_lag: timedelta = timedelta(seconds=0.3)
     start_seconds: tuple[float, float] = (1.0, 2.0)
     start_seconds_of: Mapping[str, tuple[float, float]] = MappingProxyType({})
     ready_seconds: tuple[float, float] = (0.0, 0.0)
     stop_seconds: tuple[float, float] = (1.0, 1.0)
-    scheduling: timedelta = timedelta(seconds=0.003)
-    node_monitor_grace: timedelta = timedelta(seconds=50)
-    eviction_after: timedelta = timedelta(seconds=300)
-    pod_gc_period: timedelta = timedelta(seconds=20)

@@ -132,14 +132,18 @@ def domain_of(node: Obj, key: str) -> str:
 
 def tolerates(pod: Obj, taint: Obj) -> bool:
     """Whether one of a pod's tolerations matches the taint."""
-    return any(
+    return any(is_tolerated(taint, each) for each in pod["spec"].get("tolerations") or ())
+
+
+def is_tolerated(taint: Obj, toleration: Obj) -> bool:
+    """Whether a toleration matches a taint."""
+    return (
         toleration.get("effect", "") in ("", taint["effect"])
         and toleration.get("key", "") in ("", taint["key"])
         and (
-            toleration.get("operator", "Equal") == "Exists"
+            toleration.get("operator") == "Exists"
             or toleration.get("value", "") == taint.get("value", "")
         )
-        for toleration in pod["spec"].get("tolerations") or ()
     )
 
 

@@ -34,6 +34,9 @@ from evenkeel_sandbox.simulator.placement import (
 from evenkeel_sandbox.simulator.spread import is_spread, spreads_of
 from evenkeel_sandbox.simulator.world import World
 
+ONE_POD = timedelta(seconds=0.003)
+"""How long it takes for one pod."""
+
 FIRST_BACK_OFF = timedelta(seconds=1)
 LONGEST_BACK_OFF = timedelta(seconds=10)
 GATHER = timedelta(milliseconds=10)
@@ -128,7 +131,7 @@ class Scheduler:
             heapq.heappush(self._ranked, (*self._rank(key), key))
         if not self._due:
             self._due = True
-            self._world.clock.call_in(self._world.options.scheduling, self._schedule_one)
+            self._world.clock.call_in(ONE_POD, self._schedule_one)
 
     def _look_again(self) -> None:
         """Let the pods that found no node try once more, when their back-off is over."""
@@ -161,7 +164,7 @@ class Scheduler:
             self._place(key, pod)
         if self._active:
             self._due = True
-            self._world.clock.call_in(self._world.options.scheduling, self._schedule_one)
+            self._world.clock.call_in(ONE_POD, self._schedule_one)
 
     def _next(self) -> Key:
         """Take the first of the active; what is no longer active is left in the heap till then."""

@@ -6,12 +6,13 @@ is when the pods that use it are gone from their node; from a node that is off t
 detaches after six minutes, or at once under the out-of-service taint (KEP-2268).
 """
 
-import functools
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from functools import partial
 
 from evenkeel.model.names import OUT_OF_SERVICE
-from evenkeel_sandbox.simulator.api.objects import Key, Obj, at, is_finished, node_of
+from evenkeel_sandbox.simulator.api.objects import Key, Obj, at, is_finished, node_of, uid_of
 from evenkeel_sandbox.simulator.world import World
 
 DETACH_BY_FORCE_AFTER = timedelta(minutes=6)
@@ -26,63 +27,65 @@ def claims_of(pod: Obj) -> Iterator[Key]:
 
 
 class Volumes:
-    """The attachments of single-node claims."""
+    """The attachments of single-node claims: ``attached`` has the node of each."""
 
     def __init__(self, world: World, is_dead: Callable[[str], bool]) -> None:
         """``is_dead`` tells whether a node's kubelet is gone."""
+        self.attached: dict[Key, str] = {}
         self._world = world
         self._is_dead = is_dead
-        self._attached: dict[Key, str] = {}
-        self._waiting: dict[Key, dict[Callable[[], None], None]] = {}
+        self._users: defaultdict[Key, dict[str, Obj]] = defaultdict(dict)
+        self._waiting: defaultdict[Key, dict[str, Callable[[], None]]] = defaultdict(dict)
+        world.store.observe("Pod", self._pod_changed)
+        world.store.observe("Node", self._node_changed)
 
-    def attach(self, pod: Obj, try_again: Callable[[], None]) -> bool:
-        """Attach what a pod mounts to its node; if that has to wait, ``try_again`` is called."""
-        node = node_of(pod)
-        mine = [claim for claim in claims_of(pod) if self._is_single(claim)]
-        taken = [claim for claim in mine if self._attached.get(claim, node) != node]
-        for claim in taken:
-            self._waiting.setdefault(claim, {})[try_again] = None
+    def are_there(self, pod: Obj, try_again: Callable[[], None]) -> bool:
+        """Whether all that a pod mounts is attached to its node; if not, ``try_again`` later."""
+        lacking = [c for c in claims_of(pod) if self.attached.get(c, node_of(pod)) != node_of(pod)]
+        for claim in lacking:
+            self._waiting[claim][uid_of(pod)] = try_again
             self._world.record(
                 pod,
                 "FailedAttachVolume",
                 f"Multi-Attach error for volume {claim[1]!r}: it is attached to another node",
             )
-        if taken:
-            return False
-        self._attached.update(dict.fromkeys(mine, node))
-        return True
+        return not lacking
 
-    def released(self, pod: Obj) -> None:
-        """Notice that a pod is gone, or finished: volumes that no pod there uses are detached."""
-        node = node_of(pod)
-        for claim in claims_of(pod):
-            if self._attached.get(claim) != node:
-                continue
-            if any(
-                claim in claims_of(other)
-                for other in self._world.store.pods_on(node)
-                if not is_finished(other) and other["metadata"]["uid"] != pod["metadata"]["uid"]
-            ):
-                continue
-            if self._is_dead(node) and not self._is_out_of_service(node):
-                self._world.clock.call_in(
-                    DETACH_BY_FORCE_AFTER, functools.partial(self._detach, claim, node)
-                )
+    def _pod_changed(self, old: Obj | None, new: Obj | None) -> None:
+        pod = new or old or {}
+        for claim in claims_of(pod) if node_of(pod) else ():
+            if new is not None and not is_finished(new):
+                self._users[claim][uid_of(pod)] = new
             else:
-                self._detach(claim, node)
+                self._users[claim].pop(uid_of(pod), None)
+                self._waiting[claim].pop(uid_of(pod), None)
+            self._settle(claim)
 
-    def _detach(self, claim: Key, node: str) -> None:
-        if self._attached.get(claim) == node:
-            del self._attached[claim]
-            for try_again in self._waiting.pop(claim, {}):
-                self._world.clock.call_in(timedelta(), try_again)
+    def _node_changed(self, _old: Obj | None, new: Obj | None) -> None:
+        if new is None or _is_out_of_service(new):
+            gone = (new or _old or {})["metadata"]["name"]
+            for claim in [each for each, node in self.attached.items() if node == gone]:
+                self._settle(claim)
+
+    def _settle(self, claim: Key, *, by_force: bool = False) -> None:
+        """Detach a claim that no pod uses where it is, attach it to the node of the first user."""
+        node, users = self.attached.get(claim), self._users[claim]
+        if node is not None and all(node_of(pod) != node for pod in users.values()):
+            found = self._world.store.get("Node", ("", node))
+            if found is None or not self._is_dead(node) or _is_out_of_service(found) or by_force:
+                del self.attached[claim]
+                for try_again in self._waiting.pop(claim, {}).values():
+                    self._world.clock.call_in(timedelta(), try_again)
+            else:
+                settle = partial(self._settle, claim, by_force=True)
+                self._world.clock.call_in(DETACH_BY_FORCE_AFTER, settle)
+        if claim not in self.attached and users and self._is_single(claim):
+            self.attached[claim] = node_of(next(iter(users.values())))
 
     def _is_single(self, claim: Key) -> bool:
         found = self._world.store.get("PersistentVolumeClaim", claim)
         return found is not None and not SHARED.intersection(found["spec"].get("accessModes") or ())
 
-    def _is_out_of_service(self, node: str) -> bool:
-        found = self._world.store.get("Node", ("", node))
-        return found is None or any(
-            taint["key"] == OUT_OF_SERVICE for taint in found["spec"].get("taints") or ()
-        )
+
+def _is_out_of_service(node: Obj) -> bool:
+    return any(each["key"] == OUT_OF_SERVICE for each in node["spec"].get("taints") or ())

@@ -54,7 +54,6 @@ def _deployment(spec: Obj) -> Obj:
         strategy["rollingUpdate"] = {"maxSurge": "25%", "maxUnavailable": "25%", **bounds}
     return {
         "replicas": 1,
-        "revisionHistoryLimit": 10,
         "progressDeadlineSeconds": 600,
         **spec,
         "strategy": strategy,
@@ -73,7 +72,6 @@ def _stateful_set(spec: Obj) -> Obj:
     return {
         "replicas": 1,
         "podManagementPolicy": "OrderedReady",
-        "revisionHistoryLimit": 10,
         **spec,
         "updateStrategy": strategy,
         "template": _template(spec),

@@ -8,7 +8,6 @@ an error for ever.
 from evenkeel.errors import (
     ConflictError,
     DisruptionRefusedError,
-    ForbiddenError,
     MultipleBudgetsError,
 )
 from evenkeel_sandbox.simulator.api.objects import (
@@ -26,8 +25,6 @@ from evenkeel_sandbox.simulator.api.objects import (
 from evenkeel_sandbox.simulator.api.selectors import selects
 from evenkeel_sandbox.simulator.api.server import ApiServer
 from evenkeel_sandbox.simulator.api.webhooks import Client
-
-MOST_DISRUPTED_PODS = 2000
 
 
 def evict(server: ApiServer, key: Key, uid: str, client: Client) -> None:
@@ -108,8 +105,6 @@ def _take(server: ApiServer, budget: Obj, pod: Obj) -> None:
             f"Cannot evict pod as it would violate the pod's disruption budget. "
             f"The disruption budget {name} is still being processed by the server."
         )
-    if len(status.get("disruptedPods") or {}) > MOST_DISRUPTED_PODS:
-        raise ForbiddenError(f"DisruptedPods of {name} too big: evictions are not confirmed")
     allowed = status.get("disruptionsAllowed", 0)
     if allowed == 0:
         raise DisruptionRefusedError(

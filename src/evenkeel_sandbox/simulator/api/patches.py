@@ -1,4 +1,7 @@
-"""JSON patch (RFC 6902) and JSON merge patch (RFC 7386), on dicts that stay as they are."""
+"""JSON patch (RFC 6902) and JSON merge patch (RFC 7386), on dicts that stay as they are.
+
+Nothing is moved or copied: Evenkeel never asks for that.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -40,14 +43,6 @@ def _apply(document: Json, operation: Mapping[str, Any]) -> Json:
         case "replace":
             # The API server's library also sets what was not there.
             return _edit(document, path, lambda c: _replace(c, path[-1], operation["value"]))
-        case "move":
-            source = _tokens(operation["from"])
-            value = _read(document, source)
-            document = _edit(document, source, lambda c: _remove(c, source[-1]))
-            return _edit(document, path, lambda c: _add(c, path[-1], value))
-        case "copy":
-            value = _read(document, _tokens(operation["from"]))
-            return _edit(document, path, lambda c: _add(c, path[-1], value))
         case "test":
             # The API server's library takes a missing key for null.
             found = _read_or_none(document, path)

@@ -1,7 +1,6 @@
 """What the API server refuses as invalid (422), as far as Evenkeel could meet it."""
 
 import re
-from collections.abc import Mapping
 
 from evenkeel.errors import InvalidError
 from evenkeel_sandbox.simulator.api.objects import Obj, at
@@ -10,23 +9,11 @@ LABEL_VALUE = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?"
 LABEL_KEY = re.compile(
     r"(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
 )
-IMMUTABLE: Mapping[str, tuple[tuple[str, ...], ...]] = {
-    "Deployment": (("spec", "selector"),),
-    "ReplicaSet": (("spec", "selector"),),
-    "StatefulSet": (
-        ("spec", "selector"),
-        ("spec", "podManagementPolicy"),
-        ("spec", "volumeClaimTemplates"),
-    ),
-    "DaemonSet": (("spec", "selector"),),
-    "Job": (("spec", "template"), ("spec", "completions"), ("spec", "podFailurePolicy")),
-}
 POD_MAY_CHANGE = ("tolerations", "activeDeadlineSeconds", "terminationGracePeriodSeconds")
-SELECTED = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet")
 
 
 def validate(obj: Obj) -> None:
-    """Refuse labels, taints, owners and selectors that no API server would keep."""
+    """Refuse labels, taints and owners that no API server would keep."""
     name = f"{obj['kind']} {obj['metadata'].get('name', '')!r} is invalid"
     for key, value in (obj["metadata"].get("labels") or {}).items():
         if not isinstance(value, str) or not LABEL_VALUE.fullmatch(value):
@@ -43,18 +30,6 @@ def validate(obj: Obj) -> None:
         taints = [(t["key"], t["effect"]) for t in at(obj, "spec", "taints", default=())]
         if len(set(taints)) != len(taints):
             raise InvalidError(f"{name}: spec.taints: key and effect have to be unique")
-    if obj["kind"] in SELECTED:
-        _validate_selector(obj, name)
-
-
-def _validate_selector(obj: Obj, name: str) -> None:
-    selector = obj["spec"].get("selector") or {}
-    wanted = selector.get("matchLabels") or {}
-    if not wanted and not selector.get("matchExpressions"):
-        raise InvalidError(f"{name}: spec.selector: an empty selector is invalid")
-    labels = at(obj, "spec", "template", "metadata", "labels", default={})
-    if any(labels.get(key) != value for key, value in wanted.items()):
-        raise InvalidError(f"{name}: spec.template.metadata.labels: the selector does not match")
 
 
 def validate_change(old: Obj, new: Obj) -> None:
@@ -63,9 +38,6 @@ def validate_change(old: Obj, new: Obj) -> None:
     for field in ("name", "namespace", "uid"):
         if old["metadata"].get(field) != new["metadata"].get(field):
             raise InvalidError(f"{name}: metadata.{field}: field is immutable")
-    for path in IMMUTABLE.get(old["kind"], ()):
-        if at(old, *path) != at(new, *path):
-            raise InvalidError(f"{name}: {'.'.join(path)}: field is immutable")
     if old["kind"] == "Pod" and _fixed(old["spec"]) != _fixed(new["spec"]):
         raise InvalidError(f"{name}: spec: pod updates may not change this field")
     validate(new)

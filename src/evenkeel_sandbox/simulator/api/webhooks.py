@@ -18,12 +18,8 @@ from typing import Any, Self
 
 import msgspec
 
-from evenkeel.errors import (
-    DisruptionRefusedError,
-    ForbiddenError,
-    InvalidError,
-    UnavailableError,
-)
+from evenkeel.adapters.kubernetes.failures import failure
+from evenkeel.errors import ClusterError, InvalidError, UnavailableError
 from evenkeel.model import names
 from evenkeel_sandbox.simulator.api.objects import Obj, labels_of, without_nulls
 from evenkeel_sandbox.simulator.api.patches import json_patch
@@ -107,15 +103,14 @@ class Webhook:
 def mutate(webhook: Webhook, pod: Obj, uid: str) -> Obj:
     """The pod as a webhook leaves it. ``uid`` is the review's.
 
-    Raises ForbiddenError where it says no, UnavailableError where its patch does not apply.
+    Raises ClusterError where it says no, UnavailableError where its patch does not apply.
     """
     try:
         response = _call(webhook, _review(_asked(pod), uid, Client()), uid)
     except CallFailedError:
         return pod
     if not response["allowed"]:
-        message = (response.get("status") or {}).get("message", "denied the request")
-        raise ForbiddenError(f'admission webhook "{webhook.name}": {message}')
+        raise _denial(webhook, response)
     if not response.get("patch"):
         return pod
     try:
@@ -130,19 +125,27 @@ def mutate(webhook: Webhook, pod: Obj, uid: str) -> Obj:
 def permit(webhook: Webhook, eviction: Obj, client: Client, uid: str) -> None:
     """Ask a webhook about an eviction. ``uid`` is the review's.
 
-    Raises DisruptionRefusedError where it says no as a budget would, else ForbiddenError.
+    Raises DisruptionRefusedError where it says no as a budget would, else another ClusterError.
     """
     try:
         response = _call(webhook, _review(eviction, uid, client, EVICTION), uid)
     except CallFailedError:
         return
     if not response["allowed"]:
-        status = response.get("status") or {}
-        message = f'admission webhook "{webhook.name}": {status.get("message", "denied")}'
-        if status.get("code") == 429:
-            details = status.get("details") or {}
-            raise DisruptionRefusedError(message, float(details.get("retryAfterSeconds", 0)))
-        raise ForbiddenError(message)
+        raise _denial(webhook, response)
+
+
+def _denial(webhook: Webhook, response: Obj) -> ClusterError:
+    """What a client makes of the refusal that the API server answers in a webhook's stead.
+
+    After ToStatusErr of staging/src/k8s.io/apiserver/pkg/admission/plugin/webhook/errors.
+    """
+    status: Obj = response.get("status") or {}
+    why = status.get("message") or status.get("reason")
+    denied = f'admission webhook "{webhook.name}" denied the request'
+    message = f"{denied}: {why}" if why else f"{denied} without explanation"
+    code = max(status.get("code", 0), 400)
+    return failure("admission", code, msgspec.json.encode({**status, "message": message}))
 
 
 def _call(webhook: Webhook, review: bytes, uid: str) -> Obj:

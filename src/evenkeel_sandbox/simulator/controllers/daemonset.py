@@ -2,10 +2,8 @@
 
 from evenkeel.errors import ClusterError
 from evenkeel_sandbox.simulator.api.objects import (
-    Key,
     Obj,
     at,
-    controller_of,
     is_finished,
     is_leaving,
     is_ready,
@@ -34,18 +32,17 @@ TOLERATIONS: list[Obj] = [
 class DaemonSetController(PodController):
     """Keeps one pod per node."""
 
+    kind = "DaemonSet"
     workers = 2
 
     def observe(self) -> None:
         """Watch DaemonSets, nodes and pods."""
-        self.store.observe("DaemonSet", self.enqueue_object)
+        super().observe()
         self.store.observe("Node", self._node_changed)
-        self.store.observe("Pod", self._pod_changed)
 
-    def reconcile(self, key: Key) -> Work:
+    def reconcile_object(self, daemon_set: Obj) -> Work:
         """Make what is missing, delete what is too much, count."""
-        daemon_set = self.store.get("DaemonSet", key)
-        if daemon_set is None or is_leaving(daemon_set):
+        if is_leaving(daemon_set):
             return
         pods = self.store.owned(daemon_set, "Pod")
         on_node: dict[str, list[Obj]] = {}
@@ -79,8 +76,7 @@ class DaemonSetController(PodController):
             "updatedNumberScheduled": len(pods),
             "observedGeneration": daemon_set["metadata"]["generation"],
         }
-        if status != daemon_set.get("status"):
-            yield lambda: self.server.set_status("DaemonSet", key, status)
+        yield from self.set_status(daemon_set, status)
         if failed:
             raise failed[0]
 
@@ -91,12 +87,6 @@ class DaemonSetController(PodController):
         if matters(old) != matters(new):
             for daemon_set in self.store.all("DaemonSet"):
                 self.enqueue(key_of(daemon_set))
-
-    def _pod_changed(self, old: Obj | None, new: Obj | None) -> None:
-        pod = new or old or {}
-        owner = controller_of(pod)
-        if owner is not None and owner["kind"] == "DaemonSet":
-            self.enqueue((key_of(pod)[0], owner["name"]))
 
 
 def _manifest(daemon_set: Obj, node: str) -> Obj:
@@ -109,9 +99,6 @@ def _manifest(daemon_set: Obj, node: str) -> Obj:
     required = {"nodeSelectorTerms": [{**term, "matchFields": [here]} for term in terms]}
     node_affinity = {**(affinity.get("nodeAffinity") or {}), REQUIRED: required}
     tolerations = [*(spec.get("tolerations") or ()), *TOLERATIONS]
-    if spec.get("hostNetwork"):
-        key = "node.kubernetes.io/network-unavailable"
-        tolerations.append({"key": key, "operator": "Exists", "effect": "NoSchedule"})
     spec = {
         **spec,
         "affinity": {**affinity, "nodeAffinity": node_affinity},

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from evenkeel.errors import AlreadyExistsError, NotFoundError
+from evenkeel.errors import AlreadyExistsError
 from evenkeel.model.names import TEMPLATE_HASH
 from evenkeel_sandbox.simulator.api.objects import (
     Key,
@@ -43,20 +43,19 @@ def without_hash(template: Obj) -> Obj:
 class DeploymentController(Controller):
     """Rolls Deployments out, scales them, and counts their pods in the status."""
 
+    kind = "Deployment"
+
     def observe(self) -> None:
         """Watch Deployments, their ReplicaSets, and pods that end."""
-        self.store.observe("Deployment", self.enqueue_object)
-        self.store.observe("ReplicaSet", self._replica_set_changed)
+        super().observe()
+        self.store.observe("ReplicaSet", self.enqueue_owners)
         self.store.observe("Pod", self._pod_changed)
 
-    def reconcile(self, key: Key) -> Work:
+    def reconcile_object(self, deployment: Obj) -> Work:
         """Take the next step of a rollout, or scale."""
-        deployment = self.store.get("Deployment", key)
-        if deployment is None:
-            return
         candidates = [
             rs
-            for rs in self.store.all("ReplicaSet", key[0])
+            for rs in self.store.all("ReplicaSet", key_of(deployment)[0])
             if controller_of(rs) is None or (controller_of(rs) or {})["uid"] == uid_of(deployment)
         ]
         owned = yield from claim(self.server, deployment, candidates)
@@ -65,8 +64,6 @@ class DeploymentController(Controller):
         new = rollout.by_age(matching)[0] if matching else None
         old = [rs for rs in owned if rs is not new]
         if not is_leaving(deployment):
-            if new is not None:
-                yield from self._note_revision(deployment, new, old)
             if deployment["spec"].get("paused") or rollout.is_scaling_event(deployment, owned):
                 yield from self._resize(deployment, rollout.scale(deployment, new, old))
             elif rollout.is_rolling(deployment):
@@ -78,12 +75,11 @@ class DeploymentController(Controller):
     def _roll(self, deployment: Obj, new: Obj | None, old: list[Obj]) -> Steps[Obj | None]:
         target = rollout.grow(deployment, new, old)
         if new is None:
-            return (yield from self._make(deployment, target, old))
+            return (yield from self._make(deployment, target))
         if target != rollout.size(new):
             yield from self._resize(deployment, [(new, target)])
             return new
         yield from self._resize(deployment, rollout.shrink(deployment, new, old))
-        yield from self._clean_up(deployment, new, old)
         return new
 
     def _recreate(self, deployment: Obj, new: Obj | None, old: list[Obj]) -> Steps[Obj | None]:
@@ -94,9 +90,8 @@ class DeploymentController(Controller):
         if any(self._has_pods(rs) for rs in old):
             return new
         if new is None:
-            return (yield from self._make(deployment, deployment["spec"]["replicas"], old))
+            return (yield from self._make(deployment, deployment["spec"]["replicas"]))
         yield from self._resize(deployment, [(new, deployment["spec"]["replicas"])])
-        yield from self._clean_up(deployment, new, old)
         return new
 
     def _has_pods(self, replica_set: Obj) -> bool:
@@ -104,7 +99,7 @@ class DeploymentController(Controller):
             not is_finished(pod) for pod in self.store.owned(replica_set, "Pod")
         )
 
-    def _make(self, deployment: Obj, replicas: int, old: list[Obj]) -> Steps[Obj | None]:
+    def _make(self, deployment: Obj, replicas: int) -> Steps[Obj | None]:
         template = deployment["spec"]["template"]
         name = template_hash(template)
         labels = {**at(template, "metadata", "labels", default={}), TEMPLATE_HASH: name}
@@ -117,11 +112,7 @@ class DeploymentController(Controller):
                 "namespace": deployment["metadata"]["namespace"],
                 "name": f"{deployment['metadata']['name']}-{name}",
                 "labels": labels,
-                "annotations": {
-                    **_inherited(deployment),
-                    **_sizing(deployment),
-                    rollout.REVISION: str(_latest_revision(old) + 1),
-                },
+                "annotations": {**_inherited(deployment), **_sizing(deployment)},
                 "ownerReferences": [controller_reference(deployment)],
             },
             "spec": {
@@ -139,27 +130,7 @@ class DeploymentController(Controller):
         except AlreadyExistsError:
             # Its twin is there and will be claimed next time round.
             return None
-        revision = annotations_of(made)[rollout.REVISION]
-        yield lambda: self._annotate(deployment, {rollout.REVISION: revision})
         return made
-
-    def _note_revision(self, deployment: Obj, new: Obj, old: list[Obj]) -> Work:
-        """Number the new ReplicaSet on: after a roll-back an old one is the newest again."""
-        revision = int(annotations_of(new).get(rollout.REVISION, "0"))
-        latest = _latest_revision(old)
-        if revision <= latest:
-            revision = latest + 1
-            yield lambda: self._annotate(new, {rollout.REVISION: str(revision)})
-        if annotations_of(deployment).get(rollout.REVISION) != str(revision):
-            yield lambda: self._annotate(deployment, {rollout.REVISION: str(revision)})
-
-    def _annotate(self, obj: Obj, annotations: dict[str, str]) -> Obj:
-        def edit(now: Obj) -> Obj:
-            merged = {**annotations_of(now), **annotations}
-            return {**now, "metadata": {**now["metadata"], "annotations": merged}}
-
-        subresource = "status" if obj["kind"] == "Deployment" else ""
-        return self.server.change(obj["kind"], key_of(obj), edit, subresource, uid=uid_of(obj))
 
     def _resize(self, deployment: Obj, sizes: rollout.Sizes) -> Work:
         sizing = _sizing(deployment)
@@ -183,24 +154,6 @@ class DeploymentController(Controller):
 
     def _change(self, key: Key, edit: Any, uid: str) -> Call:
         return lambda: self.server.change("ReplicaSet", key, edit, uid=uid)
-
-    def _clean_up(self, deployment: Obj, new: Obj, old: list[Obj]) -> Work:
-        """Drop the oldest empty ReplicaSets beyond the history limit, after a rollout."""
-        if rollout.available(new) < deployment["spec"]["replicas"]:
-            return
-        spare = len(old) - deployment["spec"].get("revisionHistoryLimit", 10)
-        for replica_set in rollout.by_age(old)[: max(0, spare)]:
-            if not rollout.size(replica_set) and not rollout.actual(replica_set):
-                yield self._deletion(key_of(replica_set))
-
-    def _deletion(self, key: Key) -> Call:
-        def delete() -> None:
-            try:
-                self.server.delete("ReplicaSet", key)
-            except NotFoundError:
-                return
-
-        return delete
 
     def _update_status(self, deployment: Obj, new: Obj | None, old: list[Obj]) -> Work:
         everything = [*old, *([new] if new is not None else [])]
@@ -236,15 +189,7 @@ class DeploymentController(Controller):
             },
             now,
         )
-        if status != before:
-            key = key_of(deployment)
-            yield lambda: self.server.set_status("Deployment", key, status)
-
-    def _replica_set_changed(self, old: Obj | None, new: Obj | None) -> None:
-        for state in (old, new):
-            owner = controller_of(state) if state is not None else None
-            if owner is not None and owner["kind"] == "Deployment":
-                self.enqueue((key_of(state or {})[0], owner["name"]))
+        yield from self.set_status(deployment, status)
 
     def _pod_changed(self, old: Obj | None, new: Obj | None) -> None:
         """The end of a pod matters to a Deployment that waits for all old ones to be gone."""
@@ -272,11 +217,8 @@ def _sizing(deployment: Obj) -> dict[str, str]:
 
 
 def _inherited(deployment: Obj) -> dict[str, str]:
-    skipped = (rollout.REVISION, "kubectl.kubernetes.io/last-applied-configuration")
-    return {k: v for k, v in annotations_of(deployment).items() if k not in skipped}
-
-
-def _latest_revision(replica_sets: list[Obj]) -> int:
-    return max(
-        (int(annotations_of(rs).get(rollout.REVISION, "0")) for rs in replica_sets), default=0
+    skipped = (
+        "deployment.kubernetes.io/revision",
+        "kubectl.kubernetes.io/last-applied-configuration",
     )
+    return {k: v for k, v in annotations_of(deployment).items() if k not in skipped}

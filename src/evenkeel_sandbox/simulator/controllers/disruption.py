@@ -8,7 +8,6 @@ healthy, but adds nothing to what is expected of a percentage or of maxUnavailab
 from datetime import datetime, timedelta
 
 from evenkeel_sandbox.simulator.api.objects import (
-    Key,
     Obj,
     at,
     controller_of,
@@ -25,29 +24,23 @@ from evenkeel_sandbox.simulator.controllers.work import Controller, Work
 
 DELETION_TIMEOUT = timedelta(minutes=2)
 """An evicted pod that is still there after this time counts again."""
-SCALED = ("ReplicaSet", "StatefulSet")
 
 
 class DisruptionController(Controller):
     """Keeps the status of PodDisruptionBudgets."""
 
+    kind = "PodDisruptionBudget"
     workers = 1
+    lag = timedelta(seconds=0.05)
 
     def observe(self) -> None:
-        """Watch budgets, pods, and the workloads whose size matters."""
-        self.store.observe("PodDisruptionBudget", self.enqueue_object)
+        """Watch budgets and pods."""
+        super().observe()
         self.store.observe("Pod", self._pod_changed)
 
-    @property
-    def lag(self) -> timedelta:
-        """A budget's status lags behind its pods."""
-        return self.world.options.disruption_lag
-
-    def reconcile(self, key: Key) -> Work:
+    def reconcile_object(self, budget: Obj) -> Work:
         """Count one budget again."""
-        budget = self.store.get("PodDisruptionBudget", key)
-        if budget is None:
-            return
+        key = key_of(budget)
         selector = budget["spec"].get("selector")
         pods = [p for p in self.store.all("Pod", key[0]) if selects(selector, labels_of(p))]
         now = self.world.now()
@@ -78,8 +71,7 @@ class DisruptionController(Controller):
             "observedGeneration": budget["metadata"]["generation"],
         }
         status = with_condition(status, condition, now)
-        if status != old:
-            yield lambda: self.server.set_status("PodDisruptionBudget", key, status)
+        yield from self.set_status(budget, status)
         if disrupted:
             first = min(parse_time(since) for since in disrupted.values())
             self.enqueue_after(key, first + DELETION_TIMEOUT - now + timedelta(seconds=1))

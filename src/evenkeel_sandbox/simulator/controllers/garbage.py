@@ -18,16 +18,12 @@ class GarbageCollector(Controller):
 
     workers = 20
     qps_share: ClassVar[float] = 2.0
+    lag = timedelta(seconds=0.3)  # its graph of all objects follows all watches
 
     def observe(self) -> None:
         """Watch everything for owners that go, and for dependents that come too late."""
         for kind in KINDS:
             self.store.observe(kind, self._changed)
-
-    @property
-    def lag(self) -> timedelta:
-        """It notices late: its graph of all objects follows all watches."""
-        return self.world.options.garbage_lag
 
     def reconcile(self, key: Key) -> Work:
         """Look at the owners of one dependent."""

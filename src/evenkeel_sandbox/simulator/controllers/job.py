@@ -25,13 +25,9 @@ from evenkeel_sandbox.simulator.api.objects import (
     uid_of,
     with_condition,
 )
-from evenkeel_sandbox.simulator.controllers.ownership import (
-    pod_of_template,
-    slow_start,
-    unless_gone,
-)
+from evenkeel_sandbox.simulator.controllers.ownership import pod_of_template, slow_start
 from evenkeel_sandbox.simulator.controllers.pods import PodController
-from evenkeel_sandbox.simulator.controllers.work import Call, Work, errors_in
+from evenkeel_sandbox.simulator.controllers.work import Call, Work, errors_in, unless_gone
 
 FINALIZER = "batch.kubernetes.io/job-tracking"
 FIRST_BACK_OFF = timedelta(seconds=10)
@@ -50,12 +46,13 @@ class Count:
 class JobController(PodController):
     """Runs pods until enough have succeeded or too many have failed."""
 
+    kind = "Job"
+
     def observe(self) -> None:
         """Watch Jobs and pods."""
         self._counted: set[str] = set()
         self._streaks: dict[str, tuple[int, datetime | None]] = {}
-        self.store.observe("Job", self.enqueue_object)
-        self.store.observe("Pod", self._pod_changed)
+        super().observe()
 
     def reconcile(self, key: Key) -> Work:
         """Count what ended, then start or stop pods."""
@@ -185,7 +182,6 @@ class JobController(PodController):
         return lambda: self.server.change("Pod", key_of(pod), edit, uid=uid_of(pod))
 
     def _update_status(self, job: Obj, count: Count, finished: Obj | None) -> Work:
-        key = key_of(job)
         pods = [pod for pod in self.store.owned(job, "Pod") if is_active(pod)]
         old = job.get("status") or {}
         now = self.world.now()
@@ -201,8 +197,7 @@ class JobController(PodController):
             status = with_condition(status, finished, now)
             if finished["type"] == "Complete":
                 status["completionTime"] = stamp(now)
-        if status != old:
-            yield unless_gone(lambda: self.server.set_status("Job", key, status))
+        yield from self.set_status(job, status)
 
     def _note_streak(self, job: Obj, new: list[Obj]) -> None:
         """Count failures since the last success, for the back-off."""
@@ -220,12 +215,6 @@ class JobController(PodController):
             return timedelta()
         wait: timedelta = min(FIRST_BACK_OFF * 2 ** min(failures - 1, 10), LONGEST_BACK_OFF)
         return last + wait - self.world.now()
-
-    def _pod_changed(self, old: Obj | None, new: Obj | None) -> None:
-        pod = new or old or {}
-        owner = controller_of(pod)
-        if owner is not None and owner["kind"] == "Job":
-            self.enqueue((key_of(pod)[0], owner["name"]))
 
 
 def _completion(job: Obj, count: Count, active: list[Obj]) -> Obj | None:

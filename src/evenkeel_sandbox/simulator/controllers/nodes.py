@@ -2,7 +2,6 @@
 
 from evenkeel_sandbox.simulator.api.admission import NOT_READY, UNREACHABLE
 from evenkeel_sandbox.simulator.api.objects import (
-    Key,
     Obj,
     condition_of,
     is_ready,
@@ -17,17 +16,12 @@ from evenkeel_sandbox.simulator.placement import UNSCHEDULABLE
 class NodeLifecycle(Controller):
     """Turns what is true of a node into taints, and its pods not ready when it is silent."""
 
+    kind = "Node"
     workers = 1
 
-    def observe(self) -> None:
-        """Watch nodes."""
-        self.store.observe("Node", self.enqueue_object)
-
-    def reconcile(self, key: Key) -> Work:
+    def reconcile_object(self, node: Obj) -> Work:
         """Bring one node's taints up to date."""
-        node = self.store.get("Node", key)
-        if node is None:
-            return
+        key = key_of(node)
         if _with_taints(node) != node:
             yield lambda: self.server.change("Node", key, _with_taints, uid=uid_of(node))
         if not is_true(node, "Ready"):

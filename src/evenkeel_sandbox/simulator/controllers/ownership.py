@@ -7,9 +7,8 @@ what matches and has no controller, and releases what is its own and matches no 
 
 import functools
 from collections.abc import Iterable
-from typing import Any
 
-from evenkeel.errors import ClusterError, NotFoundError
+from evenkeel.errors import ClusterError
 from evenkeel_sandbox.simulator.api.objects import (
     Obj,
     controller_of,
@@ -21,7 +20,7 @@ from evenkeel_sandbox.simulator.api.objects import (
 )
 from evenkeel_sandbox.simulator.api.selectors import selects
 from evenkeel_sandbox.simulator.api.server import ApiServer
-from evenkeel_sandbox.simulator.controllers.work import Call, Steps, errors_in
+from evenkeel_sandbox.simulator.controllers.work import Call, Steps, errors_in, unless_gone
 
 FIRST_BATCH = 1
 
@@ -63,18 +62,6 @@ def claim(server: ApiServer, owner: Obj, candidates: Iterable[Obj]) -> Steps[lis
             if adopted is not None:
                 mine.append(adopted)
     return mine
-
-
-def unless_gone(call: Call) -> Call:
-    """The same request, content to find that its object is gone."""
-
-    def attempt() -> Any:
-        try:
-            return call()
-        except NotFoundError:
-            return None
-
-    return attempt
 
 
 def _adopt(server: ApiServer, owner: Obj, obj: Obj) -> Obj:

@@ -15,11 +15,16 @@ from evenkeel_sandbox.simulator.api.objects import (
     uid_of,
     with_condition,
 )
-from evenkeel_sandbox.simulator.controllers.ownership import unless_gone
-from evenkeel_sandbox.simulator.controllers.work import Controller, Work
+from evenkeel_sandbox.simulator.controllers.work import Controller, Work, unless_gone
+
+PERIOD = timedelta(seconds=20)
+"""From one sweep to the next."""
 
 QUARANTINE = timedelta(seconds=40)
 """How long a node has to be gone before its pods are collected."""
+
+
+ORPHANED = {"type": "DisruptionTarget", "status": "True", "reason": "DeletionByPodGC"}
 
 
 class PodGarbageCollector(Controller):
@@ -40,16 +45,12 @@ class PodGarbageCollector(Controller):
         if pod is None or not self._is_lost(pod):
             return
         if not is_finished(pod):
+            is_orphan = self.store.get("Node", ("", node_of(pod))) is None
 
             def fail(now: Obj) -> Obj:
-                condition = {
-                    "type": "DisruptionTarget",
-                    "status": "True",
-                    "reason": "DeletionByPodGC",
-                }
-                status = with_condition(
-                    {**now["status"], "phase": "Failed"}, condition, self.world.now()
-                )
+                status = {**now["status"], "phase": "Failed"}
+                if is_orphan:
+                    status = with_condition(status, ORPHANED, self.world.now())
                 return {**now, "status": status}
 
             yield lambda: self.server.change("Pod", key, fail, "status", uid=uid_of(pod))
@@ -59,8 +60,6 @@ class PodGarbageCollector(Controller):
         """Its node is gone; or it leaves, and its node is not ready and out of service."""
         name = node_of(pod)
         node = self.store.get("Node", ("", name))
-        if not name:
-            return is_leaving(pod)
         if node is None:
             missing = self._missing_since.get(name)
             return missing is not None and missing + QUARANTINE <= self.world.now()
@@ -91,7 +90,7 @@ class PodGarbageCollector(Controller):
     def _sweep_later(self) -> None:
         if not self._sweeping:
             self._sweeping = True
-            self.world.clock.call_in(self.world.options.pod_gc_period, self._sweep)
+            self.world.clock.call_in(PERIOD, self._sweep)
 
     def _sweep(self) -> None:
         self._sweeping = False

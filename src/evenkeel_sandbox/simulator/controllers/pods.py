@@ -3,13 +3,38 @@
 from datetime import timedelta
 
 from evenkeel.errors import ClusterError
-from evenkeel_sandbox.simulator.api.objects import Obj, key_of, ready_since, uid_of
-from evenkeel_sandbox.simulator.controllers.ownership import unless_gone
-from evenkeel_sandbox.simulator.controllers.work import Call, Controller
+from evenkeel_sandbox.simulator.api.objects import (
+    Obj,
+    controller_of,
+    key_of,
+    labels_of,
+    ready_since,
+    uid_of,
+)
+from evenkeel_sandbox.simulator.controllers.work import Call, Controller, unless_gone
 
 
 class PodController(Controller):
     """A controller whose objects own pods."""
+
+    def observe(self) -> None:
+        """Watch its objects and pods."""
+        super().observe()
+        self.store.observe("Pod", self.pod_changed)
+
+    def pod_changed(self, old: Obj | None, new: Obj | None) -> None:
+        """Enqueue who owns a pod, or did, and who might adopt one that nobody owns."""
+        self.enqueue_owners(old, new)
+        if new is None or controller_of(new) is not None:
+            return
+        if old is None or controller_of(old) is not None or labels_of(old) != labels_of(new):
+            for owner in self.store.all(self.kind, key_of(new)[0]):
+                if self.might_adopt(owner, new):
+                    self.enqueue(key_of(owner))
+
+    def might_adopt(self, owner: Obj, orphan: Obj) -> bool:  # noqa: ARG002 - for those that do
+        """Whether an object would take a pod that nobody owns."""
+        return False
 
     def candidates(self, owner: Obj) -> list[Obj]:
         """The pods that an object may claim: its own, and those of its namespace without one."""

@@ -1,6 +1,6 @@
 """The quota controller: gives back what pods used that are gone or finished."""
 
-from evenkeel_sandbox.simulator.api.objects import Key, Obj, at, is_finished, key_of
+from evenkeel_sandbox.simulator.api.objects import Obj, at, is_finished, key_of
 from evenkeel_sandbox.simulator.api.quota import total
 from evenkeel_sandbox.simulator.controllers.work import Controller, Work
 
@@ -8,16 +8,16 @@ from evenkeel_sandbox.simulator.controllers.work import Controller, Work
 class QuotaController(Controller):
     """Keeps the status of ResourceQuotas."""
 
+    kind = "ResourceQuota"
+
     def observe(self) -> None:
         """Watch quotas, and pods that end."""
         self.store.observe("ResourceQuota", self._quota_changed)
         self.store.observe("Pod", self._pod_changed)
 
-    def reconcile(self, key: Key) -> Work:
+    def reconcile_object(self, quota: Obj) -> Work:
         """Count one quota again."""
-        quota = self.store.get("ResourceQuota", key)
-        if quota is None:
-            return
+        key = key_of(quota)
         hard = at(quota, "spec", "hard", default={})
 
         def edit(now: Obj) -> Obj:

@@ -2,7 +2,6 @@
 
 from evenkeel.errors import ClusterError
 from evenkeel_sandbox.simulator.api.objects import (
-    Key,
     Obj,
     at,
     condition_of,
@@ -11,7 +10,6 @@ from evenkeel_sandbox.simulator.api.objects import (
     is_available,
     is_leaving,
     is_ready,
-    key_of,
     labels_of,
     with_condition,
     without_condition,
@@ -29,16 +27,10 @@ BURST_REPLICAS = 500
 class ReplicaSetController(PodController):
     """Keeps as many pods as ``spec.replicas`` asks for, and counts them in the status."""
 
-    def observe(self) -> None:
-        """Watch ReplicaSets and pods."""
-        self.store.observe("ReplicaSet", self.enqueue_object)
-        self.store.observe("Pod", self._pod_changed)
+    kind = "ReplicaSet"
 
-    def reconcile(self, key: Key) -> Work:
+    def reconcile_object(self, replica_set: Obj) -> Work:
         """Claim pods, create or delete some, update the status."""
-        replica_set = self.store.get("ReplicaSet", key)
-        if replica_set is None:
-            return
         candidates = [pod for pod in self.candidates(replica_set) if is_active(pod)]
         pods = yield from claim(self.server, replica_set, candidates)
         failure: ClusterError | None = None
@@ -99,20 +91,8 @@ class ReplicaSetController(PodController):
             status = with_condition(status, condition, now)
         elif failure is None and known is not None:
             status = without_condition(status, "ReplicaFailure")
-        if status != old:
-            key = key_of(replica_set)
-            yield lambda: self.server.set_status("ReplicaSet", key, status)
+        yield from self.set_status(replica_set, status)
 
-    def _pod_changed(self, old: Obj | None, new: Obj | None) -> None:
-        before = controller_of(old) if old is not None else None
-        after = controller_of(new) if new is not None else None
-        namespace = key_of(new or old or {})[0]
-        for owner in (before, after):
-            if owner is not None and owner["kind"] == "ReplicaSet":
-                self.enqueue((namespace, owner["name"]))
-        if new is None or after is not None:
-            return
-        if old is None or before is not None or labels_of(old) != labels_of(new):
-            for replica_set in self.store.all("ReplicaSet", namespace):
-                if selects(replica_set["spec"]["selector"], labels_of(new)):
-                    self.enqueue(key_of(replica_set))
+    def might_adopt(self, owner: Obj, orphan: Obj) -> bool:
+        """Whether it selects the pod."""
+        return selects(owner["spec"]["selector"], labels_of(orphan))

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from evenkeel_sandbox.simulator.api.objects import Obj, annotations_of, at, scaled
 
-REVISION = "deployment.kubernetes.io/revision"
 DESIRED = "deployment.kubernetes.io/desired-replicas"
 MOST = "deployment.kubernetes.io/max-replicas"
 

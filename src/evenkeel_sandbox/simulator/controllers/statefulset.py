@@ -8,9 +8,7 @@ from collections.abc import Iterable
 
 from evenkeel.errors import ForbiddenError
 from evenkeel_sandbox.simulator.api.objects import (
-    Key,
     Obj,
-    controller_of,
     is_available,
     is_finished,
     is_leaving,
@@ -27,7 +25,7 @@ from evenkeel_sandbox.simulator.controllers.ordinals import (
     ordinal_of,
     range_of,
 )
-from evenkeel_sandbox.simulator.controllers.ownership import claim, unless_gone
+from evenkeel_sandbox.simulator.controllers.ownership import claim
 from evenkeel_sandbox.simulator.controllers.pods import PodController
 from evenkeel_sandbox.simulator.controllers.work import Call, Steps, Work, errors_in
 
@@ -35,17 +33,15 @@ from evenkeel_sandbox.simulator.controllers.work import Call, Steps, Work, error
 class StatefulSetController(PodController):
     """Keeps one pod per ordinal."""
 
+    kind = "StatefulSet"
+
     def observe(self) -> None:
         """Watch StatefulSets and pods."""
         self._templates: dict[tuple[str, str], Obj] = {}
-        self.store.observe("StatefulSet", self.enqueue_object)
-        self.store.observe("Pod", self._pod_changed)
+        super().observe()
 
-    def reconcile(self, key: Key) -> Work:
+    def reconcile_object(self, found: Obj) -> Work:
         """Take the next step, then count."""
-        found = self.store.get("StatefulSet", key)
-        if found is None:
-            return
         members = [pod for pod in self.candidates(found) if ordinal_of(pod, found) is not None]
         pods = yield from claim(self.server, found, members)
         stateful_set = self._with_revisions(found)
@@ -211,20 +207,11 @@ class StatefulSetController(PodController):
         if status["updatedReplicas"] == status["readyReplicas"] == wanted == len(pods):
             status["currentRevision"] = update
             status["currentReplicas"] = status["updatedReplicas"]
-        if status != (old.get("status") or {}):
-            key = key_of(stateful_set)
-            yield unless_gone(lambda: self.server.set_status("StatefulSet", key, status))
+        yield from self.set_status(old, status)
 
-    def _pod_changed(self, old: Obj | None, new: Obj | None) -> None:
-        for state in (old, new):
-            owner = controller_of(state) if state is not None else None
-            if owner is not None and owner["kind"] == "StatefulSet":
-                self.enqueue((key_of(state or {})[0], owner["name"]))
-        if new is None or controller_of(new) is not None:
-            return
-        for stateful_set in self.store.all("StatefulSet", key_of(new)[0]):
-            if ordinal_of(new, stateful_set) is not None:
-                self.enqueue(key_of(stateful_set))
+    def might_adopt(self, owner: Obj, orphan: Obj) -> bool:
+        """Whether the pod's name is one of its ordinals."""
+        return ordinal_of(orphan, owner) is not None
 
 
 def _count(pods: Iterable[Obj], revision: str) -> int:

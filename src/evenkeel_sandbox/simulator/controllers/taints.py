@@ -11,8 +11,8 @@ from evenkeel_sandbox.simulator.api.objects import (
     node_of,
     uid_of,
 )
-from evenkeel_sandbox.simulator.controllers.ownership import unless_gone
-from evenkeel_sandbox.simulator.controllers.work import Controller, Work
+from evenkeel_sandbox.simulator.controllers.work import Controller, Work, unless_gone
+from evenkeel_sandbox.simulator.placement import is_tolerated
 
 
 class TaintEviction(Controller):
@@ -72,13 +72,7 @@ def _patience(pod: Obj, taints: list[Obj]) -> timedelta | None:
     """How long the pod tolerates all of the taints; None for ever."""
     shortest: timedelta | None = None
     for taint in taints:
-        matching = [
-            t
-            for t in pod["spec"].get("tolerations") or ()
-            if t.get("effect", "") in ("", "NoExecute")
-            and t.get("key", "") in ("", taint["key"])
-            and (t.get("operator") == "Exists" or t.get("value", "") == taint.get("value", ""))
-        ]
+        matching = [t for t in pod["spec"].get("tolerations") or () if is_tolerated(taint, t)]
         if not matching:
             return timedelta()
         limits = [t["tolerationSeconds"] for t in matching if "tolerationSeconds" in t]

@@ -10,13 +10,13 @@ kube-controller-manager gives every controller a client, and so a rate limit, of
 (ClientBuilder.Client in cmd/kube-controller-manager); workers of one controller share it.
 """
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Callable, Generator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
-from evenkeel.errors import ClusterError
-from evenkeel_sandbox.simulator.api.objects import Key, Obj
+from evenkeel.errors import ClusterError, NotFoundError
+from evenkeel_sandbox.simulator.api.objects import Key, Obj, controller_of, key_of
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.world import World
 
@@ -58,8 +58,12 @@ class RateLimit:
 class Controller(ABC):
     """Reconciles keys, each at most once at a time, several keys at once."""
 
+    kind: ClassVar[str]
+    """Of which kind the objects are whose keys it works on."""
     workers: ClassVar[int] = 5
     qps_share: ClassVar[float] = 1.0
+    lag: ClassVar[timedelta] = timedelta(seconds=0.002)
+    """How long after a change it begins to work on it."""
 
     def __init__(self, world: World) -> None:
         """Begin to observe; work starts when time moves."""
@@ -79,18 +83,19 @@ class Controller(ABC):
         share = None if qps is None else qps * self.qps_share
         self._limit = RateLimit(self.world.clock, share, burst)
 
-    @abstractmethod
     def observe(self) -> None:
         """Register with the store for what concerns this controller."""
+        self.store.observe(self.kind, self.enqueue_object)
 
-    @abstractmethod
     def reconcile(self, key: Key) -> Work:
         """Bring the world nearer to what the object of this key asks for."""
+        found = self.store.get(self.kind, key)
+        if found is not None:
+            yield from self.reconcile_object(found)
 
-    @property
-    def lag(self) -> timedelta:
-        """How long after a change the controller begins to work on it."""
-        return self.world.options.informer_lag
+    def reconcile_object(self, found: Obj, /) -> Work:
+        """Bring the world nearer to what an object asks for."""
+        raise NotImplementedError
 
     def enqueue(self, key: Key) -> None:
         """Work on this key soon; once more if it is being worked on."""
@@ -106,8 +111,20 @@ class Controller(ABC):
 
     def enqueue_object(self, old: Obj | None, new: Obj | None) -> None:
         """An observer that enqueues the changed object itself."""
-        metadata = (new or old or {})["metadata"]
-        self.enqueue((metadata.get("namespace", ""), metadata["name"]))
+        self.enqueue(key_of(new or old or {}))
+
+    def enqueue_owners(self, old: Obj | None, new: Obj | None) -> None:
+        """An observer that enqueues what controls the changed object, or did."""
+        for state in (old, new):
+            owner = controller_of(state) if state is not None else None
+            if state is not None and owner is not None and owner["kind"] == self.kind:
+                self.enqueue((key_of(state)[0], owner["name"]))
+
+    def set_status(self, found: Obj, status: Obj) -> Work:
+        """Write the status of an object, if it is another one."""
+        if status != (found.get("status") or {}):
+            kind, key = found["kind"], key_of(found)
+            yield unless_gone(lambda: self.server.set_status(kind, key, status))
 
     def _wake(self, delay: timedelta) -> None:
         if not self._due:
@@ -181,6 +198,18 @@ class Controller(ABC):
             self.enqueue(key)
         if self._waiting:
             self._wake(timedelta())
+
+
+def unless_gone(call: Call) -> Call:
+    """The same request, content to find that its object is gone."""
+
+    def attempt() -> Any:
+        try:
+            return call()
+        except NotFoundError:
+            return None
+
+    return attempt
 
 
 def errors_in(results: Sequence[Any]) -> list[ClusterError]:

@@ -1,4 +1,4 @@
-"""How pods run: times, readiness gates, ends."""
+"""How long pods take to start and to stop."""
 
 import pytest
 
@@ -51,42 +51,6 @@ def test_annotations_overrule_the_options(scene: Scene) -> None:
     assert is_leaving(scene.pods()[0])
     scene.wait(0.2)
     assert scene.pods() == [], "killed when its grace period ends"
-
-
-def test_a_shorter_grace_period_ends_a_leaving_pod_sooner(scene: Scene) -> None:
-    scene.cluster.apply(pod("p", {"evenkeel.test/stop-after": "1m"}))
-    scene.wait(6)
-    scene.cluster.delete("Pod", "p", "shop")
-    scene.wait(1)
-    scene.cluster.delete("Pod", "p", "shop", grace=2)
-    scene.wait(2.1)
-    assert scene.pods() == []
-
-
-@pytest.mark.parametrize(
-    ("annotation", "phase"), [("complete-after", "Succeeded"), ("fail-after", "Failed")]
-)
-def test_a_pod_ends_when_its_annotation_says_so(scene: Scene, annotation: str, phase: str) -> None:
-    scene.cluster.apply(pod("p", {f"evenkeel.test/{annotation}": "3s"}))
-    scene.wait(7.9)
-    assert state(scene) == ("Running", True)
-    scene.wait(0.2)
-    assert state(scene) == (phase, False)
-
-
-def test_a_readiness_gate_holds_a_pod_back_until_its_condition_is_true(scene: Scene) -> None:
-    gates = [{"conditionType": "example.org/in-service"}]
-    scene.cluster.apply(pod("p", readinessGates=gates))
-    scene.wait(10)
-    assert state(scene) == ("Running", False)
-    server = scene.cluster.server
-    condition = {"type": "example.org/in-service", "status": "True"}
-    server.set_condition(("shop", "p"), condition)
-    scene.wait(0.1)
-    assert state(scene) == ("Running", True)
-    server.set_condition(("shop", "p"), {**condition, "status": "False"})
-    scene.wait(0.1)
-    assert state(scene) == ("Running", False)
 
 
 def test_start_times_are_drawn_from_a_range() -> None:

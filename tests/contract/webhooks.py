@@ -1,0 +1,243 @@
+"""Webhooks of the contract's tests, as the simulated API server asks them and as a real one does.
+
+The real one asks over TLS, by a configuration for the test's namespace alone.
+"""
+
+import json
+import tempfile
+import time
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from evenkeel_sandbox.simulator.api.webhooks import Answer, CallFailedError, Webhook
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from tests.contract.manifests import pod
+from tests.kit.certificates import Authority
+from tests.kit.control_plane import ControlPlane
+
+NAME_LABEL = "kubernetes.io/metadata.name"
+TIMEOUT = 2
+"""Seconds that the API server waits for an answer."""
+EVICTION = "eviction"
+PROBE = "probe"
+
+type Respond = Callable[[str], tuple[int, bytes]]
+"""The status and the body of an answer to the review with this uid; raises ConnectionError."""
+
+
+class Hook:
+    """One webhook: what it answers, and what it was asked so far.
+
+    ``patch`` are the operations that it answers, ``says`` is what else is in its response,
+    ``takes`` the seconds until it answers. It is asked about new pods, or with ``sub_resource``
+    about evictions, where the namespace has these labels. ``respond`` answers something else.
+    """
+
+    def __init__(
+        self,
+        *patch: Mapping[str, Any],
+        takes: float = 0.0,
+        sub_resource: str = "",
+        namespaces: Mapping[str, str] | None = None,
+        respond: Respond | None = None,
+        **says: Any,
+    ) -> None:
+        self.requests: list[dict[str, Any]] = []
+        self.takes = takes
+        self.sub_resource = sub_resource
+        self.namespaces = namespaces or {}
+        self._respond = respond or self._response
+        self._patch = patch
+        self._says = says
+
+    def answer(self, review: bytes) -> tuple[int, bytes]:
+        """Status and body. Raises ConnectionError where it hangs up."""
+        request = json.loads(review)["request"]
+        self.requests.append(request)
+        return self._respond(request["uid"])
+
+    def selector(self, namespace: str) -> dict[str, Any]:
+        """The selector of the namespaces that it is asked about, this one alone."""
+        return {"matchLabels": {NAME_LABEL: namespace, **self.namespaces}}
+
+    def _response(self, uid: str) -> tuple[int, bytes]:
+        return 200, responded(uid, self._patch, **self._says)
+
+
+def responded(uid: str, patch: Sequence[Mapping[str, Any]] = (), /, **says: Any) -> bytes:
+    """A review with a response; ``says`` overrules what is in it."""
+    response: dict[str, Any] = {"uid": uid, "allowed": True}
+    if patch:
+        encoded = b64encode(json.dumps(patch).encode()).decode()
+        response |= {"patchType": "JSONPatch", "patch": encoded}
+    review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
+    return json.dumps({**review, "response": {**response, **says}}).encode()
+
+
+def name_of(position: int) -> str:
+    """What the configuration calls a webhook."""
+    return f"hook-{position}.example.org"
+
+
+@contextmanager
+def simulated(cluster: SimulatedCluster, namespace: str, hooks: Sequence[Hook]) -> Iterator[None]:
+    """Let the simulated API server ask them."""
+    ends = [cluster.ask(_entry(each, n, namespace)) for n, each in enumerate(hooks)]
+    try:
+        yield
+    finally:
+        for end in ends:
+            end()
+
+
+def _entry(hook: Hook, position: int, namespace: str) -> Webhook:
+    def ask(review: bytes) -> Answer:
+        try:
+            status, body = hook.answer(review)
+        except ConnectionError as error:
+            raise CallFailedError from error
+        return Answer(status, body, timedelta(seconds=hook.takes))
+
+    return Webhook(
+        ask,
+        name_of(position),
+        hook.selector(namespace),
+        timedelta(seconds=TIMEOUT),
+        hook.sub_resource,
+    )
+
+
+@contextmanager
+def real(control_plane: ControlPlane, namespace: str, hooks: Sequence[Hook]) -> Iterator[None]:
+    """Let the real API server ask them; it does so when this begins.
+
+    The last one has to be about the namespace as it is: by that it is told.
+    """
+    authority = Authority()
+    with tempfile.TemporaryDirectory() as folder:
+        server = _Server(hooks)
+        context = authority.server_context(Path(folder), "127.0.0.1")
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    by_kind = {
+        kind: [
+            _configured(hook, position, server, authority, namespace)
+            for position, hook in enumerate(hooks)
+            if bool(hook.sub_resource) == is_asked_about_evictions
+        ]
+        for kind, is_asked_about_evictions in (("Mutating", False), ("Validating", True))
+    }
+    made = [f"{kind}WebhookConfiguration" for kind, entries in by_kind.items() if entries]
+    version = "admissionregistration.k8s.io/v1"
+    try:
+        for kind in made:
+            metadata = {"name": namespace}
+            entries = by_kind[kind.removesuffix("WebhookConfiguration")]
+            control_plane.apply(
+                {"apiVersion": version, "kind": kind, "metadata": metadata, "webhooks": entries}
+            )
+        _probe(control_plane, namespace, hooks[-1])
+        server.is_probed = False
+        yield
+    finally:
+        for kind in made:
+            control_plane.delete(version, kind, namespace)
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def _configured(
+    hook: Hook, position: int, server: "_Server", authority: Authority, namespace: str
+) -> dict[str, Any]:
+    bundle = b64encode(authority.certificate.encode()).decode()
+    url = f"https://127.0.0.1:{server.server_address[1]}/{position}"
+    rule = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE"],
+        "resources": [f"pods/{hook.sub_resource}".rstrip("/")],
+    }
+    validating = {} if hook.sub_resource else {"reinvocationPolicy": "Never"}
+    return {
+        "name": name_of(position),
+        "admissionReviewVersions": ["v1"],
+        "clientConfig": {"url": url, "caBundle": bundle},
+        "failurePolicy": "Ignore",
+        "timeoutSeconds": TIMEOUT,
+        "sideEffects": "None",
+        "namespaceSelector": hook.selector(namespace),
+        "rules": [rule],
+        **validating,
+    }
+
+
+def _probe(control_plane: ControlPlane, namespace: str, last: Hook) -> None:
+    """Make what the webhook is asked about, in dry runs, until it is; and then nothing is left."""
+    pods = f"api/v1/namespaces/{namespace}/pods"
+    metadata = {"name": PROBE, "namespace": namespace}
+    probe = pod(PROBE, nodeSelector={"example.org/nowhere": ""})
+    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
+    where, what = (f"{pods}/{PROBE}/eviction", eviction) if last.sub_resource else (pods, probe)
+    if last.sub_resource:
+        control_plane.request("POST", pods, probe)
+    before = last.requests
+    last.requests = []
+
+    def is_asked() -> bool:
+        # A quota may refuse it; it does so after the webhooks.
+        control_plane.request("POST", f"{where}?dryRun=All", what, fine=(403,))
+        return bool(last.requests)
+
+    try:
+        control_plane.wait_for("the webhooks are asked", is_asked)
+    finally:
+        last.requests = before
+        if last.sub_resource:
+            control_plane.delete("v1", "Pod", PROBE, namespace)
+
+
+class _Server(ThreadingHTTPServer):
+    """Sends reviews to the hooks; while it ``is_probed`` it lets everything pass."""
+
+    daemon_threads = True
+
+    def __init__(self, hooks: Sequence[Hook]) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.hooks = hooks
+        self.is_probed = True
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+
+    def do_POST(self) -> None:
+        hook = self.server.hooks[int(self.path.partition("?")[0].strip("/"))]
+        review = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.server.is_probed:
+            request = json.loads(review)["request"]
+            hook.requests.append(request)
+            self._send(200, responded(request["uid"]))
+            return
+        time.sleep(hook.takes)  # noqa: TID251 - a real webhook has its own clock
+        try:
+            self._send(*hook.answer(review))
+        except ConnectionError:
+            self.close_connection = True
+
+    def _send(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as it is called there
+        """Say nothing."""
