@@ -6,7 +6,6 @@ from typing import Any, Final
 from evenkeel.model import names
 from evenkeel_sandbox.simulator.event_source import SimulatedSchedule
 from tests.kit.restoring import RestoreScene
-from tests.kit.scene import Function
 
 LOOKS: Final = timedelta(seconds=10)
 
@@ -26,7 +25,7 @@ class Autoscaler:
         self.waiting: list[int] = []
         self._scene, self._late, self._room = scene, late, room
         self._due: float | None = None
-        SimulatedSchedule(scene.clock, Function(lambda: self._look), every=LOOKS)
+        SimulatedSchedule(scene.clock, self._look, every=LOOKS)
 
     @property
     def most_at_once(self) -> int:

@@ -6,7 +6,7 @@ and annotations instead. Uids are made from names, so equal calls give equal obj
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -66,8 +66,9 @@ from evenkeel.model.workload import (
     StatefulSetSpec,
 )
 from evenkeel_sandbox.simulator.api.patches import json_patch
+from tests.kit import clocks
 
-NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
+NOW = clocks.NOW
 """When tests take place, unless they say otherwise."""
 
 LONG_AGO = NOW - timedelta(hours=1)

@@ -12,11 +12,12 @@ from evenkeel.model.decision import Decision
 from evenkeel.model.request import Create, Delete, Evict, Patch, Request
 from evenkeel.ports import Clock, Cluster
 from evenkeel.settings import GateSettings, Mode, PlacementSettings, RestoreSettings
+from evenkeel_sandbox.application import Environments
 from evenkeel_sandbox.simulator.api.webhooks import Webhook
 from evenkeel_sandbox.simulator.event_source import SimulatedSchedule
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.webhook import HandlerWebhook
-from tests.kit.scene import CALM, CLUSTER, Function, Scene
+from tests.kit.scene import CALM, CLUSTER, Scene
 
 TOKEN = "0123456789abcdef" * 4
 EVERY = timedelta(minutes=1)
@@ -75,7 +76,9 @@ class RestoreScene(Scene):
                 self.cluster.kill_node(name, timedelta())
 
     def begin(self) -> None:
-        self.restoring = SimulatedSchedule(self.clock, Function(self._restore), every=self._every)
+        self.restoring = SimulatedSchedule(
+            self.clock, Environments(self._restore), every=self._every
+        )
         super().begin()
 
     def split(self, app: str) -> Mapping[str, int]:

@@ -25,11 +25,11 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, Delete, Evict, Patch, Request, Write
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, InterruptionSettings, Mode
 from evenkeel_hosting.memory import InMemoryRecorder
+from evenkeel_sandbox.application import Environments, Wiring
 from evenkeel_sandbox.observer.workloads import Observer
 from evenkeel_sandbox.simulator.auto_scaling import SimulatedAutoScaling
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
-from evenkeel_sandbox.simulator.event_source import SimulatedEventSource, SimulatedSchedule
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
@@ -91,26 +91,6 @@ class TimedRecorder(InMemoryRecorder):
     def decided(self, decision: Decision) -> None:
         super().decided(decision)
         self.times.append(self._seconds())
-
-
-class Function:
-    """A Lambda function: as many environments as events at once, each with a handler of its own.
-
-    An environment that was killed or whose handler raised is not used again; one that is not
-    ``kept`` serves a single event.
-    """
-
-    def __init__(self, build: Callable[[], Handler], *, kept: bool = True) -> None:
-        self._build = build
-        self._idle: list[Handler] = []
-        self._kept = kept
-
-    def __call__(self, event: dict[str, Any], context: object) -> dict[str, Any]:
-        handler = self._idle.pop() if self._idle else self._build()
-        answer = handler(event, context)
-        if self._kept:
-            self._idle.append(handler)
-        return answer
 
 
 class Scene:
@@ -225,10 +205,14 @@ class Scene:
     def begin(self) -> None:
         """Deploy Evenkeel, begin to observe; some calm seconds later the story starts."""
         self.settle()
-        self.marking = SimulatedEventSource(self.clock, self.notices, Function(self._interruption))
-        function = Function(self._handover, kept=self._environments_kept)
-        self.moving = SimulatedEventSource(self.clock, self.wake_ups, function, concurrency=2)
-        self.schedule = SimulatedSchedule(self.clock, function, timeout=HANDOVER_TIMEOUT)
+        wiring = Wiring(
+            self.clock,
+            self.notices,
+            self.wake_ups,
+            Environments(self._interruption),
+            Environments(self._handover, kept=self._environments_kept),
+        )
+        self.marking, self.moving, self.schedule = wiring.marking, wiring.moving, wiring.schedule
         self.clock.start(self._watch)
         self.clock.advance(BEFORE)
         self._begun_at = self.clock.now()

@@ -1,11 +1,8 @@
 """What lies between EC2's events and the functions, with the faults that it may have."""
 
-import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
 
-from evenkeel.handlers import Handler
 from evenkeel.model.notice import WakeUp
 from evenkeel.settings import HANDOVER_TIMEOUT
 from evenkeel_hosting.events import BATCH, Message
@@ -45,23 +42,3 @@ class Line:
 
     def postpone(self, receipt_handle: str, delay: timedelta) -> None:
         self._queue.postpone(receipt_handle, delay)
-
-
-class Containers:
-    """Lambda's containers of one function.
-
-    Each has a handler of its own, with its own identity and memory. An invocation takes an
-    idle one, or a new one; the container of an invocation that dies is not used again.
-    """
-
-    def __init__(self, build: Callable[[str], Handler]) -> None:
-        self._build = build
-        self._idle: list[Handler] = []
-        self._numbers = itertools.count()
-
-    def __call__(self, event: dict[str, Any], context: object) -> dict[str, Any]:
-        idle = self._idle
-        handler = idle.pop() if idle else self._build(f"container-{next(self._numbers)}")
-        answer = handler(event, context)
-        idle.append(handler)
-        return answer

@@ -1,6 +1,7 @@
 """One scene from its beginning to its end: the cluster, EC2, the queues, Evenkeel's functions."""
 
 import contextlib
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,8 +17,9 @@ from evenkeel.model.instance import SPOT, Instance
 from evenkeel.model.node import Node
 from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import List, Selection, Write
-from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, InterruptionSettings, Mode
+from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
 from evenkeel_hosting.memory import InMemoryRecorder
+from evenkeel_sandbox.application import Environments, Wiring
 from evenkeel_sandbox.simulator.api.eviction import evict
 from evenkeel_sandbox.simulator.api.objects import (
     Obj,
@@ -31,7 +33,6 @@ from evenkeel_sandbox.simulator.api.objects import (
 from evenkeel_sandbox.simulator.api.webhooks import Client
 from evenkeel_sandbox.simulator.clock import Process, SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
-from evenkeel_sandbox.simulator.event_source import SimulatedEventSource, SimulatedSchedule
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
@@ -41,7 +42,7 @@ from tests.kit.manifests import PAUSED
 from tests.property import events, levels, manifests
 from tests.property.draining import Draining
 from tests.property.hands import Cause, Deed, Hands, SignedCluster
-from tests.property.plumbing import Containers, ForgetfulQueue, Line
+from tests.property.plumbing import ForgetfulQueue, Line
 from tests.property.scenes import Disturbance, News, NoticePlan, Recovery, Scene, Trouble
 from tests.property.spectator import Life, Spectator
 
@@ -128,9 +129,9 @@ class _World:
         self.line = Line(self.wake_ups)
         self.recorder = InMemoryRecorder()
         self.draining = Draining(self.cluster, self.hands, self.recorder, scene.window)
+        self.numbers = itertools.count()
         self.deaths: dict[str, datetime] = {}
         self.alone_at: datetime | None = None
-        self.sources: Sequence[SimulatedEventSource | SimulatedSchedule] = ()
 
     def play(self) -> Story:
         try:
@@ -156,7 +157,7 @@ class _World:
             alone_at=self.alone_at,
             asked=self.draining.pods,
             forgotten=self.forgotten,
-            errors=[error for source in self.sources for error in source.errors],
+            errors=self.wiring.errors,
             recorder=self.recorder,
         )
 
@@ -196,7 +197,7 @@ class _World:
         signed = SignedCluster(self.cluster, self.hands)
         mode = Mode.OBSERVE if self.scene.observe else Mode.ACT
 
-        def marking(_name: str) -> Handler:
+        def marking() -> Handler:
             return interruption.build(
                 InterruptionSettings(mode=mode, cluster_name=CLUSTER_NAME),
                 signed,
@@ -207,23 +208,19 @@ class _World:
                 self.recorder,
             )
 
-        def moving(name: str) -> Handler:
+        def moving() -> Handler:
             settings = HandoverSettings(
                 mode=mode,
                 cluster_name=CLUSTER_NAME,
-                holder=name,
+                holder=f"environment-{next(self.numbers)}",
                 window=self.scene.window,
             )
             return handover.build(
                 settings, signed, self.instances, self.wake_ups, self.clock, self.recorder
             )
 
-        function = Containers(moving)
-        self.sources = (
-            SimulatedEventSource(self.clock, self.notices, Containers(marking)),
-            SimulatedEventSource(self.clock, self.wake_ups, function, concurrency=2),
-            SimulatedSchedule(self.clock, function, timeout=HANDOVER_TIMEOUT),
-        )
+        handlers = Environments(marking), Environments(moving)
+        self.wiring = Wiring(self.clock, self.notices, self.wake_ups, *handlers)
 
     # What happens.
 
@@ -410,9 +407,9 @@ class _World:
             return
         self.line.is_cut = True
         self.wake_ups.forget()
-        is_marking = dead in self.sources[0].running
+        is_marking = dead in self.wiring.marking.running
         self.alone_at = self.clock.now() + (REDELIVERY if is_marking else timedelta())
-        self._await([each for source in self.sources for each in source.running])
+        self._await(self.wiring.running)
 
     def _await(self, others: Sequence[Process]) -> None:
         """An invocation at work when a message was lost may go on, but no other comes after it."""

@@ -12,7 +12,7 @@ from tests.kit.effort import Effort, measured
 from tests.kit.manifests import resource
 from tests.stories.hostile import objects
 from tests.stories.hostile.objects import Document
-from tests.stories.placement import test_with_controllers
+from tests.stories.placement.controlled import Controlled
 from tests.stories.placement.scene import NAMESPACE, Scene, namespace, pod, workload
 
 STEPS: Final = 2_000
@@ -93,7 +93,7 @@ def test_a_review_has_a_ceiling(
 def test_an_honest_floor_is_exact_beside_a_billion_replicas_that_a_quota_refuses(
     kind: str,
 ) -> None:
-    scene = test_with_controllers.Scene()
+    scene = Controlled()
     quota: Document = resource("ResourceQuota", "small", "greedy", spec={"hard": {"pods": "5"}})
     scene.cluster.apply(namespace("greedy", managed=True), quota)
     scene.settle(1)

@@ -1,76 +1,23 @@
 """The real handler as the simulated API server's webhook, under the controllers' own pods."""
 
-from collections import Counter
-from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from evenkeel.errors import UnavailableError
-from evenkeel.handlers import Handler
-from evenkeel.handlers.placement import build
 from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List
-from evenkeel.ports import Clock, Cluster
-from evenkeel.settings import GateSettings, Mode, PlacementSettings
-from evenkeel_hosting.memory import InMemoryRecorder
-from evenkeel_sandbox.simulator.api.webhooks import Webhook
-from evenkeel_sandbox.simulator.clock import SimulatedClock
-from evenkeel_sandbox.simulator.cluster import SimulatedCluster
-from evenkeel_sandbox.simulator.options import SimulatorOptions
-from evenkeel_sandbox.simulator.webhook import AtOnce, HandlerWebhook, OwnTime
+from evenkeel_sandbox.simulator.webhook import AtOnce, OwnTime
 from tests.kit.manifests import resource
-from tests.stories.placement.scene import NAMESPACE, TOKEN, failing, namespace, workload
-
-KEY = "eks.amazonaws.com/capacityType"
-
-
-class Scene:
-    """Spot and on-demand nodes, a managed namespace, and the webhook at work."""
-
-    def __init__(self, controller_qps: float | None = 20.0) -> None:
-        self.clock = SimulatedClock()
-        options = SimulatorOptions(controller_qps=controller_qps)
-        self.cluster = SimulatedCluster(self.clock, options)
-        self.recorder = InMemoryRecorder()
-        for kind in ("SPOT", "ON_DEMAND"):
-            for number in range(3):
-                metadata = {"name": f"{kind}-{number}".lower(), "labels": {KEY: kind}}
-                self.cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": metadata})
-        self.cluster.apply(namespace(NAMESPACE, managed=True))
-        self.webhook = HandlerWebhook(self.cluster, TOKEN, self.handler)
-        self.end = self.cluster.ask(Webhook(self.webhook))
-
-    def handler(self, cluster: Cluster, clock: Clock) -> Handler:
-        settings = PlacementSettings(mode=Mode.ACT, cluster_name="prod", tokens=(TOKEN,))
-        return build(settings, GateSettings(mode=settings.mode), cluster, clock, self.recorder)
-
-    def settle(self, seconds: float = 30.0) -> None:
-        self.clock.advance(timedelta(seconds=seconds))
-
-    def pods(self) -> list[dict[str, Any]]:
-        return [
-            each
-            for each in self.cluster.objects("Pod", NAMESPACE)
-            if not each["metadata"].get("deletionTimestamp")
-        ]
-
-    def landed(self) -> Mapping[str, int]:
-        """How many pods run on nodes of which capacity type."""
-        return Counter(each["spec"]["nodeName"].rpartition("-")[0] for each in self.pods())
-
-    def told(self) -> Mapping[str, int]:
-        """How many pods were told to go where."""
-        return Counter(
-            each["metadata"]["labels"].get(names.CAPACITY, "nowhere") for each in self.pods()
-        )
+from tests.stories.placement.controlled import Controlled
+from tests.stories.placement.scene import NAMESPACE, failing, workload
 
 
 @pytest.mark.parametrize("controller_qps", [20.0, None])
 def test_a_deployment_lands_exactly_its_floor_on_on_demand(controller_qps: float | None) -> None:
-    scene = Scene(controller_qps)
+    scene = Controlled(controller_qps)
     scene.cluster.apply(workload("Deployment", "web", 20, "30%"))
     scene.settle()
     assert scene.landed() == {"on_demand": 6, "spot": 14}
@@ -78,7 +25,7 @@ def test_a_deployment_lands_exactly_its_floor_on_on_demand(controller_qps: float
 
 
 def test_a_deployment_keeps_exactly_its_floor_over_sizes_and_rollouts() -> None:
-    scene = Scene()
+    scene = Controlled()
     scene.cluster.apply(workload("Deployment", "web", 10, "30%"))
     scene.settle()
     scene.cluster.scale("Deployment", "web", NAMESPACE, 40)
@@ -96,14 +43,14 @@ def test_a_deployment_keeps_exactly_its_floor_over_sizes_and_rollouts() -> None:
 
 
 def test_a_stateful_set_has_its_majority_on_on_demand() -> None:
-    scene = Scene()
+    scene = Controlled()
     scene.cluster.apply(workload("StatefulSet", "db", 5, serviceName="db"))
     scene.settle()
     assert scene.landed() == {"on_demand": 3, "spot": 2}
 
 
 def test_pods_are_made_all_the_same_while_the_webhook_is_down() -> None:
-    scene = Scene()
+    scene = Controlled()
     scene.webhook.down = True
     scene.cluster.apply(workload("Deployment", "web", 4, "2"))
     scene.settle()
@@ -115,7 +62,7 @@ def test_pods_are_made_all_the_same_while_the_webhook_is_down() -> None:
 
 
 def test_an_answer_that_comes_too_late_is_lost_but_its_claim_stays() -> None:
-    scene = Scene()
+    scene = Controlled()
     scene.webhook.slow = timedelta(seconds=4)
     scene.cluster.apply(workload("Deployment", "web", 1, "1"))
     scene.settle(1)
@@ -124,7 +71,7 @@ def test_an_answer_that_comes_too_late_is_lost_but_its_claim_stays() -> None:
 
 
 def test_what_a_quota_refuses_costs_no_place_of_the_floor() -> None:
-    scene = Scene()
+    scene = Controlled()
     quota = resource("ResourceQuota", "small", NAMESPACE, spec={"hard": {"pods": "4"}})
     scene.cluster.apply(quota)
     scene.settle(1)
@@ -137,7 +84,7 @@ def test_what_a_quota_refuses_costs_no_place_of_the_floor() -> None:
 
 
 def test_a_webhook_that_starts_again_in_between_counts_on() -> None:
-    scene = Scene()
+    scene = Controlled()
     scene.cluster.apply(workload("Deployment", "web", 40, "30%"))
     while len(scene.pods()) < 35:
         scene.webhook.restart()
@@ -147,7 +94,7 @@ def test_a_webhook_that_starts_again_in_between_counts_on() -> None:
 
 
 def test_while_the_handler_waits_the_clock_stands_still() -> None:
-    scene = Scene()
+    scene = Controlled()
     began = scene.clock.now()
     scene.cluster.intercept(failing(UnavailableError("silence")))
     time = OwnTime(scene.clock)
@@ -162,7 +109,7 @@ def test_while_the_handler_waits_the_clock_stands_still() -> None:
 
 
 def test_a_webhook_whose_own_requests_fail_places_on_on_demand_in_time() -> None:
-    scene = Scene()
+    scene = Controlled()
 
     def fail_lists(request: Any, proceed: Any) -> Any:
         if isinstance(request, List):
@@ -176,20 +123,20 @@ def test_a_webhook_whose_own_requests_fail_places_on_on_demand_in_time() -> None
     assert scene.recorder.total("PlacementsNotCounted") == 3
 
 
-def grown(scene: Scene) -> None:
+def grown(scene: Controlled) -> None:
     """Ten pods, three of them the floor."""
     scene.cluster.apply(workload("Deployment", "web", 10, "3"))
     scene.settle()
 
 
-def delete(scene: Scene, capacity: str, grace: int = 30) -> None:
+def delete(scene: Controlled, capacity: str, grace: int = 30) -> None:
     """Delete a pod that was told to go there."""
     chosen = (p for p in scene.pods() if p["metadata"]["labels"][names.CAPACITY] == capacity)
     scene.cluster.delete("Pod", next(chosen)["metadata"]["name"], NAMESPACE, grace=grace)
 
 
 def test_while_a_replica_set_grows_its_pods_may_be_a_moment_old() -> None:
-    scene = Scene()
+    scene = Controlled()
     looks: list[bool] = []
 
     def watch(request: Any, proceed: Any) -> Any:
@@ -209,7 +156,7 @@ def test_while_a_replica_set_grows_its_pods_may_be_a_moment_old() -> None:
 @pytest.mark.parametrize("grace", [0, 30])
 def test_the_replacement_of_a_floor_pod_that_is_just_gone_takes_its_place(grace: int) -> None:
     """The API server's cache still shows the one that is gone: for 0.1 s here."""
-    scene = Scene()
+    scene = Controlled()
     grown(scene)
     delete(scene, "on-demand", grace)
     scene.settle()
@@ -219,7 +166,7 @@ def test_the_replacement_of_a_floor_pod_that_is_just_gone_takes_its_place(grace:
 @pytest.mark.parametrize("gap", [0.001, 0.002, 0.004, 0.006, 0.008, 0.012])
 def test_a_floor_that_goes_among_others_one_after_the_other_comes_back(gap: float) -> None:
     """The ReplicaSet's status lags behind by one of them, and looks as if it grew."""
-    scene = Scene()
+    scene = Controlled()
     grown(scene)
     for capacity, wait in (("on-demand", 0.15), ("spot", gap), ("on-demand", 0)):
         delete(scene, capacity)

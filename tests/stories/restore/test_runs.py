@@ -20,10 +20,10 @@ from evenkeel.model.request import Create, List, Patch, Request
 from evenkeel.model.workload import Deployment
 from evenkeel.ports import Reply
 from evenkeel.settings import Mode
+from evenkeel_sandbox.application import Environments
 from evenkeel_sandbox.simulator.event_source import SimulatedSchedule
 from tests.kit.manifests import Manifest, budget, deployment, stateful_set
 from tests.kit.restoring import EVERY, RestoreScene
-from tests.kit.scene import Function
 from tests.stories.restore.conftest import MakeScene
 
 FLOOR_OF_ONE = {names.ON_DEMAND: "1"}
@@ -48,7 +48,7 @@ def most_released(scene: RestoreScene, until: float) -> int:
 def test_two_runs_at_once_begin_one_move(scene: RestoreScene, apart: float) -> None:
     above_its_floor(scene)
     scene.settle(apart)
-    other = SimulatedSchedule(scene.clock, Function(scene._restore), every=EVERY)
+    other = SimulatedSchedule(scene.clock, Environments(scene._restore), every=EVERY)
 
     assert most_released(scene, 300) == 1
 

@@ -19,11 +19,11 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, List, Patch, Request
 from evenkeel.model.spot_rest import SpotRest
 from evenkeel.settings import Mode
+from evenkeel_sandbox.application import Environments
 from evenkeel_sandbox.simulator.event_source import SimulatedSchedule
 from tests.kit.autoscaler import Autoscaler
 from tests.kit.manifests import deployment, quota
 from tests.kit.restoring import EVERY, RestoreScene
-from tests.kit.scene import Function
 
 FLOOR_OF_TWO = {names.ON_DEMAND: "2"}
 HOUR = 3600
@@ -220,7 +220,7 @@ def test_of_two_runs_at_once_one_begins_a_move(scene: RestoreScene, apart: float
     on_on_demand(scene, "web", "api")
     nodes = Autoscaler(scene, supply=False)
     scene.settle(apart)
-    other = SimulatedSchedule(scene.clock, Function(scene._restore), every=EVERY)
+    other = SimulatedSchedule(scene.clock, Environments(scene._restore), every=EVERY)
     scene.run(until=300)
     assert nodes.most_at_once == 1
     assert scene.restoring.errors == other.errors == []

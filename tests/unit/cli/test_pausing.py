@@ -1,5 +1,4 @@
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 import pytest
 
@@ -11,8 +10,7 @@ from evenkeel.ports import Reply
 from evenkeel_cli import pausing
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
-
-NOW = datetime(2026, 11, 21, 6, 0, tzinfo=UTC)
+from tests.kit.clocks import NOW
 
 
 @pytest.fixture

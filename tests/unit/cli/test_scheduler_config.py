@@ -17,7 +17,7 @@ from evenkeel_cli import schedulers
 from evenkeel_extender.store import SELECTIONS
 from tests.kit.certificates import Authority
 from tests.kit.control_plane import ROOT
-from tests.unit.cli.test_webhook import URL, run
+from tests.unit.cli.running import URL, run
 
 FOLDER = ROOT / "manifests" / "scheduler"
 OF_KUBERNETES = {

@@ -6,20 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from evenkeel_cli.main import main
 from tests.kit.certificates import Authority
-
-TOKEN = "0123456789abcdef" * 4
-URL = f"https://10.0.0.1:8443/v1/{TOKEN}"
-
-
-def run(*arguments: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main(list(arguments))
-    code = ended.value.code
-    assert isinstance(code, int)
-    told = capsys.readouterr()
-    return code, told.out, told.err
+from tests.unit.cli.running import TOKEN, URL, run
 
 
 def test_the_configuration_is_filled_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,11 +1,15 @@
-"""The script that builds the control plane, with a `go` that only pretends."""
+"""The script that gets or builds the control plane, with a `go` that only pretends."""
 
+import hashlib
 import subprocess
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+
+from tests.kit.api_server import Handler, Step, answer, refusal, reset, serving
 
 SCRIPT = Path(__file__).resolve().parents[3] / "tools" / "control-plane"
 TOOLS = "etcd kube-apiserver kube-controller-manager kube-scheduler kubectl kwok kwokctl"
@@ -53,6 +57,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
         "GO_LOG": str(tmp_path / "log"),
         "GO_MAKES": MAKES,
+        "EVENKEEL_KUBERNETES_DOWNLOADS": "",
     }
 
 
@@ -86,6 +91,56 @@ def test_it_prints_the_directory_that_holds_every_tool(environment: dict[str, st
     assert sorted(path.name for path in directory.iterdir()) == TOOLS.split()
     assert directory.is_relative_to(environment["XDG_CACHE_HOME"])
     assert "-X k8s.io/component-base/version.gitVersion=v1." in builds(environment)[0]
+
+
+KUBERNETES = [name for name in TOOLS.split() if name.startswith("kube")]
+
+
+def offered(names: Sequence[str], *, spoilt: str = "") -> Step:
+    """A release server with these programs, and the checksum of each beside it."""
+
+    def step(handler: Handler) -> None:
+        name, _, is_sum = handler.path.rpartition("/")[2].partition(".")
+        program = f"downloaded {name}".encode()
+        checksum = hashlib.sha256(program).hexdigest()
+        there = checksum.encode() if is_sum else program + b"!" * (name == spoilt)
+        found = handler.path.startswith("/v1.36.3/bin/linux/amd64/") and name in names
+        (answer(200, there) if found else refusal(404))(handler)
+
+    return step
+
+
+def downloading(environment: dict[str, str], step: Step) -> subprocess.CompletedProcess[str]:
+    with serving() as server:
+        server.script(always=step)
+        return run(environment | {"EVENKEEL_KUBERNETES_DOWNLOADS": server.url})
+
+
+def test_kubernetes_is_downloaded_and_only_the_rest_is_built(environment: dict[str, str]) -> None:
+    done = downloading(environment | {"GO_MAKES": "server kwok kwokctl"}, offered(KUBERNETES))
+    assert done.returncode == 0, done.stderr
+    directory = Path(done.stdout.rstrip("\n"))
+    assert sorted(path.name for path in directory.iterdir()) == TOOLS.split()
+    for name in KUBERNETES:
+        assert (directory / name).read_text() == f"downloaded {name}"
+        assert (directory / name).stat().st_mode & 0o111
+    (build,) = builds(environment)
+    assert build.endswith("etcd/server/v3 sigs.k8s.io/kwok/cmd/kwok sigs.k8s.io/kwok/cmd/kwokctl")
+
+
+@pytest.mark.parametrize("step", [offered(KUBERNETES[:2]), offered([]), reset])
+def test_what_cannot_be_downloaded_is_built(step: Step, environment: dict[str, str]) -> None:
+    done = downloading(environment, step)
+    assert done.returncode == 0, done.stderr
+    assert "has no Kubernetes for us" in done.stderr
+    assert (Path(done.stdout.rstrip("\n")) / "kube-apiserver").read_text() == "#!/bin/sh\n"
+
+
+def test_what_has_another_checksum_is_not_used(environment: dict[str, str]) -> None:
+    done = downloading(environment, offered(KUBERNETES, spoilt="kubectl"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "/kubectl has not the checksum beside it" in done.stderr
+    assert kept(environment) == []
 
 
 def test_the_home_directory_has_the_cache_when_nothing_names_one(

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,9 +13,9 @@ from evenkeel_cli.doctor.aws.functions import Counted, Mapped
 from evenkeel_cli.doctor.aws.queues import Attributes
 from evenkeel_cli.doctor.aws.rules import Found, Rule
 from evenkeel_cli.doctor.findings import Verdict
+from tests.kit.clocks import NOW
 from tests.unit.cli.doctor.checking import BROKEN, FINE, UNKNOWN, check
 
-NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 QUEUE = "arn:aws:sqs:eu-central-1:123456789012:notices"
 RULES = [f"arn:aws:events:eu-central-1:123456789012:rule/{name}" for name in ("notice", "state")]
 

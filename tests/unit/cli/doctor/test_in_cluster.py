@@ -31,9 +31,8 @@ from evenkeel_cli.doctor.unasked import Counts
 from evenkeel_cli.doctor.webhook import Place, Tried
 from evenkeel_cli.explain.drainers import Drainer
 from evenkeel_cli.pausing import Pause
+from tests.kit.clocks import NOW
 from tests.unit.cli.doctor.checking import BROKEN, FINE, NOT_LOOKED, UNKNOWN, check
-
-NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
 
 def test_a_pause_breaks_the_chain() -> None:
@@ -246,8 +245,8 @@ URL = Place("example.com", 443, "")
 @pytest.mark.parametrize(
     ("seen", "verdict", "said"),
     [
-        (Seen(until=NOW + timedelta(days=8)), FINE, "until 2026-12-01"),
-        (Seen(until=NOW + timedelta(days=6)), BROKEN, "ends on 2026-11-29"),
+        (Seen(until=NOW + timedelta(days=8)), FINE, "until 2026-11-29"),
+        (Seen(until=NOW + timedelta(days=6)), BROKEN, "ends on 2026-11-27"),
         (Seen(distrust="self-signed certificate"), BROKEN, "self-signed certificate"),
         (Seen(silence="timed out"), NOT_LOOKED, "timed out"),
     ],
@@ -275,7 +274,7 @@ def test_reviews_without_an_answer_are_counted_by_the_api_server() -> None:
 
 
 def test_few_reviews_may_go_unanswered() -> None:
-    check(unasked.judge("a.dev", Counts(200, 3), NOW), BROKEN, "3 of 200 calls since 2026-11-23")
+    check(unasked.judge("a.dev", Counts(200, 3), NOW), BROKEN, "3 of 200 calls since 2026-11-21")
     check(unasked.judge("a.dev", Counts(200, 2), None), FINE, "2 of 200 calls")
     check(unasked.judge("a.dev", Counts(), None), FINE, "0 of 0 calls")
 

@@ -17,7 +17,8 @@ from evenkeel_cli.aws.eks import Described
 from evenkeel_cli.install.build import Build, Piece
 from evenkeel_cli.install.site import Place, Site
 from tests.kit.api_server import HandClock
-from tests.unit.cli.install.keeping import NOW, REGION, STACK
+from tests.kit.clocks import NOW
+from tests.unit.cli.install.keeping import REGION, STACK
 from tests.unit.cli.install.killing import WRITES
 
 ACCOUNT = "123456789012"

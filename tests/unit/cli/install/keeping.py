@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, cast
 
 from botocore.exceptions import ClientError
@@ -13,8 +12,8 @@ from evenkeel_cli.install.objects import Objects, title
 from evenkeel_cli.install.site import Place, Site
 from evenkeel_cli.manifests import Manifest
 from tests.kit.api_server import HandClock
+from tests.kit.clocks import NOW
 
-NOW = datetime.fromisoformat("2026-11-23T12:00:00Z")
 REGION = "eu-central-1"
 STACK = "evenkeel-prod"
 

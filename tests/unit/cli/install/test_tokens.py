@@ -14,7 +14,8 @@ from evenkeel_cli.install.hooks import Answering, Asked
 from evenkeel_cli.install.objects import Change, title
 from evenkeel_cli.install.tokens import rotation
 from evenkeel_cli.manifests import Manifest
-from tests.unit.cli.install.keeping import NOW, Account, BreakError, Kept, a_site, a_stack
+from tests.kit.clocks import NOW
+from tests.unit.cli.install.keeping import Account, BreakError, Kept, a_site, a_stack
 
 OLD = "0" * 64
 URL = "https://abc.execute-api.eu-central-1.amazonaws.com/v1/"

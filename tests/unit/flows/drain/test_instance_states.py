@@ -1,6 +1,6 @@
 """What is kept of EC2's answers, and for how long."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -9,9 +9,9 @@ from evenkeel.flows.drain.kept import InstanceStates
 from evenkeel.model.instance import Instance
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
+from tests.kit.clocks import NOW
 from tests.unit.flows.drain.later import Later, questions
 
-NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ONE = "i-00000000000000001"
 
 

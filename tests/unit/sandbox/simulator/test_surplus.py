@@ -1,14 +1,13 @@
 """Which pods a ReplicaSet deletes first: each rule of the order, and which rule comes first."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from evenkeel_sandbox.simulator.api.objects import Obj, stamp
 from evenkeel_sandbox.simulator.controllers.surplus import surplus
-
-NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+from tests.kit.clocks import NOW
 
 
 def pod(name: str, **traits: Any) -> Obj:
