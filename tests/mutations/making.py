@@ -6,6 +6,7 @@ Prints the mutants as a JSON list: module, its text, and the first line that dif
 as it was and as it is.
 """
 
+import ast
 import json
 import re
 import sys
@@ -53,13 +54,22 @@ def mutants(module: str) -> Iterator[dict[str, str | int]]:
             text = mutate_code(source, operator, place)
             if text is None:
                 break
-            if text not in seen and _kept(text) == _kept(source):
+            if text not in seen and _kept(text) == _kept(source) and _is_python(text):
                 seen.add(text)
                 yield {"module": module, "text": text, **_difference(source, text)}
 
 
 def _kept(text: str) -> list[str]:
     return KEPT.findall(text)
+
+
+def _is_python(text: str) -> bool:
+    """Whether it compiles: `case int() & float()` does not."""
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
 
 
 def _difference(before: str, after: str) -> dict[str, str | int]:

@@ -33,7 +33,7 @@ MOST = 2 << 30
 BROKEN = 9
 """How a fork exits that could not try its mutant."""
 
-OPTIONS = ("-qq", "-s", "-x", "-p", "no:cacheprovider", "--hypothesis-profile=ci")
+OPTIONS = ("-qq", "-s", "-x", "--tb=no", "--assert=plain", "-p", "no:cacheprovider", "--hypothesis-profile=ci")
 """The profile is hypothesis's own: no chance, and nothing kept from one mutant to the next."""
 
 
@@ -164,7 +164,7 @@ class _Trial:
         if status == 0:
             self.survivors.append(mutant)
         elif os.waitstatus_to_exitcode(status) == BROKEN:
-            raise RuntimeError(f"could not be tried: {mutant}")
+            raise RuntimeError(f"{mutant.module}:{mutant.line} could not be tried: {mutant.after}")
 
 
 def _end(folder: str, mutant: Mutant, items: Sequence[pytest.Item] | None) -> Never:

@@ -96,6 +96,7 @@ def test_a_floor_is_counted_of_the_controllers_pods(found: Share, counted: Count
 
 def test_a_floor_that_cannot_be_read_counts_as_the_default_and_is_told() -> None:
     found = share(FOUR, "most")
+    assert isinstance(found.verdict, Chosen)
     assert found.verdict.reason == "NoFloor"
     assert "most" in found.floor.problem
 

@@ -26,7 +26,7 @@ from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
 from evenkeel.model.meta import LabelSelector
-from evenkeel.model.request import Patch
+from evenkeel.model.request import Operation, Patch
 from evenkeel.model.template import Rather, Written
 from tests.kit import builders
 from tests.kit.builders import NOW
@@ -80,8 +80,8 @@ def workload(own: dict[str, Any], *, stateful: bool = False) -> Workload:
 
 def paths(patch: Patch, *operations: str) -> list[str]:
     """Of some operations."""
-    assert not isinstance(patch.body, dict)
-    return [each.path for each in patch.body if each.op in operations]
+    made = [each for each in patch.body if isinstance(each, Operation)]
+    return [each.path for each in made if each.op in operations]
 
 
 def written(of: Workload, form: Form, key: str = KEY) -> Written:
