@@ -39,9 +39,9 @@ OPERATORS = (
     *(f"ReplaceBinaryOperator_{a}_{b}" for a, b in ARITHMETIC),
 )
 
-KEPT = re.compile(r"frozen=True|kw_only=True|\*,|^type .+", re.MULTILINE)
-"""What is not broken: mypy sees to values that are frozen, to what is called by name, and to types
-that have a name, which Python does not look into."""
+KEPT = re.compile(r"frozen=True|kw_only=True|slots=True|\*,|^type .+", re.MULTILINE)
+"""What is not broken. Mypy sees to values that are frozen, to what is called by name, to fields
+that there are not, and to types with a name, which Python never looks into."""
 
 
 def mutants(module: str) -> Iterator[dict[str, str | int]]:

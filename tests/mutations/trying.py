@@ -33,7 +33,10 @@ MOST = 2 << 30
 BROKEN = 9
 """How a fork exits that could not try its mutant."""
 
-OPTIONS = ("-qq", "-s", "-x", "--tb=no", "--assert=plain", "-p", "no:cacheprovider", "--hypothesis-profile=ci")
+OPTIONS = (
+    *("-qq", "-s", "-x", "--tb=no", "--assert=plain", "-p", "no:cacheprovider"),
+    "--hypothesis-profile=ci",
+)
 """The profile is hypothesis's own: no chance, and nothing kept from one mutant to the next."""
 
 

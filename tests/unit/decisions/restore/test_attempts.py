@@ -140,7 +140,7 @@ def test_before_any_is_begun_that_is_noted_and_only_one_of_two_runs_can() -> Non
     assert (lease.name, lease.namespace) == ("evenkeel-move-rest", "evenkeel-system")
     found = SpotRest.of(lease, NOW)
     assert (found.since, found.begun, found.failures) == (NOW, NOW, 0)
-    again = made(web(), rest=SpotRest.of(lease, NOW))
+    again = plan(at(NOW + MINUTE / 3, web(), rest=found))
     assert (begun(again), again.rest) == ([], None), "a run that begins now waits for the other's"
     later = plan(at(NOW + MINUTE, web(), rest=found)).rest
     noted = SpotRest.of(stored(later, lease), NOW + MINUTE)
