@@ -112,11 +112,11 @@ STATES ?= 100000
 walk: venv ## Walk a small world's states: make walk PODS=3 STATES=100000
 	@$(PYTHON) -m tests.property.walk $(PODS) $(STATES)
 
-# Hours, and no part of test. ONLY=decisions/floor takes one package.
+# An hour on two cores, and no part of test. ONLY=decisions/floor takes one package.
 .PHONY: mutations
 mutations: venv venv-mutations ## Break the layer in many ways and see tests fail: ONLY=decisions/floor
 	$(PYTHON) -m tests.property.mutations $(ONLY)
-	.venv-mutations/bin/python -m tests.mutations $(PYTHON) $(or $(ONLY),decisions)
+	$(PYTHON) -m tests.mutations $(or $(ONLY),decisions)
 
 .PHONY: trace
 trace: venv ## Follow a small story through the modules

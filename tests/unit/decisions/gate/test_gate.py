@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evenkeel.decisions.gate import gate
-from evenkeel.decisions.gate.gate import LONGEST_RETRY, SHORTEST_RETRY, TOO_CLOSE, GatedPod
+from evenkeel.decisions.gate.gate import SHORTEST_RETRY, GatedPod
 from evenkeel.decisions.gate.scope import Evictor
 from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
 from evenkeel.model import names
@@ -48,6 +48,19 @@ def away(
     return [builders.pod(name, of=replica_set, released=release, **options) for name in pods]
 
 
+def moved(replica_set: ReplicaSet, **options: Any) -> Pod:
+    """A pod that restore released."""
+    release = builders.release(
+        replica_set, reason=ReleaseReason.RESTORE, deadline=NOW + 3 * PATIENCE, **options
+    )
+    return builders.pod("a", of=replica_set, released=release)
+
+
+def rested(until: float) -> Deployment:
+    """One that rests until so many seconds from now."""
+    return builders.deployment(annotations=builders.cooldown(1, NOW + seconds(until)))
+
+
 def asked(  # what matters in a test is said by name
     replica_set: ReplicaSet,
     pods: Sequence[Pod],
@@ -60,6 +73,7 @@ def asked(  # what matters in a test is said by name
     waited: timedelta = timedelta(),
     deployment: Deployment | None = None,
     now: datetime = NOW,
+    evictor: Evictor = KUBECTL,
 ) -> Verdict:
     """The verdict about one of the pods."""
     census = builders.census(
@@ -80,7 +94,12 @@ def asked(  # what matters in a test is said by name
         waited=waited,
         patience=PATIENCE,
     )
-    return gate.decide(found, KUBECTL)
+    return gate.decide(found, evictor)
+
+
+def passed(verdict: Verdict) -> tuple[str, bool] | None:
+    """Why an eviction passes, and whether with a warning; None if it is deferred."""
+    return (verdict.reason, verdict.warning) if isinstance(verdict, Allowed) else None
 
 
 # A pod whose owner asks for evictions in the background.
@@ -103,15 +122,6 @@ def test_whose_owner_asks_for_it_is_told_that_the_eviction_goes_on_by_itself(
     assert (is_told, verdict.retry_after == timedelta()) == (bool(notes), bool(notes))
 
 
-def test_one_that_waits_for_its_turn_has_to_ask_again_whatever_its_owner_asks_for() -> None:
-    replica_set = web()
-    pods = [*owned(replica_set, "a", annotations=BACKGROUND), *owned(replica_set, "b")]
-    verdict = asked(replica_set, pods, has_room=False)
-    assert isinstance(verdict, Deferred)
-    assert "evacuation" not in verdict.message
-    assert verdict.retry_after >= SHORTEST_RETRY
-
-
 def test_a_replaced_pod_passes_whatever_its_owner_asks_for() -> None:
     replica_set = web()
     pods = [*away(replica_set, "a", annotations=BACKGROUND), *owned(replica_set, "b", "c")]
@@ -129,6 +139,7 @@ def test_an_eviction_brings_the_replacement_first() -> None:
     assert (verdict.reason, verdict.retry_after) == ("Released", SHORTEST_RETRY)
     assert verdict.step is not None
     assert verdict.step.verb is Verb.RELEASE
+    assert verdict.step.message.startswith("alice asks to evict it: ")
     released = patched(pods[0], verdict.step.write)
     note = release_on(released)
     assert released.released
@@ -140,20 +151,10 @@ def test_an_eviction_brings_the_replacement_first() -> None:
 def test_a_user_whose_name_has_no_end_is_noted_all_the_same() -> None:
     replica_set = web()
     pods = owned(replica_set, "a", "b")
-    census = builders.census(replica_set, owned=pods)
-    found = GatedPod(pod=pods[0], census=census, patience=PATIENCE)
-    verdict = gate.decide(found, Evictor(username="a" * 10_000))
+    verdict = asked(replica_set, pods, evictor=Evictor(username="a" * 10_000))
     assert isinstance(verdict, Deferred)
     assert verdict.step is not None
     assert release_on(patched(pods[0], verdict.step.write)).asked_by == "a" * 253
-
-
-def test_the_release_says_who_asked_for_the_eviction() -> None:
-    replica_set = web()
-    verdict = asked(replica_set, owned(replica_set, "a", "b"))
-    assert isinstance(verdict, Deferred)
-    assert verdict.step is not None
-    assert verdict.step.message.startswith("alice asks to evict it: ")
 
 
 def test_karpenter_reckons_no_room_for_a_pod_whose_replacement_it_reckons() -> None:
@@ -167,62 +168,54 @@ def test_karpenter_reckons_no_room_for_a_pod_whose_replacement_it_reckons() -> N
 
 
 @pytest.mark.parametrize(
-    ("options", "reason", "warning"),
+    ("replica_set", "options", "reason", "warning"),
     [
         pytest.param(
+            web(),
             {"held": [builders.budget(healthy=1, demanded=2)]},
             "BudgetHolds",
             False,
             id="a budget is in trouble",
         ),
         pytest.param(
-            {
-                "deployment": builders.deployment(
-                    annotations=builders.cooldown(1, NOW + seconds(60))
-                )
-            },
-            "CoolingDown",
-            True,
-            id="its workload rests",
+            web(), {"deployment": rested(60)}, "CoolingDown", True, id="its workload rests"
         ),
+        pytest.param(
+            web(failure="quota"), {}, "CannotBeReplaced", True, id="no replacement can be made"
+        ),
+        pytest.param(web(0), {}, "NotWanted", False, id="nobody wants the pod"),
     ],
 )
 def test_an_eviction_passes_at_once_when(
-    options: Mapping[str, Any], reason: str, *, warning: bool
+    replica_set: ReplicaSet, options: Mapping[str, Any], reason: str, *, warning: bool
 ) -> None:
+    verdict = asked(replica_set, owned(replica_set, "a", "b"), **options)
+    assert passed(verdict) == (reason, warning)
+    assert ("deployment default/web" in verdict.message) is (reason == "CoolingDown")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"deployment": rested(0)}, {"dooms": HINTED}],
+    ids=["its workload has rested", "its node has a recommendation"],
+)
+def test_an_eviction_brings_the_replacement_first_though(options: Mapping[str, Any]) -> None:
     replica_set = web()
     verdict = asked(replica_set, owned(replica_set, "a", "b"), **options)
-    assert isinstance(verdict, Allowed)
-    assert (verdict.reason, verdict.warning) == (reason, warning)
-
-
-def test_an_eviction_passes_with_a_warning_when_no_replacement_can_be_made() -> None:
-    replica_set = web(failure="exceeded quota")
-    verdict = asked(replica_set, owned(replica_set, "a", "b"))
-    assert isinstance(verdict, Allowed)
-    assert (verdict.reason, verdict.warning) == ("CannotBeReplaced", True)
-
-
-def test_an_eviction_passes_when_nobody_wants_the_pod() -> None:
-    replica_set = web(0)
-    verdict = asked(replica_set, owned(replica_set, "a"))
-    assert isinstance(verdict, Allowed)
-    assert verdict.reason == "NotWanted"
-
-
-def test_a_cooldown_that_is_over_holds_nothing_up() -> None:
-    replica_set = web()
-    rested = builders.deployment(annotations=builders.cooldown(1, NOW))
-    verdict = asked(replica_set, owned(replica_set, "a", "b"), deployment=rested)
     assert isinstance(verdict, Deferred)
-    assert verdict.step is not None
+    assert verdict.reason == "Released"
 
 
-def test_beyond_the_window_an_eviction_waits_for_its_turn() -> None:
+@pytest.mark.parametrize("notes", [{}, BACKGROUND], ids=["not annotated", "in the background"])
+def test_beyond_the_window_an_eviction_waits_for_its_turn_and_has_to_be_asked_for_again(
+    notes: Mapping[str, str],
+) -> None:
     replica_set = web()
-    verdict = asked(replica_set, owned(replica_set, "a", "b"), has_room=False)
+    pods = [*owned(replica_set, "a", annotations=notes), *owned(replica_set, "b")]
+    verdict = asked(replica_set, pods, has_room=False)
     assert isinstance(verdict, Deferred)
     assert (verdict.reason, verdict.in_turn) == ("WindowFull", True)
+    assert (verdict.message, verdict.retry_after) == (gate.WINDOW_FULL, seconds(5))
     assert verdict.step is not None
     assert verdict.step.verb is Verb.WAIT
 
@@ -230,6 +223,7 @@ def test_beyond_the_window_an_eviction_waits_for_its_turn() -> None:
 @pytest.mark.parametrize(
     ("later", "verb"),
     [
+        pytest.param(0, None, id="that is noted"),
         pytest.param(1, None, id="it waits"),
         pytest.param(299, None, id="it still waits"),
         pytest.param(300, Verb.RELEASE, id="its time is over"),
@@ -284,49 +278,30 @@ def test_a_pod_waits_on_while_the_window_may_not_be_exceeded() -> None:
     assert verdict.reason == "WindowFull"
 
 
-def test_the_last_pod_of_a_workload_is_released_beyond_the_window() -> None:
+@pytest.mark.parametrize("released", [False, True])
+def test_the_last_pod_of_a_workload_is_released_beyond_the_window(*, released: bool) -> None:
     replica_set = web(1)
-    verdict = asked(replica_set, owned(replica_set, "a"), has_room=False)
-    assert isinstance(verdict, Deferred)
-    assert verdict.step is not None
+    pods = [*owned(replica_set, "a"), *(away(replica_set, "b") if released else [])]
+    verdict = asked(replica_set, pods, has_room=False)
+    assert verdict.reason == ("WindowFull" if released else "Released")
 
 
 # A pod that is released.
 
 
-def test_a_released_pod_waits_for_its_replacement() -> None:
-    replica_set = web()
-    pods = [
-        *away(replica_set, "a"),
-        *owned(replica_set, "b"),
-        *owned(replica_set, "new", ready=False),
-    ]
-    verdict = asked(replica_set, pods)
-    assert isinstance(verdict, Deferred)
-    assert (verdict.reason, verdict.step) == ("ReplacementPending", None)
-
-
 def test_a_released_pod_passes_once_its_replacement_is_available() -> None:
     replica_set = web()
     verdict = asked(replica_set, [*away(replica_set, "a"), *owned(replica_set, "b", "new")])
+    assert passed(verdict) == ("ReplacementAvailable", False)
     assert isinstance(verdict, Allowed)
-    assert (verdict.reason, verdict.warning) == ("ReplacementAvailable", False)
+    assert verdict.counted
 
 
 def test_a_pod_that_restore_moves_passes_wherever_its_replacement_is() -> None:
     replica_set = web(1)
-    move = builders.release(
-        replica_set,
-        reason=ReleaseReason.RESTORE,
-        deadline=NOW + PATIENCE,
-        target=Capacity.SPOT,
-        wanted=1,
-    )
-    moved = builders.pod("a", of=replica_set, released=move)
-    pods = [moved, *owned(replica_set, "b")]
+    pods = [moved(replica_set, target=Capacity.SPOT, wanted=1), *owned(replica_set, "b")]
     verdict = asked(replica_set, pods, now=NOW + seconds(10))
-    assert isinstance(verdict, Allowed)
-    assert verdict.reason == "ReplacementAvailable"
+    assert passed(verdict) == ("ReplacementAvailable", False)
 
 
 @pytest.mark.parametrize(
@@ -343,10 +318,17 @@ def test_a_pod_that_was_released_and_is_not_counted_as_that_is_not_released_agai
     replica_set = web()
     (pod,) = away(replica_set, "a")
     census = builders.census(replica_set, owned=owned(replica_set, "b", "new"))
-    found = GatedPod(pod=pod, census=census, waited=seconds(waited), patience=PATIENCE)
+    found = GatedPod(
+        pod=pod,
+        census=census,
+        has_room=True,
+        may_exceed=True,
+        waited=seconds(waited),
+        patience=PATIENCE,
+    )
     verdict = gate.decide(found, KUBECTL)
+    assert passed(verdict) == (("PatienceOver", True) if allowed else None)
     assert verdict.reason == ("PatienceOver" if allowed else "Changed")
-    assert isinstance(verdict, Allowed) is allowed
 
 
 def test_of_two_released_pods_with_one_replacement_only_the_first_to_leave_passes() -> None:
@@ -368,34 +350,30 @@ def test_a_drainer_asks_again_less_and_less_often_but_before_patience_is_over(
     pods = [*away(replica_set, "a"), *owned(replica_set, "b")]
     verdict = asked(replica_set, pods, now=NOW + seconds(waited))
     assert isinstance(verdict, Deferred)
+    assert (verdict.reason, verdict.step) == ("ReplacementPending", None)
     assert verdict.retry_after == seconds(told)
-    assert SHORTEST_RETRY <= verdict.retry_after <= LONGEST_RETRY
 
 
-def test_once_patience_is_over_an_eviction_passes_with_a_warning() -> None:
-    replica_set = web()
-    pods = [*away(replica_set, "a"), *owned(replica_set, "b")]
-    verdict = asked(replica_set, pods, now=NOW + PATIENCE)
-    assert isinstance(verdict, Allowed)
-    assert (verdict.reason, verdict.warning) == ("PatienceOver", True)
-
-
-def test_a_pod_that_is_put_back_any_moment_is_not_let_go_meanwhile() -> None:
+@pytest.mark.parametrize(("before", "let_go"), [(3.1, True), (3, False), (0.1, False)])
+def test_a_pod_that_is_put_back_any_moment_is_not_let_go_meanwhile(
+    before: float, *, let_go: bool
+) -> None:
     replica_set = web()
     pods = [*away(replica_set, "a"), *owned(replica_set, "b", "new")]
-    verdict = asked(replica_set, pods, now=NOW + PATIENCE - TOO_CLOSE)
-    assert isinstance(verdict, Deferred)
+    verdict = asked(replica_set, pods, now=NOW + PATIENCE - seconds(before))
+    assert isinstance(verdict, Allowed) is let_go
 
 
-def test_a_move_of_restore_is_not_waited_for_longer_than_patience() -> None:
+@pytest.mark.parametrize("by_restore", [False, True])
+def test_once_patience_is_over_an_eviction_passes_with_a_warning(*, by_restore: bool) -> None:
     replica_set = web()
-    release = builders.release(
-        replica_set, reason=ReleaseReason.RESTORE, deadline=NOW + timedelta(minutes=15)
-    )
-    moved = builders.pod("a", of=replica_set, released=release)
-    pods = [moved, *owned(replica_set, "b")]
-    assert isinstance(asked(replica_set, pods, now=NOW + PATIENCE), Allowed)
-    assert isinstance(asked(replica_set, pods, now=NOW + PATIENCE - seconds(1)), Deferred)
+    (pod,) = [moved(replica_set)] if by_restore else away(replica_set, "a")
+    pods = [pod, *owned(replica_set, "b")]
+    assert passed(asked(replica_set, pods, now=NOW + PATIENCE - seconds(1))) is None
+    verdict = asked(replica_set, pods, now=NOW + PATIENCE)
+    assert passed(verdict) == ("PatienceOver", True)
+    assert isinstance(verdict, Allowed)
+    assert not verdict.counted
 
 
 # A pod on a node with a notice.
@@ -411,8 +389,7 @@ def test_on_a_dying_node_an_eviction_waits_for_the_forced_one(*, released: bool)
     after = asked(replica_set, pods, dooms=DYING, now=evict_by)
     assert isinstance(before, Deferred)
     assert (before.reason, before.step) == ("NodeDoomed", None)
-    assert isinstance(after, Allowed)
-    assert (after.reason, after.warning) == ("LastMoment", True)
+    assert passed(after) == ("LastMoment", True)
 
 
 IN_AN_HOUR = {"n1": builders.notice(deadline=NOW + timedelta(hours=1))}
@@ -434,20 +411,11 @@ def test_on_a_node_that_dies_late_an_eviction_waits_for_its_patience_at_most(
     after = asked(replica_set, noted, dooms=IN_AN_HOUR, now=NOW + PATIENCE)
     assert isinstance(before, Deferred)
     assert (before.reason, before.step, before.retry_after) == ("NodeDoomed", None, seconds(1))
-    assert isinstance(after, Allowed)
-    assert (after.reason, after.warning) == ("PatienceOver", True)
+    assert passed(after) == ("PatienceOver", True)
 
 
 def test_an_eviction_has_no_patience_anew_when_its_node_turns_out_to_die() -> None:
     replica_set = web()
     pods = [*away(replica_set, "a"), *owned(replica_set, "b", node="good")]
     verdict = asked(replica_set, pods, dooms=IN_AN_HOUR, now=NOW + PATIENCE)
-    assert isinstance(verdict, Allowed)
-    assert verdict.reason == "PatienceOver"
-
-
-def test_on_a_node_with_a_recommendation_an_eviction_brings_the_replacement_first() -> None:
-    replica_set = web()
-    verdict = asked(replica_set, owned(replica_set, "a", "b"), dooms=HINTED)
-    assert isinstance(verdict, Deferred)
-    assert verdict.step is not None
+    assert passed(verdict) == ("PatienceOver", True)

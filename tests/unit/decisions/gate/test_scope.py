@@ -10,14 +10,17 @@ from evenkeel.decisions.gate.scope import Evictor, passes_by_itself, passes_by_p
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.meta import Metadata
+from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from tests.kit import builders
 
 OWNED = builders.owner(builders.replica_set())
 HANDOVER = Route(way=Way.HANDOVER, reason=Reason.MAKE_BEFORE_BREAK, message="")
-LEFT = Route(
-    way=Way.RATIONED, reason=Reason.HANDOVER_NEVER, message="its owner forbids two at once"
-)
+
+
+def left(message: str) -> Route:
+    return Route(way=Way.RATIONED, reason=Reason.HANDOVER_NEVER, message=message)
+
 
 GATED, MANAGED = {names.GATE: "true"}, {names.MANAGED: "true"}
 
@@ -59,42 +62,30 @@ def test_a_namespace_is_gated_by_its_label(
     assert (passes.reason if passes is not None else None) == reason
 
 
-def test_a_pod_that_serves_is_gated() -> None:
-    assert passes_by_itself(builders.pod(), OWNED, HANDOVER) is None
-
-
-def test_an_owner_takes_a_workload_out_of_the_gate() -> None:
-    off = {names.GATE: "false"}
-    owner = builders.owner(builders.replica_set(), builders.deployment(annotations=off))
-    passes = passes_by_itself(builders.pod(), owner, HANDOVER)
-    assert passes is not None
-    assert passes.reason == "NotGated"
+OFF = builders.owner(builders.replica_set(), builders.deployment(annotations={names.GATE: "false"}))
 
 
 @pytest.mark.parametrize(
-    ("pod", "reason"),
+    ("pod", "owner", "reason"),
     [
-        (builders.pod(ready=False), "NotReady"),
-        (builders.pod(phase="Succeeded"), "AlreadyLeaving"),
-        (builders.pod(leaving=True), "AlreadyLeaving"),
+        (builders.pod(), OWNED, None),
+        (builders.pod(), OFF, "NotGated"),
+        (builders.pod(ready=False), OWNED, "NotReady"),
+        (builders.pod(phase="Succeeded"), OWNED, "AlreadyLeaving"),
+        (builders.pod(leaving=True), OWNED, "AlreadyLeaving"),
+        (builders.pod(), Owner(kind="ReplicaSet"), "NotWanted"),
     ],
 )
-def test_a_pod_that_serves_nobody_is_not_waited_for(pod: object, reason: str) -> None:
-    passes = passes_by_itself(pod, OWNED, HANDOVER)  # type: ignore[arg-type] # a Pod
-    assert passes is not None
-    assert passes.reason == reason
-
-
-@pytest.mark.parametrize(
-    ("owner", "way", "reason"),
-    [
-        (OWNED, LEFT, "HandoverNever"),
-        (Owner(kind="ReplicaSet"), HANDOVER, "NotWanted"),
-    ],
-)
-def test_a_pod_without_a_handover_goes_as_without_the_gate(
-    owner: Owner, way: Route, reason: str
+def test_a_pod_is_gated_that_serves_and_whose_owner_does_not_take_it_out_of_the_gate(
+    pod: Pod, owner: Owner, reason: str | None
 ) -> None:
-    passes = passes_by_itself(builders.pod(), owner, way)
+    passes = passes_by_itself(pod, owner, HANDOVER)
+    assert (passes and (passes.reason, passes.warning)) == (reason and (reason, False))
+
+
+@pytest.mark.parametrize("message", ["forbidden: two at once", "forbidden"])
+def test_a_pod_without_a_handover_goes_as_without_the_gate(message: str) -> None:
+    passes = passes_by_itself(builders.pod(), OWNED, left(message))
     assert passes is not None
-    assert (passes.reason, passes.warning) == (reason, False)
+    assert (passes.reason, passes.warning) == ("HandoverNever", False)
+    assert passes.message == "it goes without a replacement: forbidden"

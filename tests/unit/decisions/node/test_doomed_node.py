@@ -261,6 +261,7 @@ def test_the_answers_are_30_s_apart_whenever_the_plan_is_made() -> None:
         unlisted(LISTED_NO_MORE), now=LISTED_NO_MORE + seconds(300), ordinals_left=True
     )
     assert decided(at) == [(Verb.WAIT, "InstanceUnlisted")]
+    assert plan(at)[0][0].until == LISTED_NO_MORE + seconds(30)
 
 
 @pytest.mark.parametrize("late", [0, 59, 60, 3600])
@@ -439,6 +440,7 @@ def test_a_hint_becomes_certain_whatever_ec2_says(state: str | None, *, cordoned
     assert not before.over
     (step,) = plan(before)[0]
     assert (step.verb, step.reason, step.until) == (Verb.MARK, "ScheduledChange", notice.ends_at)
+    assert step.warning
     certain = mark.read(patched(before.node, step.write))
     assert certain is not None
     assert (certain.is_hint, certain.deadline, certain.ends_at) == (False, notice.ends_at, None)

@@ -1,6 +1,6 @@
 """A notice is believed of an instance only where EC2 says that it can be true of it."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import pytest
 
@@ -12,14 +12,14 @@ from evenkeel.decisions.notice import (
     scheduled_change,
     state_change,
 )
-from evenkeel.decisions.notice.concern import LAG, doubt
+from evenkeel.decisions.notice.concern import doubt
 from evenkeel.decisions.notice.result import Again, Done, Result
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, Notice, NoticeKind
 from tests.kit import builders
-from tests.kit.builders import NOW
+from tests.kit.builders import NOW, seconds
 
 ID = "i-0123456789abcdef0"
 SPOT_NODE, OTHER_NODE = builders.node(), builders.node(spot=False)
@@ -84,10 +84,10 @@ def test_a_state_change_waits_for_ec2_to_agree_and_is_refused_when_it_does_not(s
     known = instance(state, "spot")
     early, late = (
         doubted(NoticeKind.STATE_CHANGE, state_change.KIND.concerns, known, now=NOW + after)
-        for after in (LAG - timedelta(milliseconds=1), LAG)
+        for after in (seconds(29.999), seconds(30))
     )
     assert isinstance(early, Again)
-    assert early.until == NOW + LAG
+    assert early.until == NOW + seconds(30)
     assert isinstance(late, Done)
     assert early.reason == late.decision.reason == "InstanceRunning"
     assert state in early.message
@@ -96,7 +96,7 @@ def test_a_state_change_waits_for_ec2_to_agree_and_is_refused_when_it_does_not(s
 def test_a_state_change_is_not_believed_of_a_spot_node_where_ec2_does_not_answer() -> None:
     unproven = doubted(NoticeKind.STATE_CHANGE, state_change.KIND.concerns, None)
     assert isinstance(unproven, Again)
-    assert unproven.reason == "NoAnswerFromEc2"
+    assert (unproven.reason, unproven.delay) == ("NoAnswerFromEc2", seconds(2))
 
 
 RESERVED = capacity_reservation.KIND.concerns

@@ -110,6 +110,9 @@ def test_all_that_was_added_for_a_doomed_node_comes_off_with_its_mark() -> None:
     excluded = applied(marked, mark.exclude(parsed(marked)))
     assert excluded["metadata"]["labels"][names.EXCLUDE_FROM_LOAD_BALANCERS] == "true"
     off = applied(excluded, mark.take_out_of_service(parsed(excluded)))
+    noted = mark.read(parsed(off))
+    assert noted is not None
+    assert (noted.excluded, noted.out_of_service) == (True, True)
     assert off["spec"]["taints"][-1] == {
         "key": "node.kubernetes.io/out-of-service",
         "value": "evenkeel",
@@ -117,6 +120,7 @@ def test_all_that_was_added_for_a_doomed_node_comes_off_with_its_mark() -> None:
     }
 
     assert mark.exclude(parsed(off)) is None
+    assert mark.end_hook(parsed(off)) is None
     assert mark.take_out_of_service(parsed(off)) is None
     assert applied(off, mark.unmark(parsed(off))) == before
 
@@ -226,6 +230,32 @@ def test_nothing_is_written_when_there_is_no_mark() -> None:
     assert mark.exclude(node) is None
     assert mark.take_out_of_service(node) is None
     assert mark.note_unlisted(node, NOW) is None
+    assert mark.end_hook(node) is None
+    assert not mark.is_only_noted(node)
+
+
+def test_a_cordon_that_somebody_drained_the_node_by_stays_unless_all_is_lifted() -> None:
+    drained = notice(kind=NoticeKind.DRAIN, keep_cordon=True)
+    marked = applied(manifest(), mark.set_mark(parsed(manifest()), drained))
+    assert applied(marked, mark.unmark(parsed(marked))) == manifest(unschedulable=True)
+    assert applied(marked, mark.unmark(parsed(marked), lift_any=True)) == manifest()
+
+
+@pytest.mark.parametrize(
+    ("changes", "only"),
+    [
+        ({"ends_at": NOW + timedelta(days=1), "cordoned_at": None}, True),
+        ({"ends_at": NOW + timedelta(days=1)}, False),
+        ({"cordoned_at": None}, False),
+    ],
+    ids=["noted", "followed", "a recommendation"],
+)
+def test_a_node_is_only_noted_while_its_end_is_known_and_not_followed(
+    changes: dict[str, Any], *, only: bool
+) -> None:
+    hint = notice(kind=NoticeKind.REBALANCE, **changes)
+    marked = applied(manifest(), mark.set_mark(parsed(manifest()), hint))
+    assert mark.is_only_noted(parsed(marked)) is only
 
 
 @pytest.mark.parametrize(

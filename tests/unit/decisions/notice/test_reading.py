@@ -191,6 +191,14 @@ def test_both_lengths_of_instance_id_are_taken(instance_id: str) -> None:
     assert reading.notice.instance_id == instance_id
 
 
+def test_a_text_is_as_long_as_it_may_be_and_a_reservation_ends_within_a_day() -> None:
+    event = sample("capacity-reservation-interruption") | {"id": "x" * 256}
+    event["detail"]["instance-termination-time"] = "2026-11-22T06:00:00Z"
+    reading = read(event)
+    assert isinstance(reading, Understood)
+    assert (len(reading.notice.event_id), reading.notice.deadline.day) == (256, 22)
+
+
 MISSING = object()
 
 
@@ -307,6 +315,7 @@ def test_a_scheduled_change_is_a_hint_for_each_of_its_instances_until_it_is_near
         "i-1234567890abcdef8",
         "i-1234567890abcdef9",
     ]
+    assert reading.notice == reading.notices[0] != reading.notices[-1]
     for notice in reading.notices:
         assert (notice.kind, notice.name) == (NoticeKind.REBALANCE, "scheduled-change")
         assert notice.event_id == event["detail"]["eventArn"]

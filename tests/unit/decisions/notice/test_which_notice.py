@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.notice import mark
-from evenkeel.decisions.notice.which_notice import OUTLIVED_AFTER, merge
+from evenkeel.decisions.notice.which_notice import merge
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.hook import Hook
@@ -27,6 +27,7 @@ def test_an_interruption_warning_cordons_its_node() -> None:
     assert decision.warning
     assert decision.until == NOW + 120 * SECOND
     assert decision.subject == world.node.reference
+    assert decision.message.endswith("; cordoned")
     carried = mark.read(world.node)
     assert carried is not None
     assert carried.cordoned_at == NOW + 3 * SECOND
@@ -51,6 +52,7 @@ def test_a_recommendation_leaves_its_node_schedulable() -> None:
     assert decision.verb is Verb.MARK
     assert decision.reason == "RebalanceRecommendation"
     assert not decision.warning
+    assert decision.message.endswith("; noted until 2026-11-21T06:15:00Z")
     assert not world.node.spec.unschedulable
     assert not world.node.has_taint(names.DOOMED)
 
@@ -191,6 +193,10 @@ def test_a_new_warning_counts_when_the_last_one_came_to_nothing() -> None:
         for notice in order:
             assert world.receive(notice, at=132).reason == "AlreadyMarked"
             assert world.receive(notice, at=251, state="shutting-down").reason == "AlreadyMarked"
+        world = World()
+        world.receive(first)
+        world.receive(given(NoticeKind.INTERRUPTION, at=129, event_id="129"), at=129)
+        assert carried_by(world).event_id == "0"
 
 
 def test_a_late_warning_is_acted_on_at_once_while_the_node_exists() -> None:
@@ -203,9 +209,8 @@ def test_a_late_warning_is_acted_on_at_once_while_the_node_exists() -> None:
 
 def test_a_late_warning_is_left_when_the_instance_has_outlived_it() -> None:
     warning = given(NoticeKind.INTERRUPTION)
-    just_before = warning.deadline + OUTLIVED_AFTER - SECOND - NOW
-    assert World().receive(warning, at=just_before.total_seconds()).verb is Verb.MARK
-    decision = World().receive(warning, at=just_before.total_seconds() + 1)
+    assert World().receive(warning, at=120 + 59).verb is Verb.MARK
+    decision = World().receive(warning, at=120 + 60)
     assert decision.verb is Verb.LEAVE
     assert decision.reason == "Outlived"
 
@@ -377,6 +382,16 @@ def test_of_two_changes_of_one_instance_the_one_that_starts_first_counts() -> No
         assert (carried.event_id, carried.ends_at) == ("stop", NOW + 2_000 * SECOND)
 
 
+def test_a_change_that_is_told_twice_at_once_starts_at_the_earlier_time_and_gets_certain() -> None:
+    for order in permutations((scheduled(1_000), scheduled(7_200))):
+        world = World()
+        for notice in order:
+            world.receive(notice)
+        assert carried_by(world).ends_at == NOW + 1_000 * SECOND
+        world.receive(scheduled(1_000), at=101)
+        assert not carried_by(world).is_hint
+
+
 @pytest.mark.parametrize("start", [600, 7_200])
 def test_what_health_takes_back_lifts_its_own_mark(start: float) -> None:
     world = World()
@@ -397,6 +412,12 @@ def test_what_health_takes_back_lifts_no_other_mark() -> None:
     world = World()
     world.receive(scheduled())
     assert world.receive(scheduled(event_id="another", withdrawn=True), at=1).write is None
+
+
+def test_a_scale_in_is_told_with_its_group_where_that_is_known() -> None:
+    told = World().receive(scaled_in()).message
+    assert "the Auto Scaling group workers terminates instance" in told
+    assert "the Auto Scaling group terminates" in World().receive(scaled_in(hook=None)).message
 
 
 @pytest.mark.parametrize("other", LEADS)
@@ -443,7 +464,7 @@ def test_a_hint_becomes_certain_once_and_only_where_it_says_when_the_instance_en
     assert (carried.cordoned_at, carried.name) == (NOW + 100 * SECOND, "scheduled-change")
     assert world.node.spec.unschedulable
     assert mark.make_certain(world.node, NOW + 101 * SECOND) is None
-    assert world.receive(scheduled(1_000), at=102).reason == "AlreadyMarked"
+    assert world.receive(scheduled(1_000), at=99).reason == "AlreadyMarked"
     recommended = World()
     recommended.receive(given(NoticeKind.REBALANCE))
     assert mark.make_certain(recommended.node, NOW) is None

@@ -257,6 +257,7 @@ def test_the_first_term_is_spot_of_another_type_and_there_are_few(
     pools = [Pool(kind, zone) for kind in ("m5", "c5") for zone in "abcdefgh"]
     found = liked(place(document(), SPOT, labels, lost=pools[:1]))
     assert found[0]["preference"] == term(IS_SPOT[0], clause(TYPE, "NotIn", "m5"))
+    assert len(liked(place(document(), SPOT, labels, full=pools))) == 12
     for pods in (SPOT, MOVED):
         for full, lost in ((pools, []), ([], pools), (pools, pools)):
             found = liked(place(document(), pods, labels, full=full, lost=lost))

@@ -62,9 +62,6 @@ def test_a_pod_is_left_when(pod: Any, namespace: str, reason: str) -> None:
     assert left is not None
     assert left.reason == reason
     assert left.message
-
-
-def test_a_bare_pod_has_no_controller_kind() -> None:
     assert controller_kind(new_pod()) is None
 
 

@@ -5,10 +5,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.placement.share import share_of
+from evenkeel.decisions.placement.share import Share, share_of
 from evenkeel.decisions.placement.verdict import Chosen, Counted
 from evenkeel.model.capacity import Capacity
-from evenkeel.model.workload import Ordinals, StatefulSet
+from evenkeel.model.placement import NewPod
+from evenkeel.model.workload import Deployment, Ordinals, StatefulSet
 from tests.kit.builders import deployment, job, replica_set, stateful_set
 from tests.unit.decisions.placement.pods import new_pod
 
@@ -24,73 +25,80 @@ def sized(item: Any, **spec: Any) -> Any:
     return msgspec.structs.replace(item, spec=msgspec.structs.replace(item.spec, **spec))
 
 
-def of(controller: Any, floor: str = "", **namespace: str) -> Chosen | Counted:
+def share(
+    controller: Any,
+    floor: str = "",
+    *,
+    pod: NewPod | None = None,
+    deployment: Deployment | None = None,
+    namespace: str = "",
+    is_relaxed: bool = False,
+    in_gang: bool = False,
+) -> Share:
     owner = annotated(controller, floor) if floor else controller
-    return share_of(new_pod(owner), owner, None, namespace, is_relaxed=False, in_gang=False).verdict
+    said = {ON_DEMAND: namespace} if namespace else {}
+    pod = pod or new_pod(owner)
+    return share_of(pod, owner, deployment, said, is_relaxed=is_relaxed, in_gang=in_gang)
 
 
-def ordinal(number: object, stateful: StatefulSet) -> Capacity:
+def ordinal(number: object, stateful: StatefulSet) -> Chosen:
     pod = new_pod(stateful, labels={"apps.kubernetes.io/pod-index": str(number)})
-    verdict = share_of(pod, stateful, None, {}, is_relaxed=False, in_gang=False).verdict
+    verdict = share(stateful, pod=pod).verdict
     assert isinstance(verdict, Chosen)
-    return verdict.capacity
+    return verdict
+
+
+TEN, FOUR = sized(replica_set(), replicas=10), sized(replica_set(), replicas=4)
+JOB = sized(job(), parallelism=4)
 
 
 @pytest.mark.parametrize(
-    ("floor", "reason", "capacity"),
+    ("found", "reason", "capacity"),
     [
-        ("", "NoFloor", Capacity.SPOT),
-        ("none", "NoFloor", Capacity.SPOT),
-        ("0", "NoFloor", Capacity.SPOT),
-        ("all", "AllInFloor", Capacity.ON_DEMAND),
-        ("100%", "AllInFloor", Capacity.ON_DEMAND),
+        (share(TEN), "NoFloor", Capacity.SPOT),
+        (share(TEN, "none"), "NoFloor", Capacity.SPOT),
+        (share(TEN, "0"), "NoFloor", Capacity.SPOT),
+        (share(TEN, "all"), "AllInFloor", Capacity.ON_DEMAND),
+        (share(TEN, "100%"), "AllInFloor", Capacity.ON_DEMAND),
+        (share(job()), "NoFloor", Capacity.SPOT),
+        (share(JOB, "1", in_gang=True), "AllInFloor", Capacity.ON_DEMAND),
+        (share(TEN, "all", is_relaxed=True), "FloorRelaxed", Capacity.SPOT),
     ],
 )
-def test_what_needs_no_count_is_not_counted(floor: str, reason: str, capacity: Capacity) -> None:
-    verdict = of(sized(replica_set(), replicas=10), floor)
-    assert isinstance(verdict, Chosen)
-    assert (verdict.reason, verdict.capacity) == (reason, capacity)
+def test_what_needs_no_count_is_not_counted(found: Share, reason: str, capacity: Capacity) -> None:
+    assert isinstance(found.verdict, Chosen)
+    assert (found.verdict.reason, found.verdict.capacity) == (reason, capacity)
+
+
+WHOLE = annotated(sized(deployment(), replicas=10), "30%")
 
 
 @pytest.mark.parametrize(
-    ("floor", "wanted"), [("30%", 3), ("majority", 6), ("2", 2), ("25", 10), ("1%", 1)]
+    ("found", "counted"),
+    [
+        (share(TEN, "30%"), Counted(3, 10)),
+        (share(TEN, "majority"), Counted(6, 10)),
+        (share(TEN, "2"), Counted(2, 10)),
+        (share(TEN, "25"), Counted(10, 10)),
+        (share(TEN, "1%"), Counted(1, 10)),
+        (share(JOB, "50%"), Counted(2, 4)),
+        (share(FOUR, deployment=WHOLE), Counted(2, 4)),
+        (share(FOUR, namespace="1"), Counted(1, 4)),
+    ],
+    ids=[
+        *("a share", "the majority", "a number", "more than there are", "one at least"),
+        *("a Job's parallelism", "in a rollout that of its part", "the namespace's"),
+    ],
 )
-def test_a_replica_sets_pods_are_counted(floor: str, wanted: int) -> None:
-    assert of(sized(replica_set(), replicas=10), floor) == Counted(wanted, 10)
-
-
-def test_a_jobs_size_is_its_parallelism() -> None:
-    assert of(sized(job(), parallelism=4), "50%") == Counted(2, 4)
-    assert isinstance(of(job()), Chosen)
-
-
-def test_in_a_rollout_each_replica_set_holds_the_floor_of_its_part() -> None:
-    whole = annotated(sized(deployment(), replicas=10), "30%")
-    part = sized(replica_set(), replicas=4)
-    assert share_of(
-        new_pod(part), part, whole, {}, is_relaxed=False, in_gang=False
-    ).verdict == Counted(2, 4)
-
-
-def test_the_namespaces_floor_counts_where_the_workload_has_none() -> None:
-    part = sized(replica_set(), replicas=4)
-    share = share_of(new_pod(part), part, None, {ON_DEMAND: "1"}, is_relaxed=False, in_gang=False)
-    assert share.verdict == Counted(1, 4)
+def test_a_floor_is_counted_of_the_controllers_pods(found: Share, counted: Counted) -> None:
+    assert found.verdict == counted
 
 
 def test_a_floor_that_cannot_be_read_counts_as_the_default_and_is_told() -> None:
-    part = annotated(sized(replica_set(), replicas=4), "most")
-    share = share_of(new_pod(part), part, None, {}, is_relaxed=False, in_gang=False)
-    assert isinstance(share.verdict, Chosen)
-    assert share.verdict.reason == "NoFloor"
-    assert "most" in share.floor.problem
-
-
-def test_a_relaxed_floor_is_not_held() -> None:
-    part = annotated(sized(replica_set(), replicas=4), "all")
-    verdict = share_of(new_pod(part), part, None, {}, is_relaxed=True, in_gang=False).verdict
-    assert isinstance(verdict, Chosen)
-    assert (verdict.capacity, verdict.reason) == (Capacity.SPOT, "FloorRelaxed")
+    found = share(FOUR, "most")
+    assert isinstance(found.verdict, Chosen)
+    assert found.verdict.reason == "NoFloor"
+    assert "most" in found.floor.problem
 
 
 @pytest.mark.parametrize("size", range(8))
@@ -98,17 +106,12 @@ def test_a_relaxed_floor_is_not_held() -> None:
 def test_at_every_size_a_stateful_set_has_exactly_its_majority(size: int, start: int) -> None:
     stateful = sized(stateful_set(), replicas=size, ordinals=Ordinals(start=start))
     chosen = [ordinal(start + index, stateful) for index in range(size)]
-    assert chosen.count(Capacity.ON_DEMAND) == (size // 2 + 1 if size else 0)
+    on_demand = [each.capacity is Capacity.ON_DEMAND for each in chosen]
+    assert on_demand.count(True) == (size // 2 + 1 if size else 0)
+    assert all(f": ordinal {start + i} is " in each.message for i, each in enumerate(chosen))
 
 
 @pytest.mark.parametrize("number", ["", "x", "-1", "99999999999", "٣", 2])
 def test_an_ordinal_that_makes_no_sense_is_one_of_the_floor(number: object) -> None:
     stateful = sized(stateful_set(), replicas=5, ordinals=Ordinals(start=3))
-    assert ordinal(number, stateful) is Capacity.ON_DEMAND
-
-
-def test_the_pods_of_a_gang_are_on_one_capacity_type() -> None:
-    owner = annotated(sized(job(), parallelism=4), "1")
-    verdict = share_of(new_pod(owner), owner, None, {}, is_relaxed=False, in_gang=True).verdict
-    assert isinstance(verdict, Chosen)
-    assert verdict.capacity is Capacity.ON_DEMAND
+    assert ordinal(number, stateful).capacity is Capacity.ON_DEMAND

@@ -42,37 +42,43 @@ def test_live_pods_fill_a_floor_whatever_they_note() -> None:
     assert count(2, [None, pod(None), pod(9)]) == Full(3)
 
 
-def test_an_empty_floor_is_free() -> None:
-    assert free(count(3, [])) == [0, 1, 2]
-
-
-def test_a_claim_keeps_its_slot_until_its_pod_is_there_or_it_expires() -> None:
-    assert free(count(2, [], [claim(0, age=1)])) == [1]
-    assert count(1, [], [claim(0, age=1)]) == Unconfirmed(1)
-    assert count(1, [pod(0)], [claim(0, age=1)]) == Full(1)
-    expired = claim(0, age=1.5)
-    again = count(1, [], [expired])
-    assert free(again) == [0]
-    assert isinstance(again, Free)
-    assert again.claims == {0: expired}
-
-
-def test_a_claim_of_the_future_expires_too() -> None:
-    assert isinstance(count(1, [], [claim(0, age=-60)]), Free)
-
-
-def test_a_pod_without_a_claim_takes_the_place_of_one() -> None:
-    assert free(count(3, [pod(None)])) == [0, 1]
-    assert free(count(3, [None, pod(2)])) == [0]
-
-
-def test_claims_above_a_floor_that_has_sunk_count_no_more() -> None:
-    assert free(count(1, [], [claim(5)])) == [0]
+@pytest.mark.parametrize(
+    ("floor", "pods", "claims", "slots"),
+    [
+        (3, [], [], [0, 1, 2]),
+        (3, [pod(None)], [], [0, 1]),
+        (3, [None, pod(2)], [], [0]),
+        (3, [pod(-1)], [], [0, 1]),
+        (2, [], [claim(0, age=1)], [1]),
+        (1, [], [claim(0, age=1.5)], [0]),
+        (1, [], [claim(0, age=-60)], [0]),
+        (1, [], [claim(1), claim(5)], [0]),
+    ],
+    ids=[
+        "an empty floor",
+        "a pod without a claim takes the place of one",
+        "or of none that can be read",
+        "or of one that cannot be",
+        "a claim keeps its slot",
+        "until it expires",
+        "as one of the future has",
+        "claims above a floor that has sunk",
+    ],
+)
+def test_slots_are_free(
+    floor: int, pods: Sequence[Placed | None], claims: Sequence[Claim], slots: Sequence[int]
+) -> None:
+    found = count(floor, pods, claims)
+    assert free(found) == slots
+    assert isinstance(found, Free)
+    assert found.claims == {each.slot: each for each in claims}
 
 
 @pytest.mark.parametrize("floor", [1, 3])
-def test_an_unconfirmed_claim_never_makes_a_floor_full(floor: int) -> None:
-    assert isinstance(count(floor, [], [claim(slot) for slot in range(floor)]), Unconfirmed)
+def test_a_claim_makes_a_floor_full_only_once_its_pod_is_there(floor: int) -> None:
+    claims = [claim(slot, age=1) for slot in range(floor)]
+    assert count(floor, [], claims) == Unconfirmed(floor)
+    assert count(floor, [pod(slot) for slot in range(floor)], claims) == Full(floor)
 
 
 @given(

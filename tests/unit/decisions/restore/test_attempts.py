@@ -139,11 +139,12 @@ def test_before_any_is_begun_that_is_noted_and_only_one_of_two_runs_can() -> Non
     lease = stored(note)
     assert (lease.name, lease.namespace) == ("evenkeel-move-rest", "evenkeel-system")
     found = SpotRest.of(lease, NOW)
-    assert (found.begun, found.failures) == (NOW, 0)
-    again = made(web(), rest=SpotRest.of(lease, NOW)).rest
-    assert again is None, "a run that begins now waits for the other's releases"
+    assert (found.since, found.begun, found.failures) == (NOW, NOW, 0)
+    again = plan(at(NOW + MINUTE / 3, web(), rest=found))
+    assert (begun(again), again.rest) == ([], None), "a run that begins now waits for the other's"
     later = plan(at(NOW + MINUTE, web(), rest=found)).rest
-    assert SpotRest.of(stored(later, lease), NOW + MINUTE).begun == NOW + MINUTE
+    noted = SpotRest.of(stored(later, lease), NOW + MINUTE)
+    assert (noted.since, noted.begun) == (NOW, NOW + MINUTE)
     newer = msgspec.structs.replace(
         lease, metadata=msgspec.structs.replace(lease.metadata, resource_version="9")
     )
@@ -227,18 +228,24 @@ FULL = fleet(node("o1"), node("o2"), node("s1", {"pods": "0"}))
 """A spot node that takes no more."""
 
 
-def test_while_one_is_under_way_no_other_is_begun() -> None:
-    found = made(moving(name="a"), web("b"), nodes=FULL)
+@pytest.mark.parametrize("under_way", [1, 2])
+def test_while_one_is_under_way_no_other_is_begun(under_way: int) -> None:
+    cases = [moving(name=f"a{number}") for number in range(under_way)]
+    found = made(*cases, web("b"), web("c"), nodes=FULL)
     assert begun(found) == []
     assert {each.reason for each in found.left} == {"Moving", "BudgetOfRun"}
 
 
-def test_after_a_success_one_in_twenty_of_what_is_to_go_goes_at_once() -> None:
-    others = [web(f"w{number:02}", 2) for number in range(30)]
-    found = made(moving(1, arrived=True), *others, nodes=FULL)
-    assert len(begun(found)) == 3, "of 60 pods"
-    few = [web(f"w{number}", 1) for number in range(5)]
-    assert len(begun(made(moving(1, arrived=True), *few, nodes=FULL))) == 1
+@pytest.mark.parametrize(("to_go", "at_once"), [(5, 1), (59, 2), (60, 3)])
+def test_after_a_success_one_in_twenty_of_what_is_to_go_goes_at_once(
+    to_go: int, at_once: int
+) -> None:
+    others = [web(f"w{number:02}", 1) for number in range(to_go)]
+    success = moving(1, arrived=True)
+    assert len(begun(made(success, *others, nodes=FULL))) == at_once
+    (released, _) = moving(1).pods
+    both = msgspec.structs.replace(success, pods=[*success.pods, released])
+    assert begun(made(both, *others, nodes=FULL)) == [], "it is none before the pod has gone"
 
 
 def test_a_pod_that_waits_has_the_room_of_the_node_that_came_for_it() -> None:
@@ -333,19 +340,27 @@ def test_failures_of_a_day_ago_are_forgotten() -> None:
 def test_what_the_workload_rests_for_is_no_failure_of_spot() -> None:
     """A quota forbade the replacement: the reconciler noted that on the workload."""
     notes = cooldown(1, NOW + MINUTE)
-    assert made(moving(back=True, ago=5 * MINUTE, notes=notes)).rest is None
+    assert made(moving(back=True, ago=4 * MINUTE, notes=notes)).rest is None
     longer_ago = cooldown(1, NOW - MINUTE)
     assert read(made(moving(back=True, ago=5 * MINUTE, notes=longer_ago)).rest).failures == 1
 
 
 def test_a_pod_that_is_about_to_be_released_did_not_come_back() -> None:
     assert made(moving(back=True, ago=MINUTE / 3)).rest is None
+    assert read(made(moving(back=True, ago=MINUTE / 2)).rest).failures == 1
+
+
+def test_a_move_that_was_begun_when_any_was_for_the_first_time_counts() -> None:
+    rest = SpotRest(since=NOW - 6 * MINUTE, until=NOW - 6 * MINUTE)
+    assert read(made(moving(back=True, ago=6 * MINUTE), rest=rest).rest).failures == 1
 
 
 def test_a_success_ends_the_row_of_failures() -> None:
     before = SpotRest(since=NOW - 20 * MINUTE, until=NOW - 6 * MINUTE, failures=3)
-    found = made(moving(1, arrived=True), rest=before, nodes=FULL)
-    assert read(found.rest).failures == 0
+    found = made(moving(1, arrived=True), rest=before, nodes=FULL).rest
+    assert read(found).failures == 0
+    assert found is not None
+    assert found.message.endswith("; 0 came back in a row")
 
 
 def test_a_pod_that_was_lost_meanwhile_says_nothing() -> None:
@@ -376,7 +391,9 @@ def test_for_ten_minutes_after_a_warning_none_is_begun() -> None:
     assert (after.since, after.until) == (NOW - 2 * MINUTE, NOW + 8 * MINUTE)
     assert begun(made(web(), rest=after)) == [], "the node is gone by now"
     gone_quiet = msgspec.structs.replace(after, since=NOW - 10 * MINUTE, until=NOW)
-    assert begun(made(web(), rest=gone_quiet)) == ["web"]
+    found = made(web("a"), web("b"), rest=gone_quiet)
+    assert begun(found) == ["a"]
+    assert [each.reason for each in found.left] == ["BudgetOfRun"]
 
 
 def test_so_it_is_after_one_that_the_reconciler_noted_and_whose_node_is_gone() -> None:

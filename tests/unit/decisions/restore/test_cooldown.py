@@ -50,8 +50,10 @@ def test_a_floor_rests_too_but_not_because_spot_failed() -> None:
 
 def test_while_failures_count_there_is_one_move_for_each_cooldown() -> None:
     notes = cooldown(2, NOW - MINUTE)
-    recent = restored(SPOT, at=NOW - 2 * COOLDOWN_FIRST + MINUTE, spot=1)
-    assert reason(web(*ABOVE, **notes, **recent)) == "CoolingDown"
+    for ago in (2 * COOLDOWN_FIRST - MINUTE, timedelta()):
+        found = outcome(web(*ABOVE, **notes, **restored(SPOT, at=NOW - ago, spot=1)))
+        assert not isinstance(found, Step)
+        assert (found.reason, found.until) == ("CoolingDown", NOW - ago + 2 * COOLDOWN_FIRST)
     longer_ago = restored(SPOT, at=NOW - 2 * COOLDOWN_FIRST, spot=1)
     assert step(web(*ABOVE, **notes, **longer_ago)).moves
     assert step(web(*ABOVE, **notes, **restored(SPOT, at=NOW + MINUTE))).moves
@@ -83,7 +85,7 @@ def test_spot_that_did_not_last_counts_as_a_failure_once() -> None:
         restored(SPOT, at=NOW + MINUTE, spot=3),
         {names.RESTORED: "{"},
         {names.RESTORED: '{"at":"9999-12-31T23:59:59Z","target":"spot","pod":"x"}'},
-        restored(SPOT, at=NOW - 2 * MINUTE, spot=3) | cooldown(1, NOW - MINUTE + COOLDOWN_FIRST),
+        restored(SPOT, at=NOW - MINUTE, spot=3) | cooldown(1, NOW - MINUTE + COOLDOWN_FIRST),
     ],
     ids=["kept", "to on-demand", "long ago", "in future", "spoilt", "no time", "counted"],
 )
@@ -94,7 +96,7 @@ def test_nothing_else_counts_as_one(notes: dict[str, str]) -> None:
 
 
 def test_a_scale_in_or_a_greater_floor_is_no_failure() -> None:
-    notes = restored(SPOT, at=NOW - MINUTE, spot=9)
+    notes = restored(SPOT, at=NOW, spot=9)
     assert step(case(deployment(3, "1", notes=notes), "o1", "s1", "o2")).decision.reason == (
         "MoveDidNotLast"
     )
@@ -137,7 +139,7 @@ def test_no_other_ordinal_is(notes: dict[str, str]) -> None:
 
 def test_nor_one_that_never_left() -> None:
     notes = restored(SPOT, pod="db-2", at=NOW - MINUTE)
-    assert step(made_anew(notes, ago=MINUTE + timedelta(seconds=2))).moves
+    assert step(made_anew(notes, ago=MINUTE + timedelta(seconds=1))).moves
 
 
 def test_the_note_says_no_more_than_there_is() -> None:

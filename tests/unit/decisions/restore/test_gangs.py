@@ -105,7 +105,7 @@ def test_all_that_are_elsewhere_are_released_by_one_step(
     for write in released:
         release = release_on(patched(pods[write.reference.name], write))
         assert release.target is target
-        assert release.wanted == 3
+        assert (release.wanted, release.without_room) == (3, False)
     assert (made.moves, made.counts, made.before) == (len(moved), len(moved), ())
     assert f"all {len(moved)} pods of the PodGroup train" in made.decision.message
     assert isinstance(noted, Patch)

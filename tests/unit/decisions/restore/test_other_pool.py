@@ -14,6 +14,7 @@ from evenkeel.decisions.restore.other_pool import MOST_TERMS
 from evenkeel.decisions.restore.snapshot import Case, Fleet
 from evenkeel.decisions.restore.step import Outcome, Step
 from evenkeel.model import names
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.decision import Verb
 from evenkeel.model.move import Restored, move_of
@@ -23,7 +24,7 @@ from evenkeel.model.release import rest_after
 from evenkeel.model.request import Create
 from evenkeel.model.spot_rest import SpotRest
 from tests.kit import builders
-from tests.kit.builders import NOW, patched, release_on, seconds
+from tests.kit.builders import NOW, patched, release_on
 from tests.unit.decisions.restore.cases import (
     SPOT,
     case,
@@ -138,7 +139,10 @@ def test_where_no_other_pool_has_room_it_stays(other: Node) -> None:
 
 def test_a_full_pool_is_no_place_to_go() -> None:
     here = fleet(at("sa", A), at("sb", B))
-    assert reason(web("1", "sa", "sa", "sb", nodes=here), nodes=here) == "PoolTooFull"
+    found = outcome(web("1", "sa", "sa", "sb", nodes=here), nodes=here)
+    assert not isinstance(found, Step)
+    assert found.reason == "PoolTooFull"
+    assert found.message.startswith("m5 in a has too many of its pods, and no other pool")
 
 
 def test_nodes_without_labels_are_a_pool_to_leave() -> None:
@@ -167,10 +171,13 @@ def test_none_moves_in_a_rollout_nor_while_it_is_scaled() -> None:
 def test_after_a_move_it_rests_for_ten_minutes() -> None:
     def told(minutes: float) -> Any:
         at = NOW - timedelta(minutes=minutes)
-        return outcome(web("1", "sa", "sa", notes=restored(SPOT, at=at)), nodes=THREE)
+        return outcome(web("1", "sa", "sa", "sb", notes=restored(SPOT, at=at)), nodes=THREE)
 
-    assert (told(9.9).verb, told(9.9).reason) == (Verb.WAIT, "PoolTooFull")
-    assert told(9.9).until == NOW + seconds(6)
+    for minutes in (0, 9.9):
+        found = told(minutes)
+        assert (found.verb, found.reason) == (Verb.WAIT, "PoolTooFull")
+        assert found.until == NOW + timedelta(minutes=10 - minutes)
+        assert found.message.startswith("m5 in a has too many of its pods: none moves before ")
     assert isinstance(told(10), Step)
     assert isinstance(told(-1), Step)  # a time that has not come is not believed
 
@@ -207,12 +214,14 @@ def test_an_affinity_that_would_get_too_many_terms_stays_as_it_is() -> None:
 
 
 def test_pools_in_many_zones_take_too_many_terms() -> None:
-    def in_zones(zones: str) -> Outcome:
+    def in_zones(zones: str, labels: CapacityLabels = WELL_KNOWN) -> Outcome:
         here = fleet(*(at(f"s{zone}", Pool("m5", zone)) for zone in f"{zones}z"))
+        here = msgspec.structs.replace(here, labels=labels)
         places = [f"s{zone}" for zone in f"{zones}a"]
         return outcome(web("1", *places, nodes=here), nodes=here)
 
     assert isinstance(in_zones("abcde"), Step)
+    assert isinstance(in_zones("abcd", CapacityLabels(names_interruptible=True)), Step), "20 terms"
     found = in_zones("abcdef")
     assert not isinstance(found, Step)
     assert found.message == "excluding pools in 6 zones takes 21 terms, and 20 are the most"
@@ -233,6 +242,8 @@ def test_full_pools_are_noted_where_nothing_moves() -> None:
     assert notes(web("3", "sa", "sa", "sb", "sc", "sc")) == []
     assert notes(case(deployment(2, notes=full), "sa", "sa", nodes=THREE)) == [None]
     assert notes(web("1", "sa", "sa")) == []  # a pod moves
+    (noting,) = planned(web("2", "sa", "sa", "sb", "sc", "sc"), nodes=THREE).steps
+    assert noting.decision.message == "pools with 2 of its pods: c5 in a; m5 in a"
     db = stateful_set(2, "none", notes={names.ONE_POOL_AT_MOST: "1"})
     assert notes(case(db, "sa", "sa", nodes=THREE)) == ['[["m5","a"]]']
 

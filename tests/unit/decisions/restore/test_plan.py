@@ -32,8 +32,12 @@ def test_missing_floors_come_before_surplus_and_the_furthest_off_first() -> None
         web("below", "s1", "s2", "s1", "o1", floor="2"),
         web("all-below", "s1", "s2", floor="2"),
         web("as-much-above", "o1", "o2", "o1", "o2"),
+        web("all-above", "o1", floor="none"),
+        web("more-pods-above", *["o1"] * 6, *["s1"] * 4),
     )
-    assert order(made) == ["all-below", "below", "as-much-above", "much-above", "above"]
+    below, all_above = ["all-below", "below"], ["all-above"]
+    above = ["as-much-above", "much-above", "more-pods-above", "above"]
+    assert order(made) == below + all_above + above
     assert [each.reason for each in made.left] == ["AsWanted"]
 
 
@@ -52,10 +56,10 @@ def test_what_is_no_move_is_beyond_no_budget() -> None:
 
 def test_each_move_takes_its_room() -> None:
     nodes = fleet(node("o1"), node("s1", {"cpu": "4", "pods": "1"}))
-    cases = [case(deployment(2, "1", name=name), "o1", "o1", nodes=nodes) for name in "ab"]
+    cases = [case(deployment(2, "1", name=name), "o1", "o1", nodes=nodes) for name in "abc"]
     made = planned(*cases, nodes=nodes)
     assert order(made) == ["a"]
-    assert [each.reason for each in made.left] == ["NoRoomOnSpot"]
+    assert [each.reason for each in made.left] == ["NoRoomOnSpot"] * 2
 
 
 def test_a_floor_that_cannot_be_read_is_a_warning_and_the_default_counts() -> None:

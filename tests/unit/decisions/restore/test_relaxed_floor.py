@@ -36,9 +36,10 @@ def relaxed(until: timedelta) -> dict[str, str]:
 
 def test_after_a_while_a_waiting_floor_may_go_to_spot() -> None:
     web = deployment(3, "2")
-    pods = [*pods_of(web, "s1"), waiting(web, "w1"), waiting(web, "w2")]
+    pods = [*pods_of(web, "s1"), *(waiting(web, name, age=5 * MINUTE) for name in ("w1", "w2"))]
     made = step(case(web, pods=pods))
     assert made.decision.verb is Verb.RELAX
+    assert "2 pods of its floor wait" in made.decision.message
     assert made.decision.warning
     assert made.decision.subject == web.reference
     assert relaxed_until(patched(web, made.decision.write)) == NOW + 30 * MINUTE
@@ -66,7 +67,7 @@ def test_a_pod_that_was_not_placed_relaxes_nothing() -> None:
 
 
 def test_while_relaxed_the_floor_is_not_missed() -> None:
-    web = deployment(2, "2", notes=relaxed(29 * MINUTE))
+    web = deployment(2, "2", notes=relaxed(15 * MINUTE))
     found = outcome(case(web, "s1", "s2", nodes=NO_ON_DEMAND), nodes=NO_ON_DEMAND)
     assert getattr(found, "reason", "") == "FloorRelaxed"
     assert getattr(found, "warning", False)
@@ -84,6 +85,7 @@ def test_it_is_said_again_before_it_ends() -> None:
     web = deployment(2, "2", notes=relaxed(14 * MINUTE))
     made = step(case(web, "s1", "s2", nodes=NO_ON_DEMAND), nodes=NO_ON_DEMAND)
     assert made.decision.verb is Verb.RELAX
+    assert "its floor has waited" in made.decision.message
     assert relaxed_until(patched(web, made.decision.write)) == NOW + 30 * MINUTE
     assert made.after == []
 
@@ -112,11 +114,11 @@ def test_one_without_pods_is_not_held_for_their_room() -> None:
 
 def test_a_pod_made_for_a_move_that_is_over_is_deleted() -> None:
     web = deployment(2, "1")
-    orphan = waiting(web, capacity=SPOT, move="gone")
+    orphan = waiting(web, capacity=SPOT, move="gone", age=timedelta(seconds=30))
     made = step(case(web, pods=[*pods_of(web, "o1"), orphan]))
     assert (made.decision.verb, made.decision.reason) == (Verb.DELETE, "MoveIsOver")
     assert made.decision.subject == orphan.reference
-    young = waiting(web, capacity=SPOT, move="gone", age=timedelta(seconds=10))
+    young = waiting(web, capacity=SPOT, move="gone", age=timedelta(seconds=29))
     assert reason(case(web, pods=[*pods_of(web, "o1"), young])) == "AsWanted"
 
 

@@ -60,7 +60,10 @@ def test_the_nodes_of_one_capacity_type_are_not_the_others() -> None:
 
 
 def test_what_a_node_does_not_offer_it_has_not() -> None:
-    assert not has(node("s1"), requests={"nvidia.com/gpu": 1.0})
+    rooms, gpu = Rooms(fleet(node("s1"))), "nvidia.com/gpu"
+    none, one = request(requests={gpu: 0.0}), request(requests={gpu: 1.0})
+    assert [rooms.take(each, SPOT) for each in (one, none, none)] == [False, True, True]
+    assert not rooms.has(request(requests={gpu: 1.0, "pods": 1.0}), SPOT)
 
 
 @pytest.mark.parametrize(
@@ -68,6 +71,7 @@ def test_what_a_node_does_not_offer_it_has_not() -> None:
 )
 def test_a_node_that_takes_no_pods_has_no_room(options: dict[str, Any]) -> None:
     assert not has(node("s1", **options))
+    assert Rooms(fleet(node("s1", **options), node("s2"))).has(request(), SPOT)
 
 
 def test_a_doomed_node_has_none() -> None:
@@ -114,7 +118,7 @@ def test_placement_adds_no_toleration_towards_on_demand() -> None:
         ([clause("Exists", key="other")], False),
         ([clause("DoesNotExist")], False),
         ([clause("DoesNotExist", key="other")], True),
-        ([clause("Gt", "4")], True),
+        ([clause("Gt", "7")], True),
         ([clause("Gt", "8")], False),
         ([clause("Lt", "9")], True),
         ([clause("Lt", "8")], False),
@@ -148,8 +152,8 @@ def test_a_pod_that_asks_for_the_same_does_not_look_at_full_nodes_again() -> Non
 
     full = [node(f"s{number}", {"pods": "0"}) for number in range(100)]
     rooms = Rooms(fleet(*full, node("s-last", {"pods": "50"})))
-    asked = NodeRequest(resources=Requests(pods=1.0), rules=NewPodSpec())
-    assert [rooms.take(asked, SPOT) for _ in range(51)] == [True] * 50 + [False]
+    asked = [NodeRequest(resources=Requests(pods=1.0), rules=NewPodSpec()) for _ in range(51)]
+    assert [rooms.take(each, SPOT) for each in asked] == [True] * 50 + [False]
     assert looks < 300
 
 

@@ -36,14 +36,16 @@ def test_an_ordinal_above_the_floor_is_evicted_to_come_back_on_spot() -> None:
     made = step(case(stateful_set(3), "o1", "o2", "o1"))
     assert (made.decision.verb, made.decision.subject.name) == (Verb.EVICT, "db-2")
     assert made.decision.write == Evict(name="db-2", namespace="default", uid="db-2-uid")
-    assert made.moves
+    assert (made.moves, made.without_room) == (1, False)
     note, told = made.before  # without it a failure would not show afterwards
-    assert Restored.of(patched(stateful_set(3), note)) is not None
+    noted = Restored.of(patched(stateful_set(3), note))
+    assert noted == Restored(at=NOW, target=SPOT, pod="db-2", spot=1)
     assert isinstance(told, Create)
     assert isinstance(told.object, Lease)
     move = move_of(told.object)
     assert move is not None
     assert (move.pod_name, move.target, move.taken_by) == ("db-2", SPOT, "")
+    assert (move.until, move.without_room) == (NOW + builders.seconds(120), False)
 
 
 def test_towards_on_demand_the_webhook_knows_by_itself() -> None:
@@ -136,6 +138,9 @@ def test_a_node_has_to_have_room_either_way() -> None:
     only_spot = fleet(node("s1", labels=ZONE), node("o1", {"pods": "0"}))
     db = case(stateful_set(3), "s1", "o1", "s1", nodes=only_spot)
     assert reason(db, nodes=only_spot) == "NoRoomOnDemand"
+    found = outcome(db, nodes=only_spot)
+    assert not isinstance(found, Step)
+    assert found.message == "no on-demand node has room for db-0"
     only_on_demand = fleet(node("o1"))
     db = case(stateful_set(3), "o1", "o1", "o1", nodes=only_on_demand)
     assert reason(db, nodes=only_on_demand) == "NoRoomOnSpot"
@@ -147,7 +152,9 @@ def test_and_that_in_the_zone_of_its_volumes() -> None:
     pods = pods_of(db, "o1", "o1", "o1", claim="disk")
     alone = NamespaceObjects(claims=[builders.claim("disk")])
     shared = NamespaceObjects(claims=[builders.claim("disk", "ReadWriteMany")])
-    assert reason(case(db, pods=pods, nodes=nodes, around=alone), nodes=nodes) == "NoRoomOnSpot"
+    found = outcome(case(db, pods=pods, nodes=nodes, around=alone), nodes=nodes)
+    assert not isinstance(found, Step)
+    assert (found.reason, found.message) == ("NoRoomOnSpot", "no spot node in a has room for db-2")
     assert step(case(db, pods=pods, nodes=nodes, around=shared), nodes=nodes).moves
 
 

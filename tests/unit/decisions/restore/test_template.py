@@ -107,22 +107,22 @@ def test_a_template_is_written_once_and_then_left() -> None:
 
 
 @pytest.mark.parametrize(
-    ("floor", "rather", "skew"),
+    ("floor", "rather", "skew", "told"),
     [
-        ("none", Rather.SPOT, 0),
-        ("2", Rather.SPOT, 1),
-        ("3", Rather.ON_DEMAND, 1),
-        ("4", Rather.ONLY_ON_DEMAND, 0),
-        ("all", Rather.ONLY_ON_DEMAND, 0),
+        ("none", Rather.SPOT, 0, "0 of 5: all prefer spot"),
+        ("2", Rather.SPOT, 1, "2 of 5: all prefer spot, at most 1 more there than on on-demand"),
+        ("3", Rather.ON_DEMAND, 1, "3 of 5: all prefer on-demand, spread as evenly as possible"),
+        ("4", Rather.ONLY_ON_DEMAND, 0, "4 of 5: all go to on-demand"),
+        ("all", Rather.ONLY_ON_DEMAND, 0, "5 of 5: all go to on-demand"),
     ],
 )
-def test_each_floor_has_its_template(floor: str, rather: Rather, skew: int) -> None:
+def test_each_floor_has_its_template(floor: str, rather: Rather, skew: int, told: str) -> None:
     before = web(5, floor)
     made = step(case(before, "s1"))
     note = note_of(made, before)
     assert (note.rather, note.skew, note.spread is not None) == (rather, skew, bool(skew))
     assert str(before.metadata.annotations[names.ON_DEMAND]) in (note.policy, "4")
-    assert "of 5: " in made.decision.message
+    assert made.decision.message == f"its floor is {told}"
 
 
 def test_no_pod_is_moved_while_the_template_is_good() -> None:
@@ -133,7 +133,7 @@ def test_no_pod_is_moved_while_the_template_is_good() -> None:
     assert (short.reason, short.warning) == ("TemplateFellShort", True)
     waiting = outcome(held(of, "o1", "s1", "s2", ""))
     assert not isinstance(waiting, Step)
-    assert waiting.reason == "PodsWait"
+    assert (waiting.reason, waiting.message) == ("PodsWait", "1 of its pods wait for a node")
 
 
 def test_a_size_that_the_template_does_not_serve_is_followed() -> None:
@@ -154,7 +154,7 @@ def test_a_floor_that_is_changed_is_followed_where_it_needs_another_template() -
 
 
 def test_the_spread_is_dropped_at_once_while_no_spot_node_takes_pods() -> None:
-    of = written(web())
+    of = with_floor(written(web()), "2")
     for nodes in (
         NO_SPOT,
         fleet(node("o1"), node("s1", unschedulable=True)),
@@ -187,9 +187,10 @@ def test_a_spread_is_put_back_some_time_after_spot_is_back() -> None:
     early = outcome(held(soon, "o1"))
     assert not isinstance(early, Step)
     assert (early.reason, early.until) == ("TemplateRests", NOW + timedelta(minutes=1))
-    made = step(held(of, "o1"))
+    later = noted(of, msgspec.structs.replace(note, at=NOW - timedelta(minutes=10)))
+    made = step(held(later, "o1"))
     assert made.decision.reason == "SpreadPutBack"
-    assert note_of(made, of).spread is not None
+    assert note_of(made, later).spread is not None
 
 
 def test_the_spread_is_over_a_label_that_all_nodes_have_which_pods_may_go_to() -> None:
@@ -250,6 +251,11 @@ def test_other_capacity_labels_are_followed(floor: str) -> None:
     more = msgspec.structs.replace(fleet(*nodes), labels=own)
     made = step(held(of, "o1", nodes=more), nodes=more)
     assert note_of(made, of).labels == set(own.keys)
+    lent = msgspec.structs.replace(
+        fleet(*nodes), labels=CapacityLabels((life,), names_interruptible=True)
+    )
+    as_lent = held(written(web(4, floor), lent), "o1", nodes=lent)
+    assert reason(as_lent, nodes=lent) in ("AsWanted", "TemplateFellShort")
 
 
 def test_an_undone_template_is_told_and_never_written_again() -> None:
@@ -345,7 +351,7 @@ def test_what_was_added_is_taken_off_when_the_annotation_goes() -> None:
     note = of.metadata.annotations[names.TEMPLATE]
     off = with_meta(of, annotations={**notes, names.TEMPLATE: note})
     made = step(held(off, "o1"))
-    assert made.decision.reason == "TemplateTakenOff"
+    assert (made.decision.reason, made.rolls) == ("TemplateTakenOff", True)
     (forget,) = made.after
     assert isinstance(forget, Delete)
     bare = patched(off, made.decision.write)

@@ -1,11 +1,18 @@
 """What is added to a template is found again, and taken off without a trace."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 import pytest
 
 from evenkeel.decisions.floor.standing import Workload
+from evenkeel.decisions.placement.clauses import (
+    not_interruptible,
+    not_spot,
+    rather_on_demand,
+    rather_spot,
+)
 from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.template.additions import (
     Aim,
@@ -17,8 +24,9 @@ from evenkeel.decisions.template.additions import (
 from evenkeel.decisions.template.form import Form
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
-from evenkeel.model.capacity import WELL_KNOWN, Capacity
+from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
 from evenkeel.model.meta import LabelSelector
+from evenkeel.model.request import Operation, Patch
 from evenkeel.model.template import Rather, Written
 from tests.kit import builders
 from tests.kit.builders import NOW
@@ -27,6 +35,8 @@ from tests.unit.decisions.template.patching import patched
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 KEY = names.CAPACITY_LABELS[2]
+LENT = CapacityLabels(names_interruptible=True)
+"""There are interruptible reservations."""
 ZONE = {"key": "zone", "operator": "In", "values": ["a"]}
 ARM = {"key": "arch", "operator": "In", "values": ["arm64"]}
 LIKED = {"weight": 5, "preference": {"matchExpressions": [ARM]}}
@@ -68,6 +78,12 @@ def workload(own: dict[str, Any], *, stateful: bool = False) -> Workload:
     return msgspec.structs.replace(made, spec=spec)
 
 
+def paths(patch: Patch, *operations: str) -> list[str]:
+    """Of some operations."""
+    made = [each for each in patch.body if isinstance(each, Operation)]
+    return [each.path for each in made if each.op in operations]
+
+
 def written(of: Workload, form: Form, key: str = KEY) -> Written:
     own = owners_part(of.spec.template.spec, Written.of(of))
     return additions(of, Aim(own, form, WELL_KNOWN, key), "2", NOW)
@@ -84,9 +100,8 @@ def test_what_is_added_is_found_and_taken_off(own: dict[str, Any], form: Form) -
     assert is_intact(after.spec.template.spec, added)
     back = patched(after, template_patch(after, added, None))
     left = {"affinity": {}} if own in ({}, *map(OWN.get, ("tolerations", "a spread"))) else own
-    assert owners_part(after.spec.template.spec, added) == owners_part(
-        before.spec.template.spec, added
-    )
+    bare = before.spec.template.spec if own != {"affinity": {}} else NewPodSpec()
+    assert owners_part(after.spec.template.spec, added) == bare
     assert names.TEMPLATE not in back.metadata.annotations
     assert msgspec.to_builtins(back.spec.template.spec) in (
         msgspec.to_builtins(workload(own | left).spec.template.spec),
@@ -109,14 +124,33 @@ def test_one_form_takes_the_place_of_another(
     assert twice.spec.template == direct.spec.template
 
 
-def test_dropping_the_spread_changes_nothing_else() -> None:
+@pytest.mark.parametrize(
+    ("form", "required", "preferred"),
+    [
+        (Form(Rather.SPOT), (), rather_spot(WELL_KNOWN)),
+        (Form(Rather.SPOT, 3), not_interruptible(LENT), rather_spot(WELL_KNOWN)),
+        (Form(Rather.ON_DEMAND, 1), not_interruptible(LENT), rather_on_demand(WELL_KNOWN)),
+        (Form(Rather.ONLY_ON_DEMAND), not_spot(LENT), ()),
+    ],
+)
+def test_each_form_has_its_clauses(
+    form: Form, required: Sequence[object], preferred: Sequence[object]
+) -> None:
+    added = additions(workload({}), Aim(NewPodSpec(), form, LENT, KEY), "2", NOW)
+    assert (added.required, added.preferred) == (tuple(required), tuple(preferred))
+    assert (added.spread is not None) is bool(form.skew)
+
+
+def test_dropping_the_spread_changes_nothing_else_and_only_what_was_read() -> None:
     bare = workload({})
     form = Form(Rather.SPOT, 3)
-    once = patched(bare, template_patch(bare, None, written(bare, form)))
+    first = template_patch(bare, None, written(bare, form))
+    once = patched(bare, first)
     patch = template_patch(once, Written.of(once), written(once, form, key=""))
-    paths = [each.path for each in patch.body if each.op != "test"]  # type: ignore[union-attr]
     note = "/metadata/annotations/evenkeel.dev~1template"
-    assert paths == [note, "/spec/template/spec/topologySpreadConstraints"]
+    read = ["/metadata/uid", "/metadata/generation"]
+    assert paths(patch, "remove", "add") == [note, "/spec/template/spec/topologySpreadConstraints"]
+    assert (paths(first, "test"), paths(patch, "test")) == (read, [*read, note])
 
 
 @pytest.mark.parametrize("stateful", [False, True])
@@ -154,28 +188,19 @@ def test_all_on_demand_leaves_a_term_that_matches_nothing_as_it_is() -> None:
     assert allowed_by(spec, WELL_KNOWN) == {Capacity.ON_DEMAND}
 
 
+@pytest.mark.parametrize("field", ["affinity", "tolerations", "topology_spread_constraints"])
 @pytest.mark.parametrize("form", ALL_FORMS)
-def test_a_removed_addition_is_noticed(form: Form) -> None:
-    bare = workload({})
-    added = written(bare, form)
-    spec = patched(bare, template_patch(bare, None, added)).spec.template.spec
-    for field in ("affinity", "tolerations", "topology_spread_constraints"):
-        if getattr(spec, field) is not None:
-            assert not is_intact(msgspec.structs.replace(spec, **{field: None}), added)
-
-
-@pytest.mark.parametrize("form", ALL_FORMS)
-def test_the_rest_of_removed_additions_is_taken_off(form: Form) -> None:
+def test_a_removed_addition_is_noticed_and_the_rest_is_taken_off(form: Form, field: str) -> None:
     bare = workload({})
     added = written(bare, form)
     after = patched(bare, template_patch(bare, None, added))
-    for field in ("affinity", "tolerations", "topology_spread_constraints"):
-        spec = msgspec.structs.replace(after.spec.template.spec, **{field: None})
-        template = msgspec.structs.replace(after.spec.template, spec=spec)
-        undone: Any = msgspec.structs.replace(after.spec, template=template)
-        undone = msgspec.structs.replace(after, spec=undone)
-        back = patched(undone, template_patch(undone, added, None))
-        assert msgspec.to_builtins(back.spec.template.spec) in ({}, {"affinity": {}})
+    spec = msgspec.structs.replace(after.spec.template.spec, **{field: None})
+    assert is_intact(spec, added) is (spec == after.spec.template.spec)
+    template = msgspec.structs.replace(after.spec.template, spec=spec)
+    undone: Any = msgspec.structs.replace(after.spec, template=template)
+    undone = msgspec.structs.replace(after, spec=undone)
+    back = patched(undone, template_patch(undone, added, None))
+    assert msgspec.to_builtins(back.spec.template.spec) in ({}, {"affinity": {}})
 
 
 def test_a_note_that_is_spoilt_is_none() -> None:

@@ -91,9 +91,33 @@ def test_a_size_that_goes_up_and_down_settles_on_one_form() -> None:
     assert rollouts <= 3
 
 
-def test_what_keeps_many_more_than_it_has_to_does_not_serve() -> None:
-    assert serves(Form(SPOT, 4), 3, 10)
-    assert serves(Form(SPOT, 4), 3, 14)
-    assert not serves(Form(SPOT, 4), 3, 40)
-    assert not serves(Form(ONLY), 1, 10)
-    assert not serves(Form(SPOT), 1, 10)
+@pytest.mark.parametrize(
+    ("form", "size", "least"),
+    [
+        (Form(SPOT), 5, 0),
+        (Form(SPOT, 3), 5, 1),
+        (Form(SPOT, 9), 5, 0),
+        (Form(SPOT, 1), 4, 2),
+        (Form(ON_DEMAND, 1), 5, 3),
+        (Form(ONLY), 5, 5),
+    ],
+)
+def test_so_many_are_on_on_demand_at_least(form: Form, size: int, least: int) -> None:
+    assert least_on_demand(form, size) == least
+
+
+@pytest.mark.parametrize(
+    ("form", "floor", "size", "does"),
+    [
+        (Form(SPOT, 1), 0, 4, True),
+        (Form(SPOT, 1), 0, 6, False),
+        (Form(SPOT, 2), 2, 12, True),
+        (Form(SPOT, 2), 1, 12, False),
+        (Form(SPOT), 1, 10, False),
+    ],
+    ids=["two more", "three more", "a quarter more", "more than a quarter more", "too few"],
+)
+def test_a_form_serves_that_keeps_the_floor_and_not_many_more(
+    form: Form, floor: int, size: int, *, does: bool
+) -> None:
+    assert serves(form, floor, size) is does

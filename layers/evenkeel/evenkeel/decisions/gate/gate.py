@@ -60,8 +60,8 @@ class GatedPod(msgspec.Struct, frozen=True, kw_only=True):
     pod: Pod
     census: Census
     held: Sequence[PodDisruptionBudget] = ()
-    has_room: bool = True
-    may_exceed: bool = True
+    has_room: bool
+    may_exceed: bool
     waited: timedelta = timedelta()
     patience: timedelta
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Final
 
 from evenkeel.model.node import Node
@@ -36,10 +37,10 @@ def admitted(
 def _admitted(
     hinted: Sequence[tuple[Node, NodeNotice]], spot_nodes: int, share: float
 ) -> Sequence[Node]:
-    allowed = max(1, math.floor(round(share * spot_nodes, 6))) if share > 0 else 0
+    allowed = max(int(share > 0), math.floor(round(share * spot_nodes, 6)))
     cordoned = sum(notice.cordoned_at is not None for _, notice in hinted)
     waiting = sorted(
         ((notice.since, node.name, node) for node, notice in hinted if notice.cordoned_at is None),
-        key=lambda item: item[:2],
+        key=itemgetter(0, 1),
     )
     return [node for _, _, node in waiting[: max(0, allowed - cordoned)]]

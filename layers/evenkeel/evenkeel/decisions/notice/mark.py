@@ -186,7 +186,8 @@ def unmark(node: Node, *, lift_any: bool = False) -> Patch | None:
         for index, taint in reversed(list(enumerate(node.spec.taints)))
         if _is_ours(taint)
     ]
-    if has_our_cordon(node, notice) and (lift_any or not _is_kept(notice)):
+    is_kept = notice is not None and notice.keep_cordon and not lift_any
+    if has_our_cordon(node, notice) and not is_kept:
         operations.append(Operation("remove", "/spec/unschedulable"))
     return _patch(node, operations)
 
@@ -234,10 +235,6 @@ def _put_taints(present: Sequence[Taint], wanted: Sequence[Taint]) -> list[Opera
 
 def _is_same(one: Taint, other: Taint) -> bool:
     return (one.key, one.effect) == (other.key, other.effect)
-
-
-def _is_kept(notice: NodeNotice | None) -> bool:
-    return notice is not None and notice.keep_cordon
 
 
 def _is_ours(taint: Taint) -> bool:

@@ -50,9 +50,8 @@ class Free(msgspec.Struct, frozen=True):
         """The free slot before which so many others are free."""
         slot = position
         for taken in self.taken:
-            if taken > slot:
-                break
-            slot += 1
+            if taken <= slot:
+                slot += 1
         return slot
 
 
@@ -94,5 +93,5 @@ def tally(
     if left <= 0:
         return Unconfirmed(len(waiting))
     taken = {pod.slot for pod in pods if pod is not None} | {claim.slot for claim in waiting}
-    inside = sorted(slot for slot in taken if slot is not None and 0 <= slot < floor)
+    inside = sorted(slot for slot in taken if slot is not None and slot >= 0)
     return Free(left, inside, {claim.slot: claim for claim in claims})

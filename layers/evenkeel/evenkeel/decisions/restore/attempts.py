@@ -29,8 +29,8 @@ from evenkeel.model.spot_rest import NEVER, SpotRest
 from evenkeel.model.times import in_words
 from evenkeel.model.workload import Deployment
 
-PERCENT: Final = 5
-"""Of the pods that are to go to spot so many go at once without room, after a success."""
+AFTER_A_SUCCESS: Final = 20
+"""One of so many pods that are to go to spot goes at once without room, after a success: 5 %."""
 
 
 def take_room(snapshot: Snapshot, rooms: Rooms) -> None:
@@ -69,7 +69,7 @@ def allowed(snapshot: Snapshot, rest: SpotRest) -> int:
     if snapshot.now < max(rest.until, rest.begun + RELEASED_WITHIN):
         return 0
     surplus = sum(each.standing.surplus for each in snapshot.cases if each.standing.is_managed)
-    at_once = max(1, surplus * PERCENT // 100) if _arrived(snapshot, rest) else 1
+    at_once = max(1, surplus // AFTER_A_SUCCESS) if _arrived(snapshot, rest) else 1
     under_way = sum(_is_open(case, move) for case, move in _attempts(snapshot))
     return max(0, at_once - under_way)
 

@@ -47,9 +47,9 @@ def relapse(case: Case, fleet: Fleet, now: datetime) -> str:
         if is_floor is (last.target is Capacity.ON_DEMAND):
             return f"{moved.name} came back on {last.target.other}"
         return ""
-    most = max(0, standing.replicas - standing.wanted)
-    if last.target is Capacity.SPOT and standing.spot < min(last.spot, most):
-        return f"{standing.spot} of {min(last.spot, most)} pods are left on spot: it did not last"
+    made = min(last.spot, standing.replicas - standing.wanted)
+    if last.target is Capacity.SPOT and standing.spot < made:
+        return f"{standing.spot} of {made} pods are left on spot: it did not last"
     return ""
 
 
@@ -84,8 +84,8 @@ def rest(case: Case, target: Capacity, now: datetime) -> Decision | None:
     return leave(case, Reason.COOLING_DOWN, message, verb=Verb.WAIT, until=until)
 
 
-def note(case: Case, pod_name: str, target: Capacity, now: datetime, number: int = 1) -> Patch:
+def note(case: Case, pod_name: str, target: Capacity, now: datetime, number: int) -> Patch:
     """Note on the workload what is moved, so many pods, beside what was noted before."""
     spot = case.standing.spot + (number if target is Capacity.SPOT else -number)
-    value = Restored(at=now, target=target, pod=pod_name, spot=max(0, spot))
+    value = Restored(at=now, target=target, pod=pod_name, spot=spot)
     return writes.annotate(case.workload, names.RESTORED, msgspec.json.encode(value).decode())

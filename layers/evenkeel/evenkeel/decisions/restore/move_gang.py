@@ -34,18 +34,19 @@ def move(moving: Moving, group: GroupName, replica_sets: Sequence[ReplicaSet]) -
     case, target, snapshot = moving.case, moving.target, moving.snapshot
     called = f"the {group.kind.resource.kind} {group.name}"
     owned = len(case.owned)
-    others = snapshot.members.get(group, owned) - owned
-    if not isinstance(case.workload, Deployment) or others > 0:
+    elsewhere = snapshot.members.get(group, owned) - owned
+    if not isinstance(case.workload, Deployment) or elsewhere > 0:
         message = f"its pods are of {called}, which a Deployment alone does not make: none moves"
         return leave(case, Reason.GANG, message)
     (replica_set,) = replica_sets
     owner = owner_of(moving, replica_set)
     pods = sorted(moving.candidates, key=lambda pod: pod.uid)
+    first, *others = pods  # they are alike
     for pod in pods:
         stays = moving.stays(pod, owner, Way.HANDOVER)
         if stays is not None:
             return stays
-    held = held_back(moving, replica_set, pods[0])
+    held = held_back(moving, replica_set, first)
     if held is not None:
         return held
     if len(pods) > snapshot.terms.moves:
@@ -54,16 +55,17 @@ def move(moving: Moving, group: GroupName, replica_sets: Sequence[ReplicaSet]) -
             f" {snapshot.terms.moves}"
         )
         return leave(case, Reason.GANG_TOO_LARGE, message)
-    request = NodeRequest(resources=pods[0].requests, rules=replica_set.spec.template.spec)
+    request = NodeRequest(resources=first.requests, rules=replica_set.spec.template.spec)
     if not moving.rooms.take_all(request, target, len(pods)):
         message = f"{target} has no room for all {len(pods)} pods of {called}: none moves"
         return leave(case, Reason.NO_ROOM_FOR_GANG, message)
     release = release_of(moving, replica_set, owner)
-    first, *others_released = [released(pod, release) for pod in pods]
     message = f"with all {len(pods)} pods of {called} that are elsewhere"
     return Step(
         workload=case.workload.key,
-        decision=moving.decide(Verb.RELEASE, pods[0], first, message, until=release.deadline),
-        after=[*others_released, moving.note(pods[0], len(pods))],
+        decision=moving.decide(
+            Verb.RELEASE, first, released(first, release), message, until=release.deadline
+        ),
+        after=[*(released(pod, release) for pod in others), moving.note(first, len(pods))],
         moves=len(pods),
     )

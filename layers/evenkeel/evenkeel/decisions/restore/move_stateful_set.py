@@ -114,7 +114,7 @@ def _step(moving: Moving, pod: Pod) -> Step:
     On-demand is required of an ordinal of the floor anyhow. One that finds no place on spot is
     deleted by the next run (see ``relaxed_floor``); the pod made then only prefers it.
     """
-    before: list[Write] = [moving.note(pod)]
+    before: list[Write] = [moving.note(pod, 1)]
     if moving.target is Capacity.SPOT:
         until = moving.snapshot.now + PLACED_WITHIN
         before.append(moving.announce(moving.case.workload.reference, pod, until))

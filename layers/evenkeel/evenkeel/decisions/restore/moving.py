@@ -12,7 +12,13 @@ from evenkeel.decisions.restore import cooldown
 from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import about, leave
-from evenkeel.model.affinity import NewAffinity, NewPodSpec, NodeAffinity, NodeSelector
+from evenkeel.model.affinity import (
+    NewAffinity,
+    NewPodSpec,
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorTerm,
+)
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import Lease, PodDisruptionBudget
 from evenkeel.model.decision import Decision, Verb
@@ -35,8 +41,8 @@ class Moving(msgspec.Struct, frozen=True):
     target: Capacity
     snapshot: Snapshot
     rooms: Rooms
-    may_wait: bool = False
-    avoid: tuple[Pool, ...] = ()
+    may_wait: bool
+    avoid: tuple[Pool, ...]
 
     @property
     def candidates(self) -> Sequence[Pod]:
@@ -53,10 +59,15 @@ class Moving(msgspec.Struct, frozen=True):
         own = self.case.workload.spec.template.spec
         if not self.avoid:
             return own
-        terms = only_spot(own.node_affinity.required, self.snapshot.fleet.labels, self.avoid)
-        required = NodeSelector(node_selector_terms=terms)
+        required = NodeSelector(node_selector_terms=self.terms)
         affinity = NewAffinity(node_affinity=NodeAffinity(required=required))
         return msgspec.structs.replace(own, affinity=affinity)
+
+    @property
+    def terms(self) -> tuple[NodeSelectorTerm, ...]:
+        """The terms of its affinity, if it goes to another pool."""
+        own = self.case.workload.spec.template.spec.node_affinity.required
+        return only_spot(own, self.snapshot.fleet.labels, self.avoid)
 
     def stays(self, pod: Pod, owner: Owner, way: Way) -> Decision | None:
         """Why a pod does not go this way; None if it does."""
@@ -128,7 +139,7 @@ class Moving(msgspec.Struct, frozen=True):
         )
         return Patch(kind=Lease, name=there.name, namespace=there.namespace, body=operations)
 
-    def note(self, pod: Pod, number: int = 1) -> Patch:
+    def note(self, pod: Pod, number: int) -> Patch:
         """Note on the workload that so many of its pods are to move, this one first.
 
         0: it is no failure of the workload if none does.

@@ -91,8 +91,7 @@ def not_now(moving: Moving) -> Decision | None:
     if now < until:
         message = f"{moving.avoid[0]} has too many of its pods: none moves before {in_words(until)}"
         return leave(case, Reason.POOL_TOO_FULL, message, verb=Verb.WAIT, until=until)
-    required = moving.rules.node_affinity.required
-    number = len(required.node_selector_terms or ()) if required is not None else 0
+    number = len(moving.terms)
     if number <= MOST_TERMS:
         return None
     zones = len({pool.zone for pool in moving.avoid})
@@ -109,8 +108,9 @@ def _rests_until(case: Case, now: datetime) -> datetime:
     """When the next pod may go to another pool, after any move and after such ones that failed."""
     last = Restored.of(case.workload)
     cooldown = writes.cooldown_of(case.workload, names.POOL_COOLDOWN)
-    failures = cooldown.counts(now) if cooldown is not None else 0
-    until = cooldown.until if cooldown is not None else now
+    until, rest = now, RESTS
+    if cooldown is not None:
+        until, rest = cooldown.until, max(RESTS, rest_after(cooldown.counts(now)))
     if last is None or last.at > now:
         return until
-    return max(until, last.at + max(RESTS, rest_after(failures)))
+    return max(until, last.at + rest)

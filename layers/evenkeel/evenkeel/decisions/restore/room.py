@@ -170,6 +170,6 @@ def _clauses(term: NodeSelectorTerm, node: Node) -> Iterator[bool]:
 def _holds(clause: NodeRequirement, labels: Mapping[str, str]) -> bool:
     value, values = labels.get(clause.key), clause.values or ()
     if clause.operator in ("Gt", "Lt") and value is not None and len(values) == 1:
-        above = number(value) - number(values[0])
+        above = number(value) - number(*values)
         return above > 0 if clause.operator == "Gt" else above < 0
     return bool(label_holds(clause.operator, value, values))

@@ -4,7 +4,7 @@ Each write is a rollout. So it is written where floor or size need another form,
 gone, and where it has come back; and where another tool undoes it, never again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -221,14 +221,14 @@ def _made_anew(case: Case) -> Step | None:
     if not isinstance(stateful_set, StatefulSet):
         return None
     revision = stateful_set.status.update_revision
-    stale = [
+    stale: Iterator[Pod] = (
         pod
         for pod in case.owned
         if not pod.spec.node_name and pod.metadata.labels.get(names.REVISION_HASH) != revision
-    ]
-    if not stale or not _is_observed(stateful_set):
+    )
+    pod = next(stale, None)
+    if pod is None or not _is_observed(stateful_set):
         return None
-    pod: Pod = stale[0]
     message = "it waits for a node by an older template: another is made by the present one"
     write = writes.delete(pod)
     decision = about(case, Verb.DELETE, Reason.MADE_BY_OLD_TEMPLATE, message, pod=pod, write=write)
@@ -310,15 +310,15 @@ def _write(
 def _take_off(case: Case) -> Step:
     """Take off what was added, as far as it is there, and the Lease that tells of it."""
     message = "its owner does not want its template to place its pods any more"
-    forget: list[Write] = []
-    if case.trace is not None:
-        lease = case.trace
-        forget.append(Delete(Lease, lease.name, lease.namespace, uid=lease.uid))
+    lease = case.trace
+    forget = Delete(Lease, lease.name, lease.namespace, uid=lease.uid) if lease else None
     if names.TEMPLATE not in case.workload.metadata.annotations:
         decision = about(
-            case, Verb.PATCH_TEMPLATE, Reason.TEMPLATE_FORGOTTEN, message, write=forget[0]
+            case, Verb.PATCH_TEMPLATE, Reason.TEMPLATE_FORGOTTEN, message, write=forget
         )
         return Step(workload=case.workload.key, decision=decision)
     patch = template_patch(case.workload, Written.of(case.workload), None)
     decision = about(case, Verb.PATCH_TEMPLATE, Reason.TEMPLATE_TAKEN_OFF, message, write=patch)
-    return Step(workload=case.workload.key, decision=decision, after=forget, rolls=True)
+    return Step(
+        workload=case.workload.key, decision=decision, after=[forget] if forget else [], rolls=True
+    )

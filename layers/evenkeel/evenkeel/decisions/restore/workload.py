@@ -70,7 +70,8 @@ def _move(moving: Moving, group: GroupName | None) -> Outcome:
     if group is not None:
         return move_gang.move(moving, group, replica_sets)
     if isinstance(moving.case.workload, Deployment):
-        return move_deployment.move(moving, replica_sets[0])
+        (replica_set,) = replica_sets
+        return move_deployment.move(moving, replica_set)
     return move_stateful_set.move(moving)
 
 
@@ -164,11 +165,9 @@ def _in_rollout(case: Case) -> Decision | None:
             case, Reason.ROLLOUT_PAUSED, "its rollouts are paused: it is left alone until then"
         )
     found = _replica_sets(case)
-    settled = (
-        len(found) == 1
-        and found[0].spec.replicas == deployment.spec.replicas
-        and deployment.status.observed_generation >= deployment.metadata.generation
-    )
+    settled = [each.spec.replicas for each in found] == [
+        deployment.spec.replicas
+    ] and deployment.status.observed_generation >= deployment.metadata.generation
     if settled:
         return None
     return leave(case, Reason.IN_ROLLOUT, "it is in a rollout, or being scaled", verb=Verb.WAIT)
