@@ -16,11 +16,13 @@ from typing import Any, Self
 
 import msgspec
 
+from evenkeel.decisions.notice import mark
 from evenkeel.errors import ClusterError
 from evenkeel.handlers import Handler, handover, interruption
 from evenkeel.model.decision import Decision
 from evenkeel.model.hook import Hook, HookTimes, Termination
 from evenkeel.model.node import Node
+from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, Delete, Evict, Patch, Request, Write
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, InterruptionSettings, Mode
@@ -402,6 +404,12 @@ class Scene:
             for obj in self.cluster.objects("Node")
             if obj["metadata"]["name"] == name
         )
+
+    def notice(self, node: str) -> NodeNotice:
+        """What the mark of a node says, which has to be there."""
+        found = mark.read(self.node(node))
+        assert found is not None
+        return found
 
     def pods(self, app: str, node: str = "") -> list[Pod]:
         """The pods of a workload that are there now, sorted by name; of one node, if named."""

@@ -5,12 +5,15 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
+import pytest
+
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.decision import Decision
 from evenkeel.model.request import Get, Patch, Request
 from evenkeel_cli.decisions import draining
 from evenkeel_cli.retry_on_conflict import change
+from evenkeel_sandbox.simulator.session import SimulatedSession
 from tests.kit.manifests import PAUSED, resource
 from tests.kit.scene import Scene
 
@@ -72,6 +75,18 @@ def resume_at(scene: Scene, seconds: float) -> None:
         seconds,
         lambda: scene.cluster.delete("ConfigMap", names.PAUSED, names.SYSTEM_NAMESPACE),
     )
+
+
+def blind(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No watch shows anything from now on."""
+    open_session = scene.cluster.session
+
+    def open_blind_session() -> SimulatedSession:
+        session = open_session()
+        monkeypatch.setattr(session, "watch", lambda _selection: None)
+        return session
+
+    monkeypatch.setattr(scene.cluster, "session", open_blind_session)
 
 
 def lose_wake_ups(scene: Scene, reason: str = "") -> None:

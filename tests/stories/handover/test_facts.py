@@ -13,7 +13,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.request import Get, List, Read, Request
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.kit.builders import NOW
-from tests.kit.manifests import deployment
+from tests.kit.manifests import deployment, on_node
 from tests.kit.scene import Scene
 
 ONE, TWO = Get(Node, "n1"), Get(Node, "n2")
@@ -106,7 +106,7 @@ def test_a_node_whose_pods_cannot_be_listed_holds_no_other_up(scene: Scene) -> N
     scene.place(deployment("web"), room={"s1": "1"})
     scene.place(deployment("other"), on="s2", room={"s2": "1"})
     scene.given(
-        deployment("stuck", pod={"nodeSelector": {"kubernetes.io/hostname": "s3"}}),
+        deployment("stuck", pod=on_node("s3")),
         on="s3",
         spare="o1",
     )

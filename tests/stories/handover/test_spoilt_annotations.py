@@ -15,7 +15,6 @@ from evenkeel.model.workload import ReplicaSet
 from tests.kit import builders
 from tests.kit.manifests import deployment, job, resource
 from tests.kit.scene import Scene
-from tests.stories.handover.conftest import MakeScene
 from tests.unit.flows.drain.changes import taken
 
 SOUND = {
@@ -233,11 +232,8 @@ def test_a_count_that_was_forged_costs_no_more_than_what_is_there(
 
 
 @pytest.mark.parametrize("text", ["{", json.dumps({"failures": 1, "until": "2099-01-01T00:00:00"})])
-def test_a_spoilt_rest_is_none(make_scene: MakeScene, text: str) -> None:
-    scene = make_scene()
-    scene.add_node("s1")
-    notes: dict[str, Any] = {names.COOLDOWN: text}
-    scene.given(deployment("web", notes=notes), on="", spare="o1")
+def test_a_spoilt_rest_is_none(scene: Scene, text: str) -> None:
+    scene.given(deployment("web", notes={names.COOLDOWN: text}), spare="o1")
 
     scene.recommend("s1").run(until=30)
 

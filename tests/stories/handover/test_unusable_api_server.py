@@ -3,10 +3,8 @@
 import pytest
 
 from evenkeel.errors import ClusterError, ForbiddenError, NothingDoneError, UnavailableError
-from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.notice import WakeUp
-from evenkeel.model.request import Create, Evict, Get, List, Patch, Request
-from evenkeel.model.workload import Deployment, ReplicaSet
+from evenkeel.model.request import Evict, List, Patch, Request
 from evenkeel.settings import Mode
 from tests.kit.manifests import deployment
 from tests.kit.scene import Scene
@@ -101,53 +99,6 @@ def test_an_invocation_of_the_schedule_that_can_do_nothing_raises_what_mends_it(
     assert raised.__cause__ is error
     assert scene.recorder.total(metric) == 1
     assert scene.wake_ups.messages == []
-
-
-@pytest.mark.parametrize("request_", [Patch, Create])
-def test_a_right_to_the_lease_that_is_lost_is_counted_and_pods_go_at_their_last_moment(
-    scene: Scene, request_: type[Request]
-) -> None:
-    def concerns(request: Request) -> bool:
-        kind = type(request.object) if isinstance(request, Create) else getattr(request, "kind", 0)
-        return isinstance(request, request_) and kind is Lease
-
-    scene.given(deployment("web"), spare="o1")
-    if request_ is Patch:
-        lease = {"name": "evenkeel-handover", "namespace": "evenkeel-system"}
-        scene.apply({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": lease})
-    scene.fail(ForbiddenError("no leases for you"), concerns)
-
-    pod = scene.pod("web")
-    scene.interrupt("s1").run(until=95)
-
-    assert min(sent.at for sent in scene.written(pod)) > 88
-    assert scene.recorder.total("LeaseRefused") >= 1
-    assert scene.moving.errors == scene.schedule.errors == []
-
-
-def test_an_invocation_that_cannot_read_a_new_node_tells_it_and_goes_on(scene: Scene) -> None:
-    for node in ("s1", "s2"):
-        scene.add_node(node)
-        there = {"nodeSelector": {"kubernetes.io/hostname": node}}
-        scene.apply(deployment(f"on-{node}", pod=there))
-    scene.settle()
-    scene.begin()
-    second = scene.pod("on-s2")
-    scene.interrupt("s1", spare=True).run(until=0.5)
-    lose_wake_ups(scene)
-    scene.run(until=SCHEDULE + 2)
-    scene.fail(
-        UnavailableError("reset"),
-        lambda r: isinstance(r, Get) and r.kind in (ReplicaSet, Deployment),
-        times=3,
-    )
-    scene.interrupt("s2", spare=True)
-    scene.later(SCHEDULE + 2.5, lambda: lose_wake_ups(scene, "NodesMarked"))
-    scene.run(until=SCHEDULE + 20)
-
-    assert scene.recorder.total("ClusterUnreachable") >= 1
-    assert scene.schedule.errors == []
-    assert scene.story(second).order()[0] == "release NodeDoomed"
 
 
 def test_a_single_write_that_is_refused_raises_nothing(scene: Scene) -> None:
