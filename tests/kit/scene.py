@@ -35,6 +35,7 @@ from evenkeel_sandbox.simulator.event_source import SimulatedEventSource, Simula
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
+from tests.kit.asking import failing
 from tests.kit.clocks import SkewedClock
 from tests.kit.manifests import resource
 
@@ -370,16 +371,7 @@ class Scene:
         done: bool = False,
     ) -> None:
         """Answer requests with an error, so many times; ``done``: carried out all the same."""
-        left = itertools.count(times, -1)
-
-        def answer(request: Request, proceed: Callable[[], Any]) -> Any:
-            if not concerns(request) or next(left) <= 0:
-                return proceed()
-            if done:
-                proceed()
-            raise error
-
-        self.cluster.intercept(answer)
+        failing(self.cluster, error, concerns, times=times, done=done)
 
     def delay(self, by: timedelta, concerns: Callable[[Request], bool]) -> None:
         """Let the answers to requests come so much later."""

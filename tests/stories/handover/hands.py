@@ -1,6 +1,5 @@
 """What others than Evenkeel's functions do in a story."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -8,9 +7,7 @@ from typing import Any
 import pytest
 
 from evenkeel.model import names
-from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.decision import Decision
-from evenkeel.model.request import Get, Patch, Request
 from evenkeel_cli.decisions import draining
 from evenkeel_cli.retry_on_conflict import change
 from evenkeel_sandbox.simulator.session import SimulatedSession
@@ -32,17 +29,6 @@ def found(scene: Scene) -> dict[str, Any]:
     """The Lease as it is."""
     (there,) = scene.cluster.objects("Lease")
     return there
-
-
-def on_the_lease(kind: type[Any]) -> Callable[[Request], bool]:
-    """Whether a request of this kind is about the Lease."""
-
-    def concerns(request: Request) -> bool:
-        if isinstance(request, Get | Patch):
-            return isinstance(request, kind) and request.kind is Lease
-        return isinstance(request, kind) and request.reference.kind == "Lease"
-
-    return concerns
 
 
 def drain(

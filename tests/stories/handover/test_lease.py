@@ -15,10 +15,12 @@ from evenkeel.errors import (
     UnavailableError,
 )
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.request import Create, Evict, Get, Patch, Request
+from tests.kit.asking import asks, noting, once
 from tests.kit.manifests import deployment
 from tests.kit.scene import Scene
-from tests.stories.handover.hands import found, lease, on_the_lease
+from tests.stories.handover.hands import found, lease
 
 
 @pytest.fixture
@@ -78,17 +80,9 @@ def test_the_loser_of_a_race_for_it_leaves_it_to_the_winner(
     """Another takes or makes it between our look at it and our write."""
     if is_there:
         lease(scene)
-    won: list[float] = []
-
-    def be_faster(request: Request, proceed: Callable[[], Any]) -> Any:
-        if on_the_lease(Patch if is_there else Create)(request) and not won:
-            won.append(scene.seconds)
-            lease(scene, **held(scene, 1))
-        return proceed()
-
-    scene.cluster.intercept(be_faster)
+    win = once(lambda: lease(scene, **held(scene, 1)))
+    noting(scene.cluster, asks(Patch if is_there else Create, of=Lease), then=win)
     scene.interrupt("s1").run(until=30)
-
     assert scene.outcomes()[0] == "LeaseHeld"
     assert scene.story(pod)[0] == "19.0 release NodeDoomed"
 
@@ -109,8 +103,7 @@ def test_without_the_lease_a_pod_goes_at_its_last_moment_and_no_sooner(
     scene: Scene, pod: str, error: ClusterError, kinds: tuple[type[Request], ...]
 ) -> None:
     """A release rests on a count, which two reconcilers at once would get wrong."""
-    for kind in kinds:
-        scene.fail(error, on_the_lease(kind))
+    scene.fail(error, asks(*kinds, of=Lease))
     scene.interrupt("s1").run(until=100)
     assert {type(sent.write) for sent in scene.written(pod)} == {Evict}
     assert min(sent.at for sent in scene.written(pod)) == pytest.approx(88.9, abs=0.2)
@@ -134,7 +127,7 @@ def test_one_that_would_be_held_for_ever_is_taken(
 
 
 def test_without_an_answer_about_it_the_message_comes_back(scene: Scene, pod: str) -> None:
-    scene.fail(UnavailableError("reset"), on_the_lease(Get), times=1)
+    scene.fail(UnavailableError("reset"), asks(Get, of=Lease), times=1)
 
     scene.interrupt("s1").run(until=10)
 
@@ -149,7 +142,7 @@ def test_notes_of_wake_ups_get_in_no_holders_way(scene: Scene, pod: str, when: s
     noted: list[float] = []
 
     def note_first(request: Request, proceed: Callable[[], Any]) -> Any:
-        if on_the_lease(Patch)(request) and (when == "taken" or scene.seconds > 2):
+        if asks(Patch, of=Lease)(request) and (when == "taken" or scene.seconds > 2):
             if not noted:
                 lease(scene, annotations={names.WAKE_UP_AT: "2026-11-21T12:09:00.000000Z"})
             noted.append(scene.seconds)
@@ -211,7 +204,7 @@ def test_an_answer_that_got_lost_does_not_lose_the_lease_that_was_taken(
     scene: Scene, pod: str
 ) -> None:
     lease(scene)
-    scene.fail(UnavailableError("reset"), on_the_lease(Patch), times=1, done=True)
+    scene.fail(UnavailableError("reset"), asks(Patch, of=Lease), times=1, done=True)
 
     scene.interrupt("s1").run(until=10)
 

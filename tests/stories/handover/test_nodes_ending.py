@@ -9,7 +9,8 @@ from evenkeel.flows import selections
 from evenkeel.flows.drain.kept import PAGE
 from evenkeel.model import names
 from evenkeel.model.node import Node
-from evenkeel.model.request import List, Request
+from evenkeel.model.request import List
+from tests.kit.asking import asks
 from tests.kit.manifests import Manifest, budget, deployment, on_node, stateful_set
 from tests.kit.nodes import is_marked
 from tests.kit.scene import Scene
@@ -80,14 +81,11 @@ def test_of_nodes_that_go_one_after_the_other_the_last_stays(scene: Scene) -> No
 def test_it_is_not_asked_again_and_again_what_load_balancers_would_keep(scene: Scene) -> None:
     """The API server fails just that question while everything else goes on."""
     scene.given(deployment("web", 10), spare="s2 o1")
-
-    def asks_for_others(request: Request) -> bool:
-        return isinstance(request, List) and request.selection == selections.OTHER_NODES
-
-    scene.fail(UnavailableError("reset"), lambda r: asks_for_others(r) and scene.seconds < 12)
+    for_others = asks(List, selection=selections.OTHER_NODES)
+    scene.fail(UnavailableError("reset"), lambda r: for_others(r) and scene.seconds < 12)
     scene.interrupt("s1", "s2").run(until=30)
 
-    assert sum(asks_for_others(request) for _, request in scene.requests) < 8
+    assert sum(for_others(request) for _, request in scene.requests) < 8
     assert is_excluded(scene.node("s1"))
     assert is_excluded(scene.node("s2"))
 
@@ -303,11 +301,7 @@ def test_an_api_server_that_is_slow_to_say_which_nodes_remain_holds_no_pod_up(
 ) -> None:
     scene = make_scene(load_balancer_lead=timedelta(seconds=40))
     (old,) = scene.given(deployment("stuck"), on="s1 o1", room={"o1": "0"})
-
-    def is_about_others(request: Request) -> bool:
-        return isinstance(request, List) and request.selection == selections.OTHER_NODES
-
-    scene.delay(timedelta(seconds=20), is_about_others)
+    scene.delay(timedelta(seconds=20), asks(List, selection=selections.OTHER_NODES))
     scene.interrupt("s1").run(until=118)
 
     assert scene.gone_at(old) == pytest.approx(89, abs=0.2)

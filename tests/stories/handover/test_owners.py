@@ -13,6 +13,7 @@ from evenkeel.model.metrics import Metric
 from evenkeel.model.request import Get, List, Request, Selection
 from evenkeel.model.workload import Deployment
 from tests.kit import builders
+from tests.kit.asking import asks
 from tests.kit.manifests import NO_SURGE, Manifest, deployment, resource
 from tests.kit.scene import Scene
 
@@ -71,11 +72,7 @@ def test_one_pod_more_goes_once_the_deployment_may_miss_one_more(scene: Scene) -
 
 def test_what_cannot_be_read_again_stays_as_it_was(scene: Scene) -> None:
     begin(scene, deployment("web", 2))
-
-    def surroundings(request: Request) -> bool:
-        return isinstance(request, List) and request.selection.kind is NetworkPolicy
-
-    scene.later(5, lambda: scene.fail(UnavailableError("reset"), surroundings))
+    scene.later(5, lambda: scene.fail(UnavailableError("reset"), asks(List, of=NetworkPolicy)))
     scene.interrupt("s1").run(until=80)
 
     assert any("those that were read last count" in note for note, _ in scene.recorder.notes)
@@ -103,8 +100,7 @@ def test_one_that_was_made_anew_under_its_name_is_taken_whatever_its_revision() 
 
 def of_namespace(namespace: str) -> Callable[[Request], bool]:
     """The lists of a namespace's policies."""
-    wanted = Selection(NetworkPolicy, namespace)
-    return lambda request: isinstance(request, List) and request.selection == wanted
+    return asks(List, selection=Selection(NetworkPolicy, namespace))
 
 
 def two_tenants(scene: Scene) -> None:

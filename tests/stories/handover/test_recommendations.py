@@ -12,6 +12,7 @@ from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.release import Cooldown
 from evenkeel.model.request import List, Patch, Request
 from evenkeel.model.workload import Deployment, ReplicaSet
+from tests.kit.asking import asks
 from tests.kit.manifests import budget, deployment, replica_set
 from tests.kit.nodes import is_marked
 from tests.kit.scene import Scene
@@ -223,7 +224,7 @@ def test_the_rest_is_written_before_anything_goes_back(make_scene: MakeScene) ->
     scene = make_scene(**FIVE_MINUTES)
     scene.given(deployment("stuck", 2))
     reset = UnavailableError("reset")
-    scene.fail(reset, lambda r: isinstance(r, Patch) and r.kind is Deployment, times=1)
+    scene.fail(reset, asks(Patch, of=Deployment), times=1)
 
     scene.recommend("s1").run(until=400)
 
@@ -237,7 +238,7 @@ def test_a_cooldown_that_can_never_be_written_keeps_no_pod_from_going_back(
 ) -> None:
     scene = make_scene(**FIVE_MINUTES)
     scene.given(deployment("stuck"))
-    scene.fail(ForbiddenError("no"), lambda r: isinstance(r, Patch) and r.kind is Deployment)
+    scene.fail(ForbiddenError("no"), asks(Patch, of=Deployment))
 
     scene.recommend("s1").run(until=400)
 
@@ -342,7 +343,7 @@ def test_a_replica_set_without_a_deployment_rests_itself(make_scene: MakeScene) 
     hashed["metadata"]["labels"] = {names.TEMPLATE_HASH: "abc"}
     scene.given(hashed)
     conflict = ConflictError("changed")
-    scene.fail(conflict, lambda r: isinstance(r, Patch) and r.kind is ReplicaSet, times=1)
+    scene.fail(conflict, asks(Patch, of=ReplicaSet), times=1)
 
     scene.recommend("s1").run(until=400)
 

@@ -24,6 +24,7 @@ from evenkeel_sandbox.simulator.api import watch
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.session import SimulatedSession
 from tests.kit import builders
+from tests.kit.asking import asks
 from tests.kit.builders import NOW
 from tests.kit.manifests import budget, deployment, on_node
 from tests.kit.scene import CALM, INTERRUPTION, Scene
@@ -207,12 +208,8 @@ def test_a_pod_that_a_watch_shows_does_not_wait_until_its_node_was_read(scene: S
     scene.given(deployment("web", 20), on="s1 s2", room={"s": "1"})
     on_second = {pod.name for pod in scene.pods("web", "s2")}
     assert on_second
-
-    def is_about_pods(request: Request) -> bool:
-        return isinstance(request, List) and request.selection == selections.pods_on("s2")
-
     scene.interrupt("s1").run(until=10)
-    scene.delay(timedelta(seconds=6), is_about_pods)
+    scene.delay(timedelta(seconds=6), asks(List, selection=selections.pods_on("s2")))
     scene.interrupt("s2").run(until=40)
     released = [at for at, step in scene.told("NodeDoomed") if step.subject.name in on_second]
     assert len(released) == len(on_second)
@@ -227,13 +224,8 @@ def test_a_pod_waits_until_its_owner_and_its_namespace_were_read(
     scene.place(deployment("web", 2), room={"s1": "1"})
     scene.given(deployment("stuck", pod=on_node("s2"), namespace="elsewhere"), on="s2")
     scene.interrupt("s2")
-
-    def is_about_it(request: Request) -> bool:
-        asked = request.selection.kind if isinstance(request, List) else None
-        return kind in (asked, request.kind if isinstance(request, Get) else None)
-
     scene.run(until=10)
-    scene.delay(timedelta(seconds=6), is_about_it)
+    scene.delay(timedelta(seconds=6), asks(Get, List, of=kind))
     scene.interrupt("s1").run(until=40)
     released = [at for at, step in scene.told("NodeDoomed") if step.subject.name.startswith("web")]
     assert len(released) == 2
@@ -318,11 +310,7 @@ def test_a_node_stays_behind_load_balancers_while_its_pods_are_not_known(
     scene.place(deployment("stuck", pod={"cpu": "1", **on_node("s1")}), room={"s1": "1"})
     slow = {"annotations": {"evenkeel.test/ready-after": "10s"}}
     scene.given(deployment("web", 4, pod=slow), on="s2", spare="o1")
-    on_s2 = selections.pods_on("s2")
-
-    def is_about_s2(request: Request) -> bool:
-        return isinstance(request, List) and request.selection == on_s2
-
+    is_about_s2 = asks(List, selection=selections.pods_on("s2"))
     delay_replies(monkeypatch, scene.clock, lambda request: 3.0 if is_about_s2(request) else 0.0)
     scene.interrupt("s1")
     scene.later(8, lambda: scene.interrupt("s2"))

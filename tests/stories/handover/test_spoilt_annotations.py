@@ -13,6 +13,7 @@ from evenkeel.model.pod import LONGEST_TEXT
 from evenkeel.model.request import Get
 from evenkeel.model.workload import ReplicaSet
 from tests.kit import builders
+from tests.kit.asking import asks
 from tests.kit.manifests import deployment, job, resource
 from tests.kit.scene import Scene
 from tests.unit.flows.drain.changes import taken
@@ -166,7 +167,7 @@ def test_no_stranger_s_pod_keeps_others_from_being_handed_over(
 def test_a_stranger_s_pod_does_not_hide_that_nodes_are_lost(scene: Scene) -> None:
     scene.given(deployment("web"), spare="o1")
     refused = ForbiddenError("nodes is forbidden")
-    scene.fail(refused, lambda r: isinstance(r, Get) and r.name == "o1")
+    scene.fail(refused, asks(Get, name="o1"))
     scene.apply(forged("bad", "o1", controller="x"), forged("worse", "o2", controller="x"))
 
     scene.interrupt("s1").run(until=60)
@@ -178,7 +179,7 @@ def test_a_stranger_s_pod_does_not_hide_that_nodes_are_lost(scene: Scene) -> Non
 def test_an_api_server_that_refuses_everything_ends_the_invocation(scene: Scene) -> None:
     scene.given(deployment("web"))
     refused = ForbiddenError("replicasets.apps is forbidden")
-    scene.fail(refused, lambda r: isinstance(r, Get) and r.kind is ReplicaSet)
+    scene.fail(refused, asks(Get, of=ReplicaSet))
 
     scene.interrupt("s1").run(until=10)
 

@@ -4,8 +4,9 @@ import pytest
 
 from evenkeel.errors import ClusterError, ForbiddenError, NothingDoneError, UnavailableError
 from evenkeel.model.notice import WakeUp
-from evenkeel.model.request import Evict, List, Patch, Request
+from evenkeel.model.request import Evict, List, Patch
 from evenkeel.settings import Mode
+from tests.kit.asking import Concerns, asks
 from tests.kit.manifests import deployment
 from tests.kit.scene import Scene
 from tests.kit.unusable import UNUSABLE
@@ -16,27 +17,19 @@ SCHEDULE = 30
 """When the schedule comes first, in seconds of the story."""
 
 
-def lists(request: Request) -> bool:
-    return isinstance(request, List)
-
-
-def everything(_: Request) -> bool:
-    return True
-
-
 def wakes(scene: Scene, count: int) -> None:
     """So many wake-ups come in one batch."""
     for number in range(count):
         scene.wake_ups.send(WakeUp(reason=f"test {number}"))
 
 
-@pytest.mark.parametrize("concerns", [everything, lists])
+@pytest.mark.parametrize("concerns", [asks(), asks(List)])
 @pytest.mark.parametrize(("error", "metric", "_remedy"), UNUSABLE)
 def test_all_wake_ups_of_a_batch_come_back_soon_and_it_is_counted(
-    scene: Scene, error: ClusterError, metric: str, _remedy: str, concerns: object
+    scene: Scene, error: ClusterError, metric: str, _remedy: str, concerns: Concerns
 ) -> None:
     scene.given(deployment("stuck"))
-    scene.fail(error, lists if concerns is lists else everything)
+    scene.fail(error, concerns)
     wakes(scene, 3)
 
     scene.run(until=0.5)
@@ -52,7 +45,7 @@ def test_all_wake_ups_of_a_batch_come_back_soon_and_it_is_counted(
 
 def test_wake_ups_outlast_an_hour_without_access(scene: Scene) -> None:
     scene.given(deployment("stuck"))
-    scene.fail(ForbiddenError("403"), everything)
+    scene.fail(ForbiddenError("403"), asks())
     wakes(scene, 1)
 
     scene.run(until=3590)
@@ -66,7 +59,7 @@ def test_no_notice_that_a_wake_up_carries_is_lost_in_observe_mode(make_scene: Ma
     scene = make_scene(mode=Mode.OBSERVE)
     scene.given(deployment("web", 2), on="s1 s2")
     down = {"is": True}
-    scene.fail(UnavailableError("away"), lambda r: down["is"] and lists(r))
+    scene.fail(UnavailableError("away"), lambda r: down["is"] and asks(List)(r))
     scene.interrupt("s1", spare=True).run(until=0.5)
     scene.interrupt("s2", spare=True).run(until=5)
     bodies = [message.body for message in scene.wake_ups.messages]
@@ -88,7 +81,7 @@ def test_an_invocation_of_the_schedule_that_can_do_nothing_raises_what_mends_it(
     scene: Scene, error: ClusterError, metric: str, remedy: str
 ) -> None:
     scene.begin()
-    scene.fail(error, lists)
+    scene.fail(error, asks(List))
 
     scene.run(until=SCHEDULE + 5)
 
@@ -105,7 +98,7 @@ def test_a_single_write_that_is_refused_raises_nothing(scene: Scene) -> None:
     scene.given(deployment("web"))
     scene.interrupt("s1", spare=True).run(until=0.5)
     lose_wake_ups(scene)
-    scene.fail(ForbiddenError("no"), lambda r: isinstance(r, Patch | Evict))
+    scene.fail(ForbiddenError("no"), asks(Patch, Evict))
 
     scene.run(until=SCHEDULE + 5)
 

@@ -16,6 +16,7 @@ from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Arrival, Reply
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.session import SimulatedSession
+from tests.kit.asking import asks
 from tests.kit.manifests import Manifest, bare_pod, budget, deployment, on_node, stateful_set
 from tests.kit.scene import Scene
 from tests.stories.handover.hands import blind
@@ -225,7 +226,7 @@ def test_nothing_is_read_or_taken_for_a_watch_that_lags_until_its_list_came(
     hold_back(scene, monkeypatch, after=3.5)
     scene.given(deployment("web", 2), on="s1 s2", spare="o1", room={"s": "0.1"})
     scene.interrupt("s1")
-    scene.fail(DisruptionRefusedError("a budget"), lambda r: isinstance(r, Evict))
+    scene.fail(DisruptionRefusedError("a budget"), asks(Evict))
     scene.run(until=3.6)
     scene.interrupt("s2")
 
