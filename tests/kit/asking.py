@@ -31,10 +31,13 @@ def asks(
     return concerns
 
 
+EVERYTHING = asks()
+
+
 def failing(
     cluster: SimulatedCluster,
     error: Exception,
-    concerns: Concerns = asks(),  # noqa: B008 - it has no state
+    concerns: Concerns = EVERYTHING,
     *,
     times: int = 1_000_000,
     done: bool = False,
@@ -57,7 +60,7 @@ def failing(
 
 def noting(
     cluster: SimulatedCluster,
-    concerns: Concerns = asks(),  # noqa: B008 - it has no state
+    concerns: Concerns = EVERYTHING,
     then: Callable[[], object] = lambda: None,
 ) -> list[Any]:
     """The requests from now on, a list that grows; ``then`` is done before each of them."""

@@ -21,8 +21,9 @@ from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.webhook import AtOnce, HandlerWebhook, OwnTime
+from tests.kit.asking import asks, failing, noting
 from tests.kit.manifests import resource
-from tests.stories.placement.scene import NAMESPACE, TOKEN, failing, namespace, workload
+from tests.stories.placement.scene import NAMESPACE, TOKEN, namespace, workload
 
 KEY = "eks.amazonaws.com/capacityType"
 
@@ -37,8 +38,8 @@ class Scene:
         self.recorder = InMemoryRecorder()
         for kind in ("SPOT", "ON_DEMAND"):
             for number in range(3):
-                metadata = {"name": f"{kind}-{number}".lower(), "labels": {KEY: kind}}
-                self.cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": metadata})
+                name = f"{kind}-{number}".lower()
+                self.cluster.apply(resource("Node", name, labels={KEY: kind}))
         self.cluster.apply(namespace(NAMESPACE, managed=True))
         self.webhook = HandlerWebhook(self.cluster, TOKEN, self.handler)
         self.end = self.cluster.ask(Webhook(self.webhook))
@@ -149,7 +150,7 @@ def test_a_webhook_that_starts_again_in_between_counts_on() -> None:
 def test_while_the_handler_waits_the_clock_stands_still() -> None:
     scene = Scene()
     began = scene.clock.now()
-    scene.cluster.intercept(failing(UnavailableError("silence")))
+    failing(scene.cluster, UnavailableError("silence"))
     time = OwnTime(scene.clock)
     cluster = AtOnce(scene.cluster, time)
     time.sleep(timedelta(seconds=1))
@@ -163,13 +164,7 @@ def test_while_the_handler_waits_the_clock_stands_still() -> None:
 
 def test_a_webhook_whose_own_requests_fail_places_on_on_demand_in_time() -> None:
     scene = Scene()
-
-    def fail_lists(request: Any, proceed: Any) -> Any:
-        if isinstance(request, List):
-            raise UnavailableError("silence")
-        return proceed()
-
-    scene.cluster.intercept(fail_lists)
+    failing(scene.cluster, UnavailableError("silence"), asks(List))
     scene.cluster.apply(workload("Deployment", "web", 3, "1"))
     scene.settle(5)
     assert scene.told() == {"on-demand": 3}
@@ -190,20 +185,13 @@ def delete(scene: Scene, capacity: str, grace: int = 30) -> None:
 
 def test_while_a_replica_set_grows_its_pods_may_be_a_moment_old() -> None:
     scene = Scene()
-    looks: list[bool] = []
-
-    def watch(request: Any, proceed: Any) -> Any:
-        if isinstance(request, List) and request.selection.kind is Pod:
-            looks.append(request.fresh)
-        return proceed()
-
-    scene.cluster.intercept(watch)
+    looks = noting(scene.cluster, asks(List, of=Pod))
     grown(scene)
-    assert looks[0] is False
+    assert not looks[0].fresh
     looks.clear()
     delete(scene, "spot")
     scene.settle()
-    assert looks == [True]
+    assert [each.fresh for each in looks] == [True]
 
 
 @pytest.mark.parametrize("grace", [0, 30])
