@@ -67,6 +67,11 @@ def apart(app: str) -> Manifest:
     return {"affinity": {"podAntiAffinity": required}}
 
 
+def on_node(name: str) -> Manifest:
+    """What a pod template says to have its pods on one node."""
+    return {"nodeSelector": {"kubernetes.io/hostname": name}}
+
+
 def template(
     app: str,
     *,

@@ -1,6 +1,5 @@
 """A scene with restore's schedule and the webhook beside the handover function."""
 
-import itertools
 from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -17,6 +16,7 @@ from evenkeel_sandbox.simulator.api.webhooks import Webhook
 from evenkeel_sandbox.simulator.event_source import SimulatedSchedule
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.webhook import HandlerWebhook
+from tests.kit.manifests import resource
 from tests.kit.scene import CALM, CLUSTER, Scene
 
 TOKEN = "0123456789abcdef" * 4
@@ -43,25 +43,27 @@ class RestoreScene(Scene):
         self.cluster.ask(Webhook(self.webhook))
         self.manage("default")
 
-    def die_after(self, writes: int) -> None:
-        """Let restore die after so many of its writes; 0: never."""
-        numbers = itertools.count(1)
+    def die_after(self, number: int) -> Callable[[], int]:
+        """Let restore die after so many of its writes; 0: never. Answers how many there were."""
+        written = 0
 
         def count(request: Request, proceed: Callable[[], Any]) -> Any:
+            nonlocal written
             answer = proceed()
             running = self.restoring.running
-            is_write = isinstance(request, Patch | Create | Delete | Evict)
-            if running and is_write and next(numbers) == writes:
-                for process in running:
-                    process.kill()
+            if running and isinstance(request, Patch | Create | Delete | Evict):
+                written += 1
+                if written == number:
+                    for process in running:
+                        process.kill()
             return answer
 
         self.cluster.intercept(count)
+        return lambda: written
 
     def manage(self, namespace: str, **notes: str) -> None:
         """Let a namespace take part; ``notes`` are its annotations."""
-        metadata = {"name": namespace, "labels": {names.MANAGED: "true"}, "annotations": notes}
-        self.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+        self.apply(resource("Namespace", namespace, labels={names.MANAGED: "true"}, notes=notes))
 
     def add_nodes(self, prefix: str, count: int, *, spot: bool, room: str = "") -> None:
         """Add several nodes, ``<prefix>0`` and so on."""

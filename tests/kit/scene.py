@@ -16,11 +16,13 @@ from typing import Any, Self
 
 import msgspec
 
+from evenkeel.decisions.notice import mark
 from evenkeel.errors import ClusterError
 from evenkeel.handlers import Handler, handover, interruption
 from evenkeel.model.decision import Decision
 from evenkeel.model.hook import Hook, HookTimes, Termination
 from evenkeel.model.node import Node
+from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, Delete, Evict, Patch, Request, Write
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, InterruptionSettings, Mode
@@ -33,6 +35,7 @@ from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
+from tests.kit.asking import failing
 from tests.kit.clocks import SkewedClock
 from tests.kit.manifests import resource
 
@@ -352,16 +355,7 @@ class Scene:
         done: bool = False,
     ) -> None:
         """Answer requests with an error, so many times; ``done``: carried out all the same."""
-        left = itertools.count(times, -1)
-
-        def answer(request: Request, proceed: Callable[[], Any]) -> Any:
-            if not concerns(request) or next(left) <= 0:
-                return proceed()
-            if done:
-                proceed()
-            raise error
-
-        self.cluster.intercept(answer)
+        failing(self.cluster, error, concerns, times=times, done=done)
 
     def delay(self, by: timedelta, concerns: Callable[[Request], bool]) -> None:
         """Let the answers to requests come so much later."""
@@ -386,6 +380,12 @@ class Scene:
             for obj in self.cluster.objects("Node")
             if obj["metadata"]["name"] == name
         )
+
+    def notice(self, node: str) -> NodeNotice:
+        """What the mark of a node says, which has to be there."""
+        found = mark.read(self.node(node))
+        assert found is not None
+        return found
 
     def pods(self, app: str, node: str = "") -> list[Pod]:
         """The pods of a workload that are there now, sorted by name; of one node, if named."""

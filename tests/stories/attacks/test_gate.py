@@ -13,9 +13,10 @@ from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import CLOCK_SKEW, Release, ReleaseReason
 from evenkeel.model.request import Evict
-from tests.kit.manifests import deployment
+from tests.kit.forging import forged, metadata_of
+from tests.kit.manifests import deployment, resource
 from tests.kit.reviews import of_eviction
-from tests.stories.attacks.tenant import FOREVER, TENANT, forged, metadata_of, of_tenant
+from tests.stories.attacks.tenant import FOREVER, TENANT, of_tenant
 from tests.stories.gate.gated import Gated
 
 LABELLED = ("default", TENANT, *names.CLUSTERS_OWN)
@@ -28,8 +29,7 @@ def gated() -> Iterator[Gated]:
     made = Gated()
     for name in (*LABELLED, "shut"):
         labels = {names.GATE: "true"} if name in LABELLED else {}
-        metadata = {"name": name, "labels": labels}
-        made.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+        made.apply(resource("Namespace", name, labels=labels))
     made.add_node("s1")
     made.apply(deployment("web", 4), deployment("one", 1))
     yield made
@@ -102,8 +102,7 @@ def test_pods_that_say_they_were_released_let_none_of_another_s_pass(
 ) -> None:
     """Were they counted, each would be one available pod more than the workload wants."""
     gated.settle()
-    gated.add_node("o1", spot=False)
-    gated.begin()
+    gated.given(on="", spare="o1")
     for app in ("web", "one"):
         victim = metadata_of(gated, "ReplicaSet", app)
         gated.apply(
@@ -122,8 +121,7 @@ def test_pods_that_say_they_were_released_let_none_of_another_s_pass(
 def test_a_tenant_who_fills_the_window_puts_no_other_off(gated: Gated) -> None:
     """Again and again a hundred of his pods say that they were released just now."""
     gated.settle()
-    gated.add_node("o1", spot=False)
-    gated.begin()
+    gated.given(on="", spare="o1")
     victim = metadata_of(gated, "ReplicaSet", "web")
 
     def fill() -> None:
@@ -235,9 +233,7 @@ def test_who_knows_the_token_releases_no_more_than_the_window_and_no_workload_di
 def test_who_knows_the_token_releases_nothing_where_nothing_is_gated(
     gated: Gated, namespace: str
 ) -> None:
-    bare = deployment("bare", 2)
-    bare["metadata"]["namespace"] = namespace or "shut"
-    gated.given(bare, on="", spare="o1")
+    gated.given(deployment("bare", 2, namespace=namespace or "shut"), on="", spare="o1")
     pods = gated.pods("bare")
     assert len(pods) == 2
     for pod in pods:
@@ -266,8 +262,7 @@ def test_a_made_up_review_changes_no_more_than_a_true_one(
     gated: Gated, request_: dict[str, Any]
 ) -> None:
     gated.settle()
-    gated.add_node("o1", spot=False)
-    gated.begin()
+    gated.given(on="", spare="o1")
     (pod,) = (pod for pod in honest(gated) if pod.name.startswith("one"))
     ask(gated, "default", pod.name, **request_)
     assert len(released(gated)) == (request_ is MADE_UP["a user without end"])

@@ -12,8 +12,8 @@ import pytest
 
 from evenkeel.decisions.notice import mark
 from evenkeel.model import names
-from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.hook import Hook, HookTimes, Termination
+from tests.kit.forging import forged, metadata_of
 from tests.kit.manifests import deployment, resource
 from tests.kit.restoring import RestoreScene
 from tests.kit.scene import Scene
@@ -161,20 +161,9 @@ def test_no_termination_goes_on_when_a_kubelet_forges_its_hook(scene: Scene, nam
 def test_the_instance_of_another_node_does_not_take_its_notice_away(scene: Scene) -> None:
     """EC2 says what the node is called; only where it does not are all nodes looked through."""
     victim = scene.node("s1").spec.provider_id
-    scene.cluster.apply(
-        resource(
-            "Node",
-            "a-liar",
-            labels={"karpenter.sh/capacity-type": "spot"},
-            spec={"providerID": victim},
-        ),
-        resource(
-            "Node",
-            "z-liar",
-            labels={"karpenter.sh/capacity-type": "spot"},
-            spec={"providerID": victim},
-        ),
-    )
+    labels, spec = {"karpenter.sh/capacity-type": "spot"}, {"providerID": victim}
+    liars = (resource("Node", name, labels=labels, spec=spec) for name in ("a-liar", "z-liar"))
+    scene.cluster.apply(*liars)
 
     scene.interrupt("s1").run(until=60)
 
@@ -183,41 +172,18 @@ def test_the_instance_of_another_node_does_not_take_its_notice_away(scene: Scene
     assert is_handed_over(scene)
 
 
-MIRROR = {
-    "apiVersion": "v1",
-    "kind": "Pod",
-    "spec": {"containers": [{"name": "main"}], "nodeName": "s2"},
-}
-
-
 def test_static_pods_with_labels_of_a_workload_are_counted_nowhere(scene: Scene) -> None:
     """A kubelet may make mirror pods in every namespace, with its own node as their owner."""
-    every = [obj["metadata"] for obj in scene.cluster.objects("ReplicaSet", "default")]
-    (victim,) = (metadata for metadata in every if metadata["name"].startswith("web"))
-    template_hash = victim["labels"][names.TEMPLATE_HASH]
-    node = scene.node("s2")
-    release = {
-        "v": 1,
-        "reason": "interruption",
-        "since": scene.at(0).isoformat(),
-        "deadline": scene.at(600).isoformat(),
-        "wanted": 1_000,
-        "controller": victim["name"],
-        "controllerUid": victim["uid"],
-    }
+    victim, node = metadata_of(scene, "ReplicaSet", "web"), scene.node("s2")
     owner = {"apiVersion": "v1", "kind": "Node", "name": node.name, "uid": node.uid}
     for number in range(20):
-        metadata = {
-            "name": f"mirror-{number}",
-            "namespace": "default",
-            "labels": {"app": "mirror", names.RELEASED_FROM: template_hash},
-            "annotations": {names.RELEASE: json.dumps(release), names.MIRROR_POD: "x"},
-            "ownerReferences": [owner | {"controller": True}],
-        }
-        scene.apply({**MIRROR, "metadata": metadata})
-
+        pod = forged(f"mirror-{number}", scene, victim, "default", wanted=1_000)
+        pod["metadata"]["labels"]["app"] = "mirror"
+        pod["metadata"]["annotations"][names.MIRROR_POD] = "x"
+        pod["metadata"]["ownerReferences"] = [owner | {"controller": True}]
+        pod["spec"]["nodeName"] = "s2"
+        scene.apply(pod)
     scene.interrupt("s1").run(until=100)
-
     assert is_handed_over(scene)
     assert len(scene.pods("web")) == 4
     assert len(scene.pods("mirror")) == 20
@@ -238,14 +204,7 @@ def test_a_spot_node_that_calls_itself_on_demand_draws_floors_and_is_believed(
 
 def test_a_kubelet_s_lease_in_its_own_namespace_is_not_evenkeel_s(scene: Scene) -> None:
     """Kubelets may write Leases in kube-node-lease."""
-    lease = {"name": "evenkeel-handover", "namespace": "kube-node-lease"}
-    scene.apply(
-        {
-            "apiVersion": Lease.resource.api_version,
-            "kind": "Lease",
-            "metadata": lease,
-            "spec": {"holderIdentity": "kubelet", "leaseDurationSeconds": 86_400},
-        }
-    )
+    spec = {"holderIdentity": "kubelet", "leaseDurationSeconds": 86_400}
+    scene.apply(resource("Lease", "evenkeel-handover", "kube-node-lease", spec=spec))
     scene.interrupt("s1").run(until=60)
     assert is_handed_over(scene)

@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from evenkeel.adapters.telemetry.tee import Tee
-from evenkeel.decisions.notice import mark
 from evenkeel.model import names
-from evenkeel.model.notice import NodeNotice
 from evenkeel.settings import Mode
 from evenkeel_cli.log import LineRecorder
 from tests.kit.scene import INTERRUPTION, RECOMMENDATION, STATE_CHANGE, Scene
@@ -36,13 +34,6 @@ def put(scene: Scene, *events: dict[str, Any] | str) -> None:
     """Put messages into the notice queue."""
     for each in events:
         scene.notices.put(each if isinstance(each, str) else json.dumps(each))
-
-
-def notice_of(scene: Scene, node: str) -> NodeNotice:
-    """The notice that a node carries."""
-    notice = mark.read(scene.node(node))
-    assert notice is not None
-    return notice
 
 
 def is_handed_over(scene: Scene) -> bool:
@@ -109,7 +100,7 @@ def test_a_notice_from_the_future_counts_from_now(scene: Scene, kind: str, year:
 
     scene.run(until=5)
 
-    notice = notice_of(scene, "s1")
+    notice = scene.notice("s1")
     assert notice.since <= scene.clock.now()
     longest = timedelta(minutes=15) if kind == RECOMMENDATION else timedelta(seconds=120)
     assert notice.deadline <= notice.since + longest
@@ -126,7 +117,7 @@ def test_a_warning_from_the_future_does_not_put_off_the_true_one(scene: Scene) -
 
     scene.run(until=20)
 
-    assert notice_of(scene, "s1").deadline <= scene.at(130)
+    assert scene.notice("s1").deadline <= scene.at(130)
     scene.run(until=140)
     assert is_handed_over(scene)
 
@@ -137,7 +128,7 @@ def test_a_recommendation_does_not_put_off_a_warning(scene: Scene) -> None:
 
     scene.run(until=60)
 
-    assert not notice_of(scene, "s1").is_hint
+    assert not scene.notice("s1").is_hint
     assert is_handed_over(scene)
 
 

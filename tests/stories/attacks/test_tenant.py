@@ -8,10 +8,11 @@ import pytest
 from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Patch
+from tests.kit.forging import forged, metadata_of
 from tests.kit.manifests import budget, deployment, resource, stateful_set
 from tests.kit.restoring import RestoreScene
 from tests.kit.scene import Scene
-from tests.stories.attacks.tenant import FOREVER, TENANT, forged, metadata_of, of_tenant
+from tests.stories.attacks.tenant import FOREVER, TENANT, of_tenant
 from tests.stories.placement import scene as placing
 
 
@@ -152,15 +153,8 @@ def test_two_budgets_on_everything_keep_his_pods_to_the_last_moment_and_no_other
 
 def test_finalizers_on_his_pods_keep_no_invocation_at_work(scene: Scene) -> None:
     scene.apply(of_tenant(stateful_set("stuck", 1)))
-    pod = of_tenant(
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": "held", "finalizers": ["example.com/never"]},
-            "spec": {"containers": [{"name": "main"}], "nodeName": "s1"},
-        }
-    )
-    scene.apply(pod)
+    spec = {"containers": [{"name": "main"}], "nodeName": "s1"}
+    scene.apply(of_tenant(resource("Pod", "held", spec=spec), finalizers=["example.com/never"]))
 
     scene.interrupt("s1").run(until=400)
 

@@ -15,7 +15,7 @@ from evenkeel.ports import Reply, Session
 from evenkeel.settings import GateSettings, Mode
 from evenkeel_sandbox.simulator.clock import Signal, SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
-from tests.kit.manifests import deployment
+from tests.kit.manifests import deployment, resource
 from tests.kit.scene import CALM, Scene
 
 ROUND = timedelta(seconds=0.3)
@@ -59,10 +59,8 @@ class Crowding:
         self.scene = scene = Scene(options=CALM)
         scene.add_node("s1", room="1000")
         for namespace, number in replicas.items():
-            metadata = {"name": namespace, "labels": {names.GATE: "true"}}
-            web = deployment("web", number)
-            web["metadata"]["namespace"] = namespace
-            scene.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}, web)
+            space = resource("Namespace", namespace, labels={names.GATE: "true"})
+            scene.apply(space, deployment("web", number, namespace=namespace))
         scene.settle()
         scene.begin()
         wait_on(scene.clock, monkeypatch)

@@ -1,7 +1,7 @@
 """Evictions that are put off: when each comes back, and what is remembered of it."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from datetime import timedelta
 from typing import Any
@@ -21,9 +21,9 @@ from evenkeel.flows.gate.concurrency import (
 )
 from evenkeel.flows.gate.eviction import Eviction
 from evenkeel.flows.gate.window import Window
-from evenkeel.model.request import Request
 from evenkeel.settings import Mode
 from evenkeel_sandbox.simulator.clock import SimulatedClock
+from tests.kit.asking import asks, noting
 from tests.kit.manifests import deployment
 from tests.kit.reviews import of_eviction
 from tests.stories.gate.gated import Gated
@@ -225,15 +225,6 @@ def test_an_eviction_without_a_place_is_not_looked_into(
     assert one.written(old.name) == []
 
 
-def failing(error: ClusterError) -> Callable[[Request, Callable[[], Any]], Any]:
-    """An API server that answers nothing else."""
-
-    def fail(_request: Request, _proceed: Callable[[], Any]) -> Any:
-        raise error
-
-    return fail
-
-
 @pytest.mark.parametrize(
     ("error", "passes"),
     [
@@ -246,7 +237,7 @@ def test_an_eviction_whose_pod_cannot_be_read_waits_unless_that_is_forbidden(
     one: Gated, error: ClusterError, *, passes: bool
 ) -> None:
     (old,) = one.pods("one")
-    one.cluster.intercept(failing(error))
+    one.fail(error, asks())
     drainer = one.drainer()
     drainer.evict(old.name, "default", again=False)
     one.settle(1)
@@ -255,7 +246,7 @@ def test_an_eviction_whose_pod_cannot_be_read_waits_unless_that_is_forbidden(
 
 def test_it_passes_when_its_patience_is_over(one: Gated) -> None:
     (old,) = one.pods("one")
-    one.cluster.intercept(failing(UnavailableError("no answer")))
+    one.fail(UnavailableError("no answer"), asks())
     drainer = one.drainer()
     drainer.drain("s1")
     took = one.finish(drainer, within=400)
@@ -271,16 +262,9 @@ def test_nothing_is_read_again_of_one_that_waits_for_its_turn() -> None:
     for name in (first.name, second.name):
         drainer.evict(name, "default", again=False)
         gated.settle(0.1)
-    seen: list[Request] = []
-
-    def watch(request: Request, proceed: Callable[[], Any]) -> Any:
-        seen.append(request)
-        return proceed()
-
-    end = gated.cluster.intercept(watch)
+    seen = noting(gated.cluster)
     drainer.evict(second.name, "default", again=False)
     gated.settle(0.1)
-    end()
     _, (_, message) = drainer.pods[second.name].refusals
     assert "this one is released in its turn" in message
     assert not [each for each in seen if getattr(each, "name", "") == second.name]

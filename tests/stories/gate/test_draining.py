@@ -13,6 +13,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.release import Cooldown
 from evenkeel.model.request import List, Request
 from evenkeel.settings import Mode
+from tests.kit.asking import asks, noting
 from tests.kit.manifests import budget, deployment
 from tests.stories.gate.gated import Gated
 
@@ -32,9 +33,7 @@ def test_a_single_replica_behind_a_budget_is_drained_without_a_dip(gated: Gated)
 
 
 def test_two_drains_at_once_take_no_pod_too_many(gated: Gated) -> None:
-    for node in ("s1", "s2"):
-        gated.add_node(node)
-    gated.given(deployment("web", 6), on="", spare="o1")
+    gated.given(deployment("web", 6), on="s1 s2", spare="o1")
     drainers = [gated.drainer("alice"), gated.drainer("bob")]
     for drainer, node in zip(drainers, ("s1", "s2"), strict=True):
         drainer.drain(node)
@@ -232,14 +231,7 @@ def test_in_a_rollout_the_pods_of_other_versions_are_read_afresh_before_one_pass
     gated: Gated,
 ) -> None:
     gated.given(deployment("web", 4), spare="o1")
-    asked: list[List[Any]] = []
-
-    def note(request: Request, proceed: Callable[[], Any]) -> Any:
-        if isinstance(request, List) and request.kept is not None:
-            asked.append(request)
-        return proceed()
-
-    gated.cluster.intercept(note)
+    lists = noting(gated.cluster, asks(List))
     drainer = gated.drainer()
     drainer.drain("s1")
     gated.settle(0.2)
@@ -247,6 +239,7 @@ def test_in_a_rollout_the_pods_of_other_versions_are_read_afresh_before_one_pass
     change = {"spec": {"template": {"metadata": {"labels": {"version": "2"}}}}}
     gated.cluster.server.patch("Deployment", ("default", "web"), change)
     gated.finish(drainer, within=60)
+    asked = [each for each in lists if each.kept is not None]
     assert not asked[0].fresh
     assert [each.fresh for each in asked[-2:]] == [False, True]
     assert gated.lowest("web") >= 3

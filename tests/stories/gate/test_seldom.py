@@ -26,13 +26,9 @@ class Seldom:
         self.asked = 0
         self.pods: set[str] = set()
         self.most = 0
-        gated.add_node("s1")
         annotations = {"evenkeel.test/ready-after": f"{starts}s"}
-        gated.apply(deployment("web", replicas, pod={"annotations": annotations}))
-        gated.settle(starts + 5)
-        gated.settle()
-        gated.add_node("o1", spot=False)
-        gated.begin()
+        web = deployment("web", replicas, pod={"annotations": annotations})
+        gated.given(web, spare="o1", settle=starts + 5)
         gated.cluster.server.patch("Node", ("", "s1"), {"spec": {"taints": [TAINT]}})
 
     @property

@@ -1,16 +1,16 @@
 """What others than Evenkeel's functions do in a story."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
+import pytest
+
 from evenkeel.model import names
-from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.decision import Decision
-from evenkeel.model.request import Get, Patch, Request
 from evenkeel_cli.decisions import draining
 from evenkeel_cli.retry_on_conflict import change
+from evenkeel_sandbox.simulator.session import SimulatedSession
 from tests.kit.manifests import PAUSED, resource
 from tests.kit.scene import Scene
 
@@ -29,17 +29,6 @@ def found(scene: Scene) -> dict[str, Any]:
     """The Lease as it is."""
     (there,) = scene.cluster.objects("Lease")
     return there
-
-
-def on_the_lease(kind: type[Any]) -> Callable[[Request], bool]:
-    """Whether a request of this kind is about the Lease."""
-
-    def concerns(request: Request) -> bool:
-        if isinstance(request, Get | Patch):
-            return isinstance(request, kind) and request.kind is Lease
-        return isinstance(request, kind) and request.reference.kind == "Lease"
-
-    return concerns
 
 
 def drain(
@@ -72,6 +61,18 @@ def resume_at(scene: Scene, seconds: float) -> None:
         seconds,
         lambda: scene.cluster.delete("ConfigMap", names.PAUSED, names.SYSTEM_NAMESPACE),
     )
+
+
+def blind(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No watch shows anything from now on."""
+    open_session = scene.cluster.session
+
+    def open_blind_session() -> SimulatedSession:
+        session = open_session()
+        monkeypatch.setattr(session, "watch", lambda _selection: None)
+        return session
+
+    monkeypatch.setattr(scene.cluster, "session", open_blind_session)
 
 
 def lose_wake_ups(scene: Scene, reason: str = "") -> None:

@@ -11,13 +11,13 @@ import pytest
 from evenkeel.decisions.drain import agenda
 from evenkeel.flows.drain.dispatch.forced_evictions import Answers
 from evenkeel.model import names
-from tests.kit.manifests import budget, daemon_set, deployment
+from tests.kit.manifests import budget, daemon_set, deployment, on_node
 from tests.kit.scene import Scene
 from tests.stories.handover.conftest import MakeScene
 
 ALONE = 88.0
-ON_S1: dict[str, Any] = {"nodeSelector": {"kubernetes.io/hostname": "s1"}}
-ON_S2: dict[str, Any] = {"nodeSelector": {"kubernetes.io/hostname": "s2"}}
+
+
 KEPT: dict[str, Any] = {"annotations": {names.AT_DEADLINE: "leave"}}
 
 
@@ -33,7 +33,7 @@ def test_a_pod_that_waits_for_its_replacement_does_not_go_early_when_an_invocati
 ) -> None:
     """Others have theirs and are still there: here a budget refuses them."""
     scene.given(
-        deployment("stuck", pod=ON_S1),
+        deployment("stuck", pod=on_node("s1")),
         deployment("others", 25, pod=KEPT),
         budget("others", minAvailable=1000),
         spare="o1",
@@ -45,14 +45,10 @@ def test_a_pod_that_waits_for_its_replacement_does_not_go_early_when_an_invocati
 
 def test_a_pod_that_is_not_evicted_makes_no_other_go_early(scene: Scene) -> None:
     """DaemonSets' pods, and what is left on nodes that stopped long ago."""
-    for number in range(3):
-        scene.add_node(f"stopped-{number}")
-    scene.given(
-        *(daemon_set(f"agent-{number}") for number in range(20)), deployment("stuck", pod=ON_S1)
-    )
-    for number in range(3):
-        scene.interrupt(f"stopped-{number}", action="stop")
-    scene.run(until=400)
+    stopped = [f"stopped-{number}" for number in range(3)]
+    agents = [daemon_set(f"agent-{number}") for number in range(20)]
+    scene.given(*agents, deployment("stuck", pod=on_node("s1")), on=" ".join([*stopped, "s1"]))
+    scene.interrupt(*stopped, action="stop").run(until=400)
     old = scene.pod("stuck")
     scene.interrupt("s1").run(until=525)
     assert scene.gone_at(old) - 400 == pytest.approx(ALONE, abs=0.5)
@@ -62,10 +58,7 @@ def test_a_node_that_dies_first_does_not_wait_in_the_queue_of_one_that_dies_late
     scene: Scene,
 ) -> None:
     scene.place(deployment("web", 20), on="a", room={"a": "2"})
-    scene.add_node("b", room="2")
-    scene.cluster.scale("Deployment", "web", "default", 40)
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("web", 40), on="b", room={"b": "2"})
     on_a = scene.pods("web", "a")
     assert len(on_a) == 20
     scene.interrupt("a").run(until=50)
@@ -79,8 +72,8 @@ def test_pods_of_a_node_that_dies_later_are_told_first_if_they_take_longer_to_en
 ) -> None:
     """Those told by 109 s have to be through when those told by 114 s begin, at 104 s."""
     scene.given(
-        deployment("quick", 10, pod={**ON_S1, "grace": 5}),
-        deployment("slow", 10, pod={**ON_S2, "grace": 40}),
+        deployment("quick", 10, pod={**on_node("s1"), "grace": 5}),
+        deployment("slow", 10, pod={**on_node("s2"), "grace": 40}),
         on="s1 s2",
     )
     going = {app: [pod.name for pod in scene.pods(app)] for app in ("quick", "slow")}

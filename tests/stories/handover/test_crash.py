@@ -32,16 +32,6 @@ def test_its_message_comes_back_after_twenty_seconds_and_the_handover_goes_on(
     assert scene.lowest("one") == 1
 
 
-def test_where_the_message_is_lost_too_the_schedule_goes_on(scene: Scene, pod: str) -> None:
-    scene.interrupt("s1").run(until=2)
-    scene.crash()
-    scene.wake_ups._messages.clear()
-    scene.run(until=100)
-
-    assert scene.gone_at(pod) == 30.0
-    assert scene.lowest("one") == 1
-
-
 def test_the_schedule_takes_over_from_the_dead_a_minute_later_where_its_lease_was_held(
     scene: Scene,
 ) -> None:
@@ -58,16 +48,6 @@ def test_the_schedule_takes_over_from_the_dead_a_minute_later_where_its_lease_wa
     assert scene.gone_at(pod) == 115.9
 
 
-def test_one_killed_before_its_first_write_has_lost_nothing(scene: Scene, pod: str) -> None:
-    scene.interrupt("s1").run(until=1.03)
-    assert scene.written(pod) == []
-    scene.crash()
-    scene.run(until=60)
-
-    assert scene.story(pod)[0] == "21.0 release NodeDoomed"
-    assert scene.lowest("one") == 1
-
-
 def test_one_killed_again_and_again_still_meets_the_last_moment(scene: Scene) -> None:
     scene.given(bare_pod("alone"), deployment("stuck"))
     stuck = scene.pod("stuck")
@@ -80,11 +60,15 @@ def test_one_killed_again_and_again_still_meets_the_last_moment(scene: Scene) ->
     assert scene.gone_at(stuck) == 88.9
 
 
-def test_the_first_handover_of_its_cluster_can_be_killed_too(scene: Scene, pod: str) -> None:
-    """Between making the namespace and making the Lease in it."""
-    scene.interrupt("s1").run(until=1.025)
+@pytest.mark.parametrize(
+    "killed",
+    [1.025, 1.03],
+    ids=["between making the namespace and making its Lease", "before it writes to a pod"],
+)
+def test_one_killed_early_has_lost_nothing(scene: Scene, pod: str, killed: float) -> None:
+    scene.interrupt("s1").run(until=killed)
+    assert scene.written(pod) == []
     scene.crash()
     scene.run(until=60)
-
     assert scene.gone_at(pod) < 25
     assert scene.lowest("one") == 1

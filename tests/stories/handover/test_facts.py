@@ -10,10 +10,11 @@ from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.facts import Facts
 from evenkeel.flows.drain.queue import Queue
 from evenkeel.model.node import Node
-from evenkeel.model.request import Get, List, Read, Request
+from evenkeel.model.request import Get, List, Read
 from evenkeel_sandbox.simulator.clock import SimulatedClock
+from tests.kit.asking import asks
 from tests.kit.builders import NOW
-from tests.kit.manifests import deployment
+from tests.kit.manifests import deployment, on_node
 from tests.kit.scene import Scene
 
 ONE, TWO = Get(Node, "n1"), Get(Node, "n2")
@@ -106,18 +107,14 @@ def test_a_node_whose_pods_cannot_be_listed_holds_no_other_up(scene: Scene) -> N
     scene.place(deployment("web"), room={"s1": "1"})
     scene.place(deployment("other"), on="s2", room={"s2": "1"})
     scene.given(
-        deployment("stuck", pod={"nodeSelector": {"kubernetes.io/hostname": "s3"}}),
+        deployment("stuck", pod=on_node("s3")),
         on="s3",
         spare="o1",
     )
     assert scene.pods("other", "s2")
     scene.interrupt("s3")  # an invocation stays at work for it
     scene.run(until=10)
-
-    def is_of_s1(request: Request) -> bool:
-        return isinstance(request, List) and request.selection == selections.pods_on("s1")
-
-    scene.fail(UnavailableError("reset"), is_of_s1, times=15)
+    scene.fail(UnavailableError("reset"), asks(List, selection=selections.pods_on("s1")), times=15)
     scene.later(10.5, partial(scene.interrupt, "s1"))
     scene.later(10.5, partial(scene.interrupt, "s2"))
     scene.run(until=60)

@@ -8,7 +8,16 @@ import pytest
 from evenkeel.flows.reads import MANY
 from evenkeel.model import names
 from evenkeel.model.request import Evict, List
-from tests.kit.manifests import Manifest, apart, bare_pod, budget, deployment, job
+from tests.kit.manifests import (
+    Manifest,
+    apart,
+    bare_pod,
+    budget,
+    deployment,
+    job,
+    on_node,
+    resource,
+)
 from tests.kit.scene import Scene
 
 COSCHEDULED = "scheduling.x-k8s.io/pod-group"
@@ -20,14 +29,16 @@ SHORT, LONG = 10, 45
 """Grace periods in seconds: their last moments are 109 s and 74 s after the warning."""
 
 
-def group(minimum: int | None, version: str = "scheduling.x-k8s.io/v1alpha1") -> Manifest:
+def group(
+    minimum: int | None, version: str = "scheduling.x-k8s.io/v1alpha1", **notes: str
+) -> Manifest:
     """The group ``train``; None: its pods are scheduled one by one."""
     spec: Manifest = {"minMember": minimum}
     if version.startswith("scheduling.k8s.io"):
         policy = {"basic": {}} if minimum is None else {"gang": {"minCount": minimum}}
         spec = {"schedulingPolicy": policy}
-    metadata = {"name": "train", "namespace": "default"}
-    return {"apiVersion": version, "kind": "PodGroup", "metadata": metadata, "spec": spec}
+    made = resource("PodGroup", "train", "default", notes=notes, spec=spec)
+    return made | {"apiVersion": version}
 
 
 def member(app: str, grace: int = SHORT, label: str = COSCHEDULED, **more: Any) -> Manifest:
@@ -38,6 +49,13 @@ def member(app: str, grace: int = SHORT, label: str = COSCHEDULED, **more: Any) 
     else:
         made["spec"]["template"]["spec"]["schedulingGroup"] = {"podGroupName": "train"}
     return made
+
+
+def rank(number: int, node: str, grace: int = SHORT, gang: str = "train", **notes: str) -> Manifest:
+    """A bare pod of the group on a node, as a training operator makes them."""
+    pod = bare_pod(f"rank-{number}", grace=grace, nodeName=node, annotations=notes)
+    pod["metadata"]["labels"][COSCHEDULED] = gang
+    return pod
 
 
 def begin(scene: Scene, *manifests: Manifest) -> None:
@@ -54,33 +72,39 @@ def test_where_enough_stay_each_goes_as_its_kind(scene: Scene) -> None:
     on_s1 = gone(scene, "ps", "worker")
     scene.interrupt("s1").run(until=10)
     for pod in on_s1.values():
-        assert scene.story(pod)[-1] == "3.0 evict ReplacementAvailable"
+        assert scene.story(pod).order()[-1] == "evict ReplacementAvailable"
     assert scene.lowest("ps") == 2
 
 
+def together(found: Manifest, **notes: str) -> Manifest:
+    """The group, which the scheduler disrupts as one."""
+    found["spec"]["disruptionMode"] = {"all": {}}
+    found["metadata"]["annotations"] = notes
+    return found
+
+
 @pytest.mark.parametrize(
-    ("label", "version"),
+    ("label", "found"),
     [
-        (COSCHEDULED, "scheduling.x-k8s.io/v1alpha1"),
-        (EARLIER, "scheduling.sigs.k8s.io/v1alpha1"),
-        ("", OWN),
+        (COSCHEDULED, group(3)),
+        (EARLIER, group(3, "scheduling.sigs.k8s.io/v1alpha1")),
+        ("", group(3, OWN)),
+        ("", together(group(2, OWN), **{names.GANG_AT_NOTICE: "dying"})),
     ],
+    ids=["of the scheduler plugins", "as before", "Kubernetes' own", "whose owner says so"],
 )
 def test_where_too_few_stay_those_on_dying_nodes_go_together(
-    scene: Scene, label: str, version: str
+    scene: Scene, label: str, found: Manifest
 ) -> None:
     """Both Deployments' pods go at the last moment of the one that needs most time."""
-    begin(scene, group(3, version), member("ps", label=label), member("worker", LONG, label=label))
+    begin(scene, found, member("ps", label=label), member("worker", LONG, label=label))
     on_s1, on_s2 = gone(scene, "ps", "worker"), gone(scene, "ps", "worker", node="s2")
-    scene.interrupt("s1").run(until=70)
-    for pod in on_s1.values():
-        assert scene.story(pod) == ["1.0 wait Gang"]
-    scene.run(until=80)
+    scene.interrupt("s1").run(until=80)
     times = [scene.gone_at(pod) for pod in on_s1.values()]
     assert max(times) - min(times) < 0.1
     assert max(times) == pytest.approx(74, abs=0.5)
     for pod in on_s1.values():
-        assert scene.story(pod)[-1].endswith("evict GangBroken")
+        assert scene.story(pod).order() == ["wait Gang", "evict GangBroken"]
     assert gone(scene, "ps", "worker", node="s2") == on_s2, "those on healthy nodes are left alone"
 
 
@@ -89,14 +113,14 @@ def test_a_group_that_is_not_there_needs_all_its_pods(scene: Scene) -> None:
     scene.cluster.server.delete("PodGroup", ("default", "train"))
     pod = scene.pod("worker", "s1")
     scene.interrupt("s1").run(until=10)
-    assert scene.story(pod) == ["1.0 wait Gang"]
+    assert scene.story(pod).order() == ["wait Gang"]
 
 
 def test_a_group_whose_pods_are_scheduled_one_by_one_is_no_gang(scene: Scene) -> None:
     begin(scene, group(None, OWN), member("worker", label=""))
     pod = scene.pod("worker", "s1")
     scene.interrupt("s1").run(until=10)
-    assert scene.story(pod)[-1] == "3.0 evict ReplacementAvailable"
+    assert scene.story(pod).order()[-1] == "evict ReplacementAvailable"
 
 
 def test_a_second_notice_breaks_what_the_first_did_not(scene: Scene) -> None:
@@ -106,7 +130,7 @@ def test_a_second_notice_breaks_what_the_first_did_not(scene: Scene) -> None:
     scene.interrupt("s1")
     scene.interrupt("s2").run(until=10)
     for pod in pods:
-        assert scene.story(pod)[-1] == "1.0 wait Gang"
+        assert scene.story(pod).order()[-1] == "wait Gang"
 
 
 def test_a_job_that_says_so_is_a_gang_of_as_many_as_run_at_a_time(scene: Scene) -> None:
@@ -120,49 +144,28 @@ def test_a_job_that_says_so_is_a_gang_of_as_many_as_run_at_a_time(scene: Scene) 
     assert not before & {pod.name for pod in scene.pods("train")}, "all four went"
 
 
-@pytest.mark.parametrize("where", ["group", "workload"])
-def test_whose_owner_says_so_all_go_also_those_on_healthy_nodes(scene: Scene, where: str) -> None:
-    found = group(3)
-    if where == "group":
-        found["metadata"]["annotations"] = ALL
-    notes = ALL if where == "workload" else {}
-    begin(scene, found, member("ps", notes=notes), member("worker", LONG, notes=notes))
+@pytest.mark.parametrize(
+    ("found", "label", "notes"),
+    [
+        (group(3, **ALL), COSCHEDULED, {}),
+        (group(3), COSCHEDULED, ALL),
+        (together(group(2, OWN)), "", {}),
+        (together(group(None, OWN)), "", {}),
+    ],
+    ids=["the group", "the workload", "disrupted as one", "disrupted as one, and no gang"],
+)
+def test_whose_owner_says_so_all_go_also_those_on_healthy_nodes(
+    scene: Scene, found: Manifest, label: str, notes: Mapping[str, str]
+) -> None:
+    """Where they are disrupted as one, two of four stay, who were enough for the policy."""
+    of_group = {"label": label, "notes": notes}
+    begin(scene, found, member("ps", **of_group), member("worker", LONG, **of_group))
     pods = [scene.pod(app, node) for app in ("ps", "worker") for node in ("s1", "s2")]
     scene.interrupt("s1").run(until=80)
+    assert scene.story(pods[0]).order()[0] == "wait Gang"
     times = [scene.gone_at(pod) for pod in pods]
     assert max(times) - min(times) < 0.2
     assert max(times) == pytest.approx(74, abs=0.5)
-
-
-@pytest.mark.parametrize("minimum", [2, None])
-def test_a_group_that_is_disrupted_together_goes_whole_whatever_its_policy(
-    scene: Scene, minimum: int | None
-) -> None:
-    """Two of four stay, who are enough for the policy; but none is to stay without the others."""
-    found = group(minimum, OWN)
-    found["spec"]["disruptionMode"] = {"all": {}}
-    begin(scene, found, member("ps", label=""), member("worker", LONG, label=""))
-    pods = [scene.pod(app, node) for app in ("ps", "worker") for node in ("s1", "s2")]
-    scene.interrupt("s1").run(until=70)
-    assert scene.story(pods[0]) == ["1.0 wait Gang"]
-    scene.run(until=80)
-    times = [scene.gone_at(pod) for pod in pods]
-    assert max(times) - min(times) < 0.2
-    assert max(times) == pytest.approx(74, abs=0.5)
-
-
-def test_the_annotation_leaves_those_on_healthy_nodes_whatever_the_group_says(
-    scene: Scene,
-) -> None:
-    found = group(2, OWN)
-    found["spec"]["disruptionMode"] = {"all": {}}
-    found["metadata"]["annotations"] = {names.GANG_AT_NOTICE: "dying"}
-    begin(scene, found, member("ps", label=""), member("worker", LONG, label=""))
-    on_s1, on_s2 = gone(scene, "ps", "worker"), gone(scene, "ps", "worker", node="s2")
-    scene.interrupt("s1").run(until=80)
-    times = [scene.gone_at(pod) for pod in on_s1.values()]
-    assert max(times) - min(times) < 0.1
-    assert gone(scene, "ps", "worker", node="s2") == on_s2
 
 
 def test_on_a_healthy_node_a_budget_is_obeyed(scene: Scene) -> None:
@@ -175,26 +178,16 @@ def test_on_a_healthy_node_a_budget_is_obeyed(scene: Scene) -> None:
 
 
 def test_members_that_no_controller_makes_again_count(scene: Scene) -> None:
-    """Three bare pods, as a training operator makes them: one on s1, and two are not enough."""
-    pods = [bare_pod(f"rank-{number}", grace=SHORT, nodeName=node) for number, node in RANKS]
-    for pod in pods:
-        pod["metadata"]["labels"][COSCHEDULED] = "train"
-    begin(scene, group(2), *pods)
+    """Three bare pods: one on s1, and two are not enough."""
+    begin(scene, group(2), rank(0, "s1"), rank(1, "s2"), rank(2, "s2"))
     scene.interrupt("s1").run(until=10)
-    assert scene.story("rank-0") == ["1.0 wait BarePod"], "two stay, who are enough"
-
-
-RANKS = ((0, "s1"), (1, "s2"), (2, "s2"))
+    assert scene.story("rank-0").order() == ["wait BarePod"], "two stay, who are enough"
 
 
 def test_a_notice_of_one_member_s_node_concerns_those_that_others_own(scene: Scene) -> None:
     """Of two one has to stay. A pod that is never replaced keeps the invocation at work."""
-    graces = {"rank-0": ("s1", SHORT), "rank-1": ("s2", LONG)}
-    pods = [bare_pod(app, grace=grace, nodeName=node) for app, (node, grace) in graces.items()]
-    for pod in pods:
-        pod["metadata"]["labels"][COSCHEDULED] = "train"
-    stuck = deployment("stuck", pod={"nodeSelector": {"kubernetes.io/hostname": "s1"}})
-    begin(scene, group(1), *pods, stuck)
+    stuck = deployment("stuck", pod=on_node("s1"))
+    begin(scene, group(1), rank(0, "s1"), rank(1, "s2", LONG), stuck)
     scene.interrupt("s1")
     scene.later(10, lambda: scene.interrupt("s2"))
     scene.run(until=100)
@@ -204,12 +197,9 @@ def test_a_notice_of_one_member_s_node_concerns_those_that_others_own(scene: Sce
 
 def test_one_that_is_kept_is_tried_together_with_the_others_for_a_minute(scene: Scene) -> None:
     """Nothing else happens when that is over. Its own node dies later, by a scheduled change."""
-    pods = [bare_pod(f"rank-{number}", grace=SHORT, nodeName=node) for number, node in RANKS[:2]]
-    for pod in pods:
-        pod["metadata"]["labels"][COSCHEDULED] = "train"
-    pods[1]["metadata"]["annotations"] = {names.AT_DEADLINE: "leave"}
-    stuck = deployment("stuck", pod={"nodeSelector": {"kubernetes.io/hostname": "s2"}})
-    begin(scene, group(1), *pods, stuck, budget("kept", app="rank-1", minAvailable=1))
+    kept = rank(1, "s2", **{names.AT_DEADLINE: "leave"})
+    stuck = deployment("stuck", pod=on_node("s2"))
+    begin(scene, group(1), rank(0, "s1"), kept, stuck, budget("kept", "rank-1", minAvailable=1))
     scene.schedule_change("s2", start=500)
     scene.interrupt("s1", spare=True).run(until=300)
     tries = [at for at, each in scene.requests if isinstance(each, Evict) and each.name == "rank-1"]
@@ -220,19 +210,12 @@ def test_a_recommendation_leaves_a_gang(scene: Scene) -> None:
     begin(scene, group(1), member("worker"))
     pod = scene.pod("worker", "s1")
     scene.recommend("s1").run(until=30)
-    assert scene.story(pod) == ["1.0 leave Gang"]
+    assert scene.story(pod).order() == ["leave Gang"]
 
 
 def test_of_many_groups_all_pods_are_listed_at_once(scene: Scene) -> None:
     """A tenant may name as many groups as he likes."""
-    pods = [bare_pod(f"p{number}", nodeName="s1") for number in range(MANY + 2)]
-    for number, pod in enumerate(pods):
-        pod["metadata"]["labels"][COSCHEDULED] = f"group-{number}"
-    begin(scene, *pods)
+    begin(scene, *(rank(number, "s1", gang=f"group-{number}") for number in range(MANY + 2)))
     scene.interrupt("s1").run(until=10)
-    listed = [
-        request.selection.labels
-        for _, request in scene.requests
-        if isinstance(request, List) and COSCHEDULED in request.selection.labels
-    ]
-    assert listed == [COSCHEDULED]
+    lists = [request.selection.labels for _, request in scene.requests if isinstance(request, List)]
+    assert [labels for labels in lists if COSCHEDULED in labels] == [COSCHEDULED]

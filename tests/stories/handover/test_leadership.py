@@ -106,17 +106,6 @@ def test_one_that_dies_is_missed_twenty_seconds_after_its_last_sign_of_life(
     assert scene.lowest("stuck") == 1
 
 
-@pytest.mark.parametrize("error", [ConflictError("changed"), InvalidError("not yours")])
-def test_it_stops_when_another_has_taken_its_lease(scene: Scene, error: ClusterError) -> None:
-    scene.later(9.5, lambda: scene.fail(error, is_renewal, times=1))
-    scene.run(until=9.9)
-    assert "LeaseLost" not in scene.outcomes()
-    scene.run(until=14)
-
-    assert scene.outcomes() == ["LeaseLost", "LeaseHeld"]
-    assert len(scene.wake_ups.messages) == 1  # its wake-up was not lost with it
-
-
 @pytest.mark.parametrize("error", [ThrottledError("busy"), UnavailableError("reset")])
 def test_a_renewal_that_got_no_answer_is_tried_again_a_second_later(
     scene: Scene, error: ClusterError

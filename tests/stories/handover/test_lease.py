@@ -15,10 +15,12 @@ from evenkeel.errors import (
     UnavailableError,
 )
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.request import Create, Evict, Get, Patch, Request
+from tests.kit.asking import asks, noting, once
 from tests.kit.manifests import deployment
 from tests.kit.scene import Scene
-from tests.stories.handover.hands import found, lease, on_the_lease
+from tests.stories.handover.hands import found, lease
 
 
 @pytest.fixture
@@ -34,26 +36,18 @@ def held(scene: Scene, seconds: float) -> dict[str, Any]:
     return {"holderIdentity": "other", "leaseDurationSeconds": 18, "renewTime": renewed}
 
 
-def test_while_another_holds_it_nothing_is_touched_and_no_message_lost(
+def test_while_another_holds_it_nothing_is_touched_and_once_it_expired_it_is_taken_over(
     scene: Scene, pod: str
 ) -> None:
     lease(scene, **held(scene, 0))
-
     scene.interrupt("s1").run(until=16.5)
-
     assert scene.outcomes() == ["LeaseHeld"]
     assert [sent.name for sent in scene.written()] == ["s1"]
     assert len(scene.wake_ups.messages) == 1
     assert scene.wake_ups.messages[0].visible_at - scene.clock.now() < timedelta(seconds=5)
     assert found(scene)["spec"]["holderIdentity"] == "other"
     assert scene.story(pod) == []
-
-
-def test_it_is_taken_over_once_its_holder_let_it_expire(scene: Scene, pod: str) -> None:
-    lease(scene, **held(scene, 0))
-
-    scene.interrupt("s1").run(until=23)
-
+    scene.run(until=23)
     assert scene.story(pod)[0] == "18.0 release NodeDoomed"
     assert found(scene)["spec"]["leaseTransitions"] == 1
     assert scene.lowest("one") == 1
@@ -79,16 +73,6 @@ def test_a_free_one_is_taken_at_once(scene: Scene, pod: str, spec: dict[str, Any
     assert scene.story(pod)[0] == "1.0 release NodeDoomed"
 
 
-def test_it_is_given_up_when_the_work_is_done(scene: Scene, pod: str) -> None:
-    scene.interrupt("s1").run(until=2)
-    during = found(scene)["spec"]["holderIdentity"]
-    scene.run(until=10)
-
-    assert during.startswith("evenkeel-")
-    assert found(scene)["spec"]["holderIdentity"] == ""
-    assert scene.story(pod)[-1] == "3.0 evict ReplacementAvailable"
-
-
 @pytest.mark.parametrize("is_there", [True, False])
 def test_the_loser_of_a_race_for_it_leaves_it_to_the_winner(
     scene: Scene, pod: str, *, is_there: bool
@@ -96,44 +80,37 @@ def test_the_loser_of_a_race_for_it_leaves_it_to_the_winner(
     """Another takes or makes it between our look at it and our write."""
     if is_there:
         lease(scene)
-    won: list[float] = []
-
-    def be_faster(request: Request, proceed: Callable[[], Any]) -> Any:
-        if on_the_lease(Patch if is_there else Create)(request) and not won:
-            won.append(scene.seconds)
-            lease(scene, **held(scene, 1))
-        return proceed()
-
-    scene.cluster.intercept(be_faster)
+    win = once(lambda: lease(scene, **held(scene, 1)))
+    noting(scene.cluster, asks(Patch if is_there else Create, of=Lease), then=win)
     scene.interrupt("s1").run(until=30)
-
     assert scene.outcomes()[0] == "LeaseHeld"
     assert scene.story(pod)[0] == "19.0 release NodeDoomed"
 
 
 @pytest.mark.parametrize(
-    "error",
+    ("error", "kinds"),
     [
-        InvalidError("a policy wants a label"),
-        ThrottledError("busy"),
-        UnavailableError("reset"),
-        NotFoundError("the namespace is going"),
+        (InvalidError("a policy wants a label"), (Create, Patch)),
+        (ThrottledError("busy"), (Create, Patch)),
+        (UnavailableError("reset"), (Create, Patch)),
+        (NotFoundError("the namespace is going"), (Create, Patch)),
+        (ForbiddenError("no leases for you"), (Create, Patch)),
+        (ForbiddenError("no leases for you"), (Get, Create, Patch)),
     ],
+    ids=["invalid", "throttled", "away", "gone", "no right to write", "no right to read"],
 )
 def test_without_the_lease_a_pod_goes_at_its_last_moment_and_no_sooner(
-    scene: Scene, pod: str, error: ClusterError
+    scene: Scene, pod: str, error: ClusterError, kinds: tuple[type[Request], ...]
 ) -> None:
     """A release rests on a count, which two reconcilers at once would get wrong."""
-    scene.fail(error, on_the_lease(Create))
-    scene.fail(error, on_the_lease(Patch))
-
+    scene.fail(error, asks(*kinds, of=Lease))
     scene.interrupt("s1").run(until=100)
-
     assert {type(sent.write) for sent in scene.written(pod)} == {Evict}
     assert min(sent.at for sent in scene.written(pod)) == pytest.approx(88.9, abs=0.2)
     assert scene.recorder.total("LeaseRefused") > 0
     assert str(error) in scene.recorder.notes[0][0]
     assert "evenkeel doctor says" in scene.recorder.notes[0][0]
+    assert scene.moving.errors == scene.schedule.errors == []
 
 
 @pytest.mark.parametrize(
@@ -149,22 +126,8 @@ def test_one_that_would_be_held_for_ever_is_taken(
     assert scene.story(pod)[0] == "1.0 release NodeDoomed"
 
 
-def test_without_the_right_to_read_the_lease_a_pod_goes_at_its_last_moment_too(
-    scene: Scene, pod: str
-) -> None:
-    scene.fail(
-        ForbiddenError("no leases for you"),
-        lambda r: any(on_the_lease(kind)(r) for kind in (Get, Create, Patch)),
-    )
-
-    scene.interrupt("s1").run(until=100)
-
-    assert min(sent.at for sent in scene.written(pod)) == pytest.approx(88.9, abs=0.2)
-    assert scene.recorder.total("LeaseRefused") > 0
-
-
 def test_without_an_answer_about_it_the_message_comes_back(scene: Scene, pod: str) -> None:
-    scene.fail(UnavailableError("reset"), on_the_lease(Get), times=1)
+    scene.fail(UnavailableError("reset"), asks(Get, of=Lease), times=1)
 
     scene.interrupt("s1").run(until=10)
 
@@ -179,7 +142,7 @@ def test_notes_of_wake_ups_get_in_no_holders_way(scene: Scene, pod: str, when: s
     noted: list[float] = []
 
     def note_first(request: Request, proceed: Callable[[], Any]) -> Any:
-        if on_the_lease(Patch)(request) and (when == "taken" or scene.seconds > 2):
+        if asks(Patch, of=Lease)(request) and (when == "taken" or scene.seconds > 2):
             if not noted:
                 lease(scene, annotations={names.WAKE_UP_AT: "2026-11-21T12:09:00.000000Z"})
             noted.append(scene.seconds)
@@ -201,7 +164,7 @@ def test_a_lease_deleted_meanwhile_does_no_harm(scene: Scene, pod: str) -> None:
 
     scene.interrupt("s1").run(until=60)
 
-    assert scene.story(pod)[-1] == "3.0 evict ReplacementAvailable"
+    assert scene.story(pod).order()[-1] == "evict ReplacementAvailable"
     assert scene.lowest("one") == 1
 
 
@@ -211,7 +174,7 @@ def test_one_taken_by_another_meanwhile_is_not_given_up_for_them(scene: Scene, p
     scene.interrupt("s1").run(until=10)
 
     assert found(scene)["spec"]["holderIdentity"] == "other"
-    assert scene.story(pod)[-1] == "3.0 evict ReplacementAvailable"
+    assert scene.story(pod).order()[-1] == "evict ReplacementAvailable"
 
 
 def test_an_invocation_stops_when_another_has_taken_it(scene: Scene) -> None:
@@ -221,6 +184,7 @@ def test_an_invocation_stops_when_another_has_taken_it(scene: Scene) -> None:
     scene.interrupt("s1").run(until=25)
 
     assert scene.outcomes()[:2] == ["LeaseLost", "LeaseHeld"]
+    assert len(scene.wake_ups.messages) == 1  # its wake-up was not lost with it
     assert found(scene)["spec"]["holderIdentity"] == "other"
 
 
@@ -240,8 +204,8 @@ def test_an_answer_that_got_lost_does_not_lose_the_lease_that_was_taken(
     scene: Scene, pod: str
 ) -> None:
     lease(scene)
-    scene.fail(UnavailableError("reset"), on_the_lease(Patch), times=1, done=True)
+    scene.fail(UnavailableError("reset"), asks(Patch, of=Lease), times=1, done=True)
 
     scene.interrupt("s1").run(until=10)
 
-    assert scene.story(pod)[-1] == "3.0 evict ReplacementAvailable"
+    assert scene.story(pod).order()[-1] == "evict ReplacementAvailable"

@@ -36,8 +36,7 @@ def on_the_last_node(scene: Scene, *manifests: dict[str, object], spot: bool = F
 
 
 def hook_of(scene: Scene) -> Hook:
-    notice = mark.read(scene.node("n1"))
-    assert notice is not None
+    notice = scene.notice("n1")
     assert notice.hook is not None
     return notice.hook
 
@@ -105,22 +104,16 @@ def test_a_group_that_heard_nothing_would_have_gone_on(scene: Scene) -> None:
     assert "n1" not in scene.observer.nodes
 
 
-def test_the_hooks_limit_bounds_the_deadline_and_so_does_the_deployments(scene: Scene) -> None:
+@pytest.mark.parametrize(("longest", "deadline"), [(600, 600), (100_000, HOUR)])
+def test_a_hook_is_waited_for_as_long_as_its_limit_says_and_an_hour_at_most(
+    scene: Scene, longest: int, deadline: int
+) -> None:
     on_the_last_node(scene, job("sums"))
-    scene.scale_in("n1", heartbeat=60, longest=600).run(until=5)
-    notice = mark.read(scene.node("n1"))
-    assert notice is not None
-    assert notice.deadline == scene.at(600)
+    scene.scale_in("n1", heartbeat=60, longest=longest).run(until=5)
+    notice = scene.notice("n1")
+    assert notice.deadline == scene.at(deadline)
     assert (notice.name, notice.kind.value) == ("lifecycle-action", "interruption")
     assert hook_of(scene).heartbeat == 60
-
-
-def test_an_unbounded_hook_is_waited_for_an_hour(scene: Scene) -> None:
-    on_the_last_node(scene, job("sums"))
-    scene.scale_in("n1", longest=100_000).run(until=5)
-    notice = mark.read(scene.node("n1"))
-    assert notice is not None
-    assert notice.deadline == scene.at(HOUR)
 
 
 def test_no_invocation_waits_for_the_end(scene: Scene) -> None:
@@ -183,28 +176,26 @@ def test_a_token_that_is_refused_is_told_once_and_never_tried_again(scene: Scene
     assert scene.told_group("complete") == []
 
 
-def test_an_outage_of_auto_scaling_delays_no_last_moment(scene: Scene) -> None:
+@pytest.mark.parametrize("trouble", ["an outage", "slow answers"])
+def test_trouble_of_auto_scaling_delays_no_last_moment(scene: Scene, trouble: str) -> None:
+    def begin() -> None:
+        if trouble == "an outage":
+            scene.auto_scaling.fail(LifecycleError("away"))
+        else:
+            scene.auto_scaling.answer_after(timedelta(seconds=9))
+
     on_the_last_node(scene, bare_pod("alone"), deployment("web", 1))
     scene.scale_in("n1", longest=300)
-    scene.later(3, lambda: scene.auto_scaling.fail(LifecycleError("away")))
-    scene.run(until=310)
-    assert 240 < scene.gone_at("alone") < 300
-    assert scene.lowest("web") == 1
-
-
-def test_a_slow_auto_scaling_delays_no_last_moment(scene: Scene) -> None:
-    on_the_last_node(scene, bare_pod("alone"))
-    scene.scale_in("n1", longest=300)
-    scene.later(3, lambda: scene.auto_scaling.answer_after(timedelta(seconds=9)))
+    scene.later(3, begin)
     scene.run(until=340)
     assert 240 < scene.gone_at("alone") < 300
+    assert scene.lowest("web") == 1
 
 
 def test_the_group_goes_on_at_the_deadline_whatever_is_left(scene: Scene) -> None:
     """The owner of the pod keeps it to the end, and the hook would be waited for longer."""
     kept = deployment("web", 1, pod={"annotations": {names.AT_DEADLINE: "leave"}})
-    scene.add_node("n1", spot=False)
-    scene.given(kept, budget("web", minAvailable=1), on="")
+    scene.given(kept, budget("web", minAvailable=1), on="n1")
     scene.scale_in("n1").run(until=HOUR - 1)
     assert scene.told_group("complete") == []
     assert len(scene.pods("web", "n1")) == 1
@@ -264,12 +255,10 @@ def test_a_state_change_after_the_end_is_the_end_of_it(scene: Scene) -> None:
 
 
 def test_no_warning_of_the_same_batch_waits_for_more_than_one_question(scene: Scene) -> None:
-    for number in range(9):
-        scene.add_node(f"n{number}", spot=False)
-    scene.add_node("s1")
-    scene.begin()
+    nodes = [f"o{number}" for number in range(9)]
+    scene.given(on=" ".join([*nodes, "s1"]))
     scene.auto_scaling.fail(LifecycleError("away"))
     scene.auto_scaling.answer_after(timedelta(seconds=3))
-    scene.scale_in(*(f"n{number}" for number in range(9)))
+    scene.scale_in(*nodes)
     scene.interrupt("s1", spare=True).run(until=8)
     assert mark.read(scene.node("s1")) is not None

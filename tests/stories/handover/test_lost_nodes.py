@@ -7,7 +7,8 @@ import pytest
 
 from evenkeel.errors import UnavailableError
 from evenkeel.model.node import Node
-from evenkeel.model.request import Get, Request
+from evenkeel.model.request import Get
+from tests.kit.asking import asks
 from tests.kit.manifests import budget, deployment
 from tests.kit.scene import Scene
 
@@ -46,12 +47,8 @@ def test_a_released_pod_is_deleted_with_its_node_and_no_living_one_for_it(
 
 def test_a_node_is_asked_for_again_when_the_api_server_did_not_answer(half_done: Scene) -> None:
     old = half_done.pod("web", "s1")
-
-    def of_node(request: Request) -> bool:
-        return isinstance(request, Get) and request.kind is Node
-
     half_done.run(until=95)
-    half_done.fail(UnavailableError("reset"), of_node, times=2)
+    half_done.fail(UnavailableError("reset"), asks(Get, of=Node), times=2)
     lose(half_done, "s1")
     half_done.run(until=105)
     assert half_done.story(old)[-1].endswith("delete NodeGone")

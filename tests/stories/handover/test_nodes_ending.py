@@ -9,14 +9,18 @@ from evenkeel.flows import selections
 from evenkeel.flows.drain.kept import PAGE
 from evenkeel.model import names
 from evenkeel.model.node import Node
-from evenkeel.model.request import List, Request
-from tests.kit.manifests import Manifest, budget, deployment, stateful_set
+from evenkeel.model.request import List
+from tests.kit.asking import asks
+from tests.kit.manifests import Manifest, budget, deployment, on_node, stateful_set
 from tests.kit.nodes import is_marked
 from tests.kit.scene import Scene
 from tests.stories.handover.conftest import MakeScene
 
 HANGING: Manifest = {"grace": 300, "annotations": {"evenkeel.test/stop-after": "290s"}}
 """A pod that is still ending when its node goes."""
+
+KEPT: Manifest = {"annotations": {names.AT_DEADLINE: "leave"}}
+"""A pod that its owner keeps to the end."""
 
 
 def is_excluded(node: Node) -> bool:
@@ -77,61 +81,35 @@ def test_of_nodes_that_go_one_after_the_other_the_last_stays(scene: Scene) -> No
 def test_it_is_not_asked_again_and_again_what_load_balancers_would_keep(scene: Scene) -> None:
     """The API server fails just that question while everything else goes on."""
     scene.given(deployment("web", 10), spare="s2 o1")
-
-    def asks_for_others(request: Request) -> bool:
-        return isinstance(request, List) and request.selection == selections.OTHER_NODES
-
-    scene.fail(UnavailableError("reset"), lambda r: asks_for_others(r) and scene.seconds < 12)
+    for_others = asks(List, selection=selections.OTHER_NODES)
+    scene.fail(UnavailableError("reset"), lambda r: for_others(r) and scene.seconds < 12)
     scene.interrupt("s1", "s2").run(until=30)
 
-    assert sum(asks_for_others(request) for _, request in scene.requests) < 8
+    assert sum(for_others(request) for _, request in scene.requests) < 8
     assert is_excluded(scene.node("s1"))
     assert is_excluded(scene.node("s2"))
 
 
 def test_nodes_that_are_not_ready_are_no_use_to_load_balancers(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.add_node("o1", spot=False)
-    scene.settle()
+    scene.place(on="s1 o1")
     scene.cluster.kill_node("o1")
     scene.settle(60)
     scene.begin()
-
     scene.interrupt("s1").run(until=10)
-
     assert scene.story("s1").order()[1:] == ["leave NoOtherNode"]
 
 
 def test_a_node_leaves_the_load_balancers_when_the_only_ready_one_comes_late_in_the_list(
     scene: Scene,
 ) -> None:
-    scene.add_node("s1")
     broken = [f"a{number:03d}" for number in range(PAGE + 10)]
-    for name in broken:
-        scene.add_node(name)
-    scene.add_node("z1", spot=False)
-    scene.settle()
+    scene.place(on=" ".join(["s1", *broken, "z1"]))
     for name in broken:
         scene.cluster.kill_node(name)
     scene.settle(60)
     scene.begin()
-
     scene.interrupt("s1").run(until=10)
-
-    assert scene.story("s1")[1:] == ["1.0 exclude-from-load-balancers NodeDying"]
-
-
-def test_a_label_that_another_put_there_is_not_taken_off(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.add_node("o1", spot=False)
-    label = {names.EXCLUDE_FROM_LOAD_BALANCERS: "true"}
-    scene.cluster.server.patch("Node", ("", "s1"), {"metadata": {"labels": label}})
-    scene.begin()
-
-    scene.interrupt("s1", spare=True).run(until=400)
-
-    assert "lift InstanceRunning" in scene.story("s1")[-1]
-    assert is_excluded(scene.node("s1"))
+    assert scene.story("s1").order()[1:] == ["exclude-from-load-balancers NodeDying"]
 
 
 def test_a_node_that_was_not_taken_is_given_back(scene: Scene) -> None:
@@ -146,16 +124,17 @@ def test_a_node_that_was_not_taken_is_given_back(scene: Scene) -> None:
     assert scene.is_quiet
 
 
-def test_a_cordon_that_was_there_before_stays(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.add_node("o1", spot=False)
-    scene.cluster.server.patch("Node", ("", "s1"), {"spec": {"unschedulable": True}})
+def test_a_label_and_a_cordon_that_were_there_before_stay(scene: Scene) -> None:
+    scene.place(on="s1 o1")
+    labels = {names.EXCLUDE_FROM_LOAD_BALANCERS: "true"}
+    before = {"metadata": {"labels": labels}, "spec": {"unschedulable": True}}
+    scene.cluster.server.patch("Node", ("", "s1"), before)
     scene.begin()
-
     scene.interrupt("s1", spare=True).run(until=400)
-
+    assert scene.story("s1").order()[-1] == "lift InstanceRunning"
     node = scene.node("s1")
     assert not is_marked(node)
+    assert is_excluded(node)
     assert node.spec.unschedulable
 
 
@@ -187,25 +166,20 @@ def test_a_node_that_comes_back_after_a_stop_is_given_back(scene: Scene) -> None
     assert scene.pod("db", "s1")
 
 
-def test_an_ordinal_that_hangs_on_a_stopped_node_is_freed(scene: Scene) -> None:
+@pytest.mark.parametrize(
+    "manifests",
+    [
+        [stateful_set("db", 1, pod=HANGING)],
+        [stateful_set("db", 1, pod=KEPT), budget("db", maxUnavailable=0)],
+    ],
+    ids=["that hangs there", "that its budget kept there"],
+)
+def test_an_ordinal_on_a_stopped_node_is_freed(scene: Scene, manifests: list[Manifest]) -> None:
     """Its kubelet is off, so it stays Terminating until the node is declared out of service."""
-    scene.given(stateful_set("db", 1, pod=HANGING), spare="o1")
-
+    scene.given(*manifests, spare="o1")
     scene.interrupt("s1", action="stop").run(until=400)
-
-    taints = [line for line in scene.story("s1") if "taint" in line]
-    assert [line.split(" ", 1)[1] for line in taints] == ["taint InstanceOff"]
-    assert 125 <= float(taints[0].split()[0]) <= 140
-    assert scene.pod("db", "o1")
-
-
-def test_an_ordinal_that_its_budget_kept_on_a_stopped_node_is_freed(scene: Scene) -> None:
-    keeps = {"annotations": {names.AT_DEADLINE: "leave"}}
-    scene.given(stateful_set("db", 1, pod=keeps), budget("db", maxUnavailable=0), spare="o1")
-
-    scene.interrupt("s1", action="stop").run(until=400)
-
-    assert any("taint InstanceOff" in line for line in scene.story("s1"))
+    (taint,) = [line for line in scene.story("s1") if line.endswith("taint InstanceOff")]
+    assert 125 <= float(taint.split()[0]) <= 140
     assert scene.pod("db", "o1")
 
 
@@ -261,8 +235,7 @@ def test_an_ordinal_is_freed_when_ec2_lists_its_instance_no_more_and_its_node_is
 def test_a_node_that_lives_keeps_its_pods_and_volumes_when_ec2_does_not_list_its_instance(
     scene: Scene,
 ) -> None:
-    keeps = {"annotations": {names.AT_DEADLINE: "leave"}}
-    scene.given(stateful_set("db", 1, pod=keeps), budget("db", maxUnavailable=0), spare="o1")
+    scene.given(stateful_set("db", 1, pod=KEPT), budget("db", maxUnavailable=0), spare="o1")
     instance_id = scene.node("s1").instance_id
     scene.later(100, lambda: scene.instances.forget(instance_id))
 
@@ -300,9 +273,7 @@ def test_a_last_running_is_not_believed_for_long(scene: Scene) -> None:
 
 def test_a_slow_ec2_delays_no_forced_eviction(scene: Scene) -> None:
     """It is asked about the first node when the pods of the second have to be told."""
-    going = scene.given(
-        deployment("stuck", 3, pod={"nodeSelector": {"kubernetes.io/hostname": "s2"}}), on="s1 s2"
-    )
+    going = scene.given(deployment("stuck", 3, pod=on_node("s2")), on="s1 s2")
 
     scene.interrupt("s1")
     scene.later(32, lambda: scene.interrupt("s2"))
@@ -330,11 +301,7 @@ def test_an_api_server_that_is_slow_to_say_which_nodes_remain_holds_no_pod_up(
 ) -> None:
     scene = make_scene(load_balancer_lead=timedelta(seconds=40))
     (old,) = scene.given(deployment("stuck"), on="s1 o1", room={"o1": "0"})
-
-    def is_about_others(request: Request) -> bool:
-        return isinstance(request, List) and request.selection == selections.OTHER_NODES
-
-    scene.delay(timedelta(seconds=20), is_about_others)
+    scene.delay(timedelta(seconds=20), asks(List, selection=selections.OTHER_NODES))
     scene.interrupt("s1").run(until=118)
 
     assert scene.gone_at(old) == pytest.approx(89, abs=0.2)

@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from evenkeel.decisions.notice import mark
 from evenkeel.model.notice import NoticeKind
 from evenkeel.model.request import Evict, Patch
 from tests.kit.manifests import bare_pod, budget, deployment, stateful_set
@@ -31,17 +30,12 @@ def test_an_instance_that_dies_early_takes_its_pods_with_it_and_nothing_else(
     scene: Scene,
 ) -> None:
     """Two of the three replicas run elsewhere, and stay there."""
-    for name in ("s1", "s2", "s3"):
-        scene.add_node(name)
-        scene.apply(deployment("web", int(name[1])))
-        scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    (doomed,) = (pod.name for pod in scene.pods("web", "s1"))
+    scene.place(deployment("web"))
+    scene.place(deployment("web", 2), on="s2")
+    scene.given(deployment("web", 3), on="s3", spare="o1")
+    doomed = scene.pod("web", "s1")
     scene.later(2, lambda: scene.take("s1"))
-
     scene.interrupt("s1", spare=True).run(until=200)
-
     assert scene.lowest("web") == 2
     assert doomed not in {pod.name for pod in scene.pods("web")}
     assert len(scene.pods("web")) == 3
@@ -61,15 +55,6 @@ def test_a_replacement_that_lands_on_another_dying_node_moves_on(scene: Scene) -
     assert scene.pod("one") == scene.pod("one", "o1")
     assert scene.story(first)[-1].endswith("evict ReplacementAvailable")
     assert scene.story(second)[0].endswith("release NodeDoomed")
-
-
-def test_two_nodes_at_once_share_a_workload_and_it_does_not_dip(scene: Scene) -> None:
-    scene.given(deployment("web", 6), on="s1 s2", spare="o1")
-
-    scene.interrupt("s1", "s2").run(until=60)
-
-    assert scene.lowest("web") == 6
-    assert len(scene.pods("web", "o1")) == 6
 
 
 def test_the_minimum_available_counts_pods_that_no_dying_node_has(scene: Scene) -> None:
@@ -98,8 +83,7 @@ def test_the_same_warning_twice_changes_nothing(scene: Scene) -> None:
 
     assert [type(sent.write) for sent in scene.written(pod)] == [Patch, Evict]
     assert scene.lowest("one") == 1
-    notice = mark.read(scene.node("s1"))
-    assert notice is not None
+    notice = scene.notice("s1")
     assert notice.deadline == scene.at(120)
 
 
@@ -127,8 +111,7 @@ def test_a_recommendation_after_the_warning_changes_nothing(scene: Scene) -> Non
     scene.run(until=110)
 
     assert scene.gone_at(pod) == 88.9
-    notice = mark.read(scene.node("s1"))
-    assert notice is not None
+    notice = scene.notice("s1")
     assert notice.kind is NoticeKind.INTERRUPTION
 
 
@@ -145,36 +128,26 @@ def test_a_change_of_state_after_the_warning_leaves_no_time(scene: Scene, state:
     assert scene.story("alone").order() == ["wait BarePod", "evict LastMoment"]
 
 
-def test_a_change_of_state_without_a_warning_leaves_no_time_either(scene: Scene) -> None:
-    scene.given(deployment("web", 2), stateful_set("db", 2), bare_pod("alone"), spare="o1")
-    pods = [pod.name for pod in (*scene.pods("web"), *scene.pods("db"), *scene.pods("alone"))]
-
-    scene.state_change("s1", "shutting-down").run(until=20)
-
+@pytest.mark.parametrize("what", ["shutting-down", "hibernate"])
+def test_a_change_of_state_without_a_warning_and_hibernation_leave_no_time_either(
+    scene: Scene, what: str
+) -> None:
+    pods = scene.given(deployment("web", 2), stateful_set("db", 2), bare_pod("alone"), spare="o1")
+    if what == "hibernate":
+        scene.interrupt("s1", action=what, spare=True).run(until=20)
+    else:
+        scene.state_change("s1", what).run(until=20)
     assert [scene.story(pod) for pod in pods] == [["1.0 evict LastMoment"]] * 5
-
-
-def test_hibernation_acts_at_once(scene: Scene) -> None:
-    scene.given(deployment("web", 2), bare_pod("alone"), spare="o1")
-    pods = [pod.name for pod in (*scene.pods("web"), *scene.pods("alone"))]
-
-    scene.interrupt("s1", action="hibernate", spare=True).run(until=20)
-
-    assert [scene.story(pod) for pod in pods] == [["1.0 evict LastMoment"]] * 3
     assert len(scene.pods("web", "o1")) == 2
 
 
+SIX = "s0 s1 s2 s3 s4 s5"
+
+
 def test_many_nodes_at_once_leave_no_workload_without_a_pod(scene: Scene) -> None:
-    for number in range(6):
-        scene.add_node(f"s{number}")
-    scene.apply(deployment("big", 18), *(deployment(f"one-{number}") for number in range(6)))
-    scene.settle()
-    for number in range(3):
-        scene.add_node(f"o{number}", spot=False)
-    scene.begin()
-
-    scene.interrupt(*(f"s{number}" for number in range(6))).run(until=100)
-
+    ones = [f"one-{number}" for number in range(6)]
+    scene.given(deployment("big", 18), *map(deployment, ones), on=SIX, spare="o0 o1 o2")
+    scene.interrupt(*SIX.split()).run(until=100)
     assert scene.lowest("big") == 18
-    assert [scene.lowest(f"one-{number}") for number in range(6)] == [1] * 6
+    assert [scene.lowest(name) for name in ones] == [1] * 6
     assert all(pod.spec.node_name.startswith("o") for pod in scene.pods("big"))

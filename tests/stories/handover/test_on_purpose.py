@@ -7,15 +7,14 @@ import pytest
 
 from evenkeel.decisions.notice import mark
 from evenkeel.decisions.notice.which_notice import decide
-from evenkeel.errors import ConflictError, NotFoundError
+from evenkeel.errors import NotFoundError
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import Concern, Notice, NoticeKind
 from evenkeel.model.release import ReleaseReason
-from evenkeel.model.request import Patch, Request
 from evenkeel_cli.cancelling import cancel
 from evenkeel_cli.decisions import draining
-from evenkeel_cli.retry_on_conflict import ATTEMPTS, change
+from evenkeel_cli.retry_on_conflict import change
 from tests.kit.builders import release_on
 from tests.kit.manifests import bare_pod, deployment, job, stateful_set
 from tests.kit.nodes import is_marked
@@ -27,11 +26,6 @@ def ended(scene: Scene, node: str, drain_id: str = "drain-1") -> Decision | None
     """Do as the command does when nothing is left."""
     decide = partial(draining.end, drain_id=drain_id)
     return change(scene.cluster, node, decide, act=True)
-
-
-def patches(request: Request) -> bool:
-    """Whether a request patches an object."""
-    return isinstance(request, Patch)
 
 
 @pytest.fixture
@@ -60,14 +54,9 @@ def test_pods_are_handed_over_and_the_cordon_stays(running: Scene) -> None:
 
 
 def test_all_nodes_are_drained_at_once_whatever_the_share_of_hints(scene: Scene) -> None:
-    nodes = ("s1", "s2", "s3")
-    for name in nodes:
-        scene.add_node(name)
-    scene.given(deployment("web", 6), on="", spare="o1")
-
-    drain(scene, *nodes)
+    scene.given(deployment("web", 6), on="s1 s2 s3", spare="o1")
+    drain(scene, "s1", "s2", "s3")
     scene.run(until=200)
-
     assert len(scene.pods("web", "o1")) == 6
     assert scene.lowest("web") == 6
 
@@ -104,8 +93,7 @@ def test_a_warning_counts_before_a_drain_and_the_cordon_stays_all_the_same(
     drain(running, "s1")
     running.later(1, lambda: running.interrupt("s1", spare=True))
     running.run(until=20)
-    notice = mark.read(running.node("s1"))
-    assert notice is not None
+    notice = running.notice("s1")
     assert notice.kind is NoticeKind.INTERRUPTION
 
     running.run(until=400)
@@ -116,15 +104,13 @@ def test_a_warning_counts_before_a_drain_and_the_cordon_stays_all_the_same(
 def test_a_recommendation_changes_nothing_about_a_drain(running: Scene) -> None:
     drain(running, "s1")
     before = mark.read(running.node("s1"))
-    running.recommend("s1")
-    running.run(until=20)
+    running.recommend("s1").run(until=20)
 
     assert mark.read(running.node("s1")) == before
 
 
 def test_a_node_that_dies_is_not_drained_on_purpose(running: Scene) -> None:
-    running.interrupt("s1", spare=True)
-    running.run(until=5)
+    running.interrupt("s1", spare=True).run(until=5)
     before = running.node("s1")
     (decision,) = drain(running, "s1")
 
@@ -165,16 +151,13 @@ def test_a_drain_again_takes_the_new_time_and_keeps_what_is_known_of_the_cordon(
 
 
 def test_a_noted_recommendation_becomes_a_drain(scene: Scene) -> None:
-    for name in ("s1", "s2"):
-        scene.add_node(name)
-    scene.begin()
+    scene.given(on="s1 s2")
     scene.recommend("s1", "s2").run(until=10)
     assert not scene.node("s2").spec.unschedulable
 
     drain(scene, "s2")
     assert scene.node("s2").spec.unschedulable
-    notice = mark.read(scene.node("s2"))
-    assert notice is not None
+    notice = scene.notice("s2")
     assert (notice.kind, notice.keep_cordon) == (NoticeKind.DRAIN, True)
 
 
@@ -209,8 +192,7 @@ def test_a_node_with_a_scheduled_change_is_drained_now_and_its_change_stays_note
 
     assert len(running.pods("web", "o1")) == 3
     assert running.lowest("web") == 3
-    notice = mark.read(running.node("s1"))
-    assert notice is not None
+    notice = running.notice("s1")
     assert (notice.name, notice.keep_cordon) == ("scheduled-change", True)
     assert notice.ends_at is not None
     assert ended(running, "s1") is None
@@ -220,19 +202,6 @@ def test_without_leave_to_act_nothing_is_written(running: Scene) -> None:
     before = running.node("s1")
     drain(running, "s1", act=False)
     assert running.node("s1") == before
-
-
-@pytest.mark.parametrize(("conflicts", "is_marked_then"), [(1, True), (ATTEMPTS, False)])
-def test_a_node_that_others_write_to_is_read_again(
-    running: Scene, conflicts: int, *, is_marked_then: bool
-) -> None:
-    running.fail(ConflictError("again"), patches, times=conflicts)
-    if not is_marked_then:
-        with pytest.raises(ConflictError):
-            drain(running, "s1")
-    else:
-        drain(running, "s1")
-    assert is_marked(running.node("s1")) is is_marked_then
 
 
 def test_a_node_that_is_not_there_is_said_to_be_so(running: Scene) -> None:

@@ -13,6 +13,7 @@ from evenkeel.model.metrics import Metric
 from evenkeel.model.request import Get, List, Request, Selection
 from evenkeel.model.workload import Deployment
 from tests.kit import builders
+from tests.kit.asking import asks
 from tests.kit.manifests import NO_SURGE, Manifest, deployment, resource
 from tests.kit.scene import Scene
 
@@ -37,21 +38,17 @@ def test_an_owner_who_forbids_two_at_once_meanwhile_is_obeyed(scene: Scene) -> N
     assert not any("release" in line for line in stories), stories
 
 
-def selected_by_hash(scene: Scene, app: str) -> dict[str, Any]:
-    """A NetworkPolicy that selects the pods of an app by their template hash."""
-    value = scene.pods(app)[0].metadata.labels[names.TEMPLATE_HASH]
-    return resource(
-        "NetworkPolicy",
-        "by-hash",
-        "default",
-        spec={"podSelector": {"matchLabels": {names.TEMPLATE_HASH: value}}},
-    )
+def begin(scene: Scene, manifest: Manifest) -> None:
+    """The pods of ``web`` are on s1, and a NetworkPolicy selects them by their template hash."""
+    scene.place(manifest)
+    value = scene.pods("web")[0].metadata.labels[names.TEMPLATE_HASH]
+    selector = {"matchLabels": {names.TEMPLATE_HASH: value}}
+    scene.apply(resource("NetworkPolicy", "by-hash", "default", spec={"podSelector": selector}))
+    scene.begin()
 
 
 def test_a_pod_that_waits_is_handed_over_once_nothing_rules_out_two_at_once(scene: Scene) -> None:
-    scene.place(deployment("web", 2))
-    scene.apply(selected_by_hash(scene, "web"))
-    scene.begin()
+    begin(scene, deployment("web", 2))
     policy = ("default", "by-hash")
     scene.later(5, lambda: scene.cluster.server.delete("NetworkPolicy", policy))
     scene.interrupt("s1").run(until=20)
@@ -63,9 +60,7 @@ def test_a_pod_that_waits_is_handed_over_once_nothing_rules_out_two_at_once(scen
 
 
 def test_one_pod_more_goes_once_the_deployment_may_miss_one_more(scene: Scene) -> None:
-    scene.place(deployment("web", 3, strategy=NO_SURGE))
-    scene.apply(selected_by_hash(scene, "web"))
-    scene.begin()
+    begin(scene, deployment("web", 3, strategy=NO_SURGE))
     web = ("default", "web")
     scene.later(5, lambda: scene.cluster.server.patch("Deployment", web, MISSING_TWO))
     scene.interrupt("s1").run(until=29)
@@ -76,14 +71,8 @@ def test_one_pod_more_goes_once_the_deployment_may_miss_one_more(scene: Scene) -
 
 
 def test_what_cannot_be_read_again_stays_as_it_was(scene: Scene) -> None:
-    scene.place(deployment("web", 2))
-    scene.apply(selected_by_hash(scene, "web"))
-    scene.begin()
-
-    def surroundings(request: Request) -> bool:
-        return isinstance(request, List) and request.selection.kind is NetworkPolicy
-
-    scene.later(5, lambda: scene.fail(UnavailableError("reset"), surroundings))
+    begin(scene, deployment("web", 2))
+    scene.later(5, lambda: scene.fail(UnavailableError("reset"), asks(List, of=NetworkPolicy)))
     scene.interrupt("s1").run(until=80)
 
     assert any("those that were read last count" in note for note, _ in scene.recorder.notes)
@@ -109,26 +98,16 @@ def test_one_that_was_made_anew_under_its_name_is_taken_whatever_its_revision() 
     assert view.deployments == {read.key: read}
 
 
-def in_namespace(namespace: str, manifest: Manifest) -> Manifest:
-    return manifest | {"metadata": {**manifest["metadata"], "namespace": namespace}}
-
-
 def of_namespace(namespace: str) -> Callable[[Request], bool]:
     """The lists of a namespace's policies."""
-    wanted = Selection(NetworkPolicy, namespace)
-    return lambda request: isinstance(request, List) and request.selection == wanted
+    return asks(List, selection=Selection(NetworkPolicy, namespace))
 
 
 def two_tenants(scene: Scene) -> None:
     """Two workloads on a spot node, in a namespace each; there is room elsewhere."""
-    scene.add_node("s1")
-    for namespace in ("honest", "huge"):
-        space = resource("Namespace", namespace)
-        scene.apply(space)
-        scene.apply(in_namespace(namespace, deployment(namespace, 2)))
-    scene.settle()
-    scene.add_node("d1", spot=False)
-    scene.begin()
+    spaces = ("honest", "huge")
+    workloads = [deployment(each, 2, namespace=each) for each in spaces]
+    scene.given(*(resource("Namespace", each) for each in spaces), *workloads, spare="d1")
 
 
 def test_a_namespace_that_cannot_be_read_is_handed_over_like_any_other(scene: Scene) -> None:

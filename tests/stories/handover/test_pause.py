@@ -62,25 +62,18 @@ def test_no_write_is_made_more_than_a_second_after_it(make_scene: MakeScene) -> 
     assert scene.outcomes()[0] == "Paused"
 
 
-def test_nothing_begins_while_it_lasts_and_every_wake_up_stays(scene: Scene) -> None:
+def test_nothing_begins_while_it_lasts_and_what_is_overdue_then_is_done_at_once(
+    scene: Scene,
+) -> None:
     scene.given(bare_pod("alone"))
     pause_at(scene, 0.5)
-
-    scene.interrupt("s1").run(until=115)
-
+    resume_at(scene, 100)
+    scene.interrupt("s1").run(until=99)
     assert [sent.name for sent in scene.written()] == ["s1"]
     assert scene.story("alone") == []
     assert set(scene.outcomes()) == {"Paused"}
     assert len(scene.wake_ups.messages) == 1
-
-
-def test_what_is_overdue_when_it_ends_is_done_at_once(scene: Scene) -> None:
-    scene.given(bare_pod("alone"))
-    pause_at(scene, 0.5)
-    resume_at(scene, 100)
-
-    scene.interrupt("s1").run(until=115)
-
+    scene.run(until=115)
     assert scene.gone_at("alone") == 101.2
 
 

@@ -45,17 +45,6 @@ def test_nothing_is_written_after_the_end(scene: Scene, action: str) -> None:
     assert scene.recorder.decisions[before:] == []
 
 
-def test_a_warning_delivered_again_after_the_end_writes_nothing(scene: Scene) -> None:
-    everything(scene)
-
-    scene.interrupt("s1", action="stop").run(until=400)
-    scene.redeliver()
-    scene.run(until=800)
-
-    assert scene.written(after=400) == []
-    assert scene.is_quiet
-
-
 def test_every_wait_is_told_once_in_an_environment(scene: Scene) -> None:
     everything(scene)
 

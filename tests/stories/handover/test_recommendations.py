@@ -12,6 +12,7 @@ from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.release import Cooldown
 from evenkeel.model.request import List, Patch, Request
 from evenkeel.model.workload import Deployment, ReplicaSet
+from tests.kit.asking import asks
 from tests.kit.manifests import budget, deployment, replica_set
 from tests.kit.nodes import is_marked
 from tests.kit.scene import Scene
@@ -29,6 +30,11 @@ def cordoned(scene: Scene) -> set[str]:
     }
 
 
+def counts(request: Request) -> bool:
+    """Whether it asks how many spot nodes there are."""
+    return isinstance(request, List) and request.metadata_only
+
+
 def cooldown(scene: Scene, app: str) -> Cooldown | None:
     """The cooldown that a Deployment carries."""
     (found,) = (
@@ -43,15 +49,10 @@ def cooldown(scene: Scene, app: str) -> Cooldown | None:
 def test_a_tenth_of_the_spot_nodes_is_cordoned_and_at_least_one(
     scene: Scene, spot_nodes: int, allowed: int
 ) -> None:
-    for number in range(spot_nodes):
-        scene.add_node(f"s{number:02}")
-    for number in range(10):
-        scene.add_node(f"o{number}", spot=False)
-    scene.begin()
-
-    scene.recommend(*(f"s{number:02}" for number in range(spot_nodes))).run(until=60)
-
-    assert cordoned(scene) == {f"s{number:02}" for number in range(allowed)}
+    spot = [f"s{number:02}" for number in range(spot_nodes)]
+    scene.given(on=" ".join([*spot, *(f"o{number}" for number in range(10))]))
+    scene.recommend(*spot).run(until=60)
+    assert cordoned(scene) == set(spot[:allowed])
 
 
 def test_the_next_is_cordoned_when_one_is_lifted(make_scene: MakeScene) -> None:
@@ -101,13 +102,8 @@ def test_the_share_is_of_the_nodes_that_the_labels_call_spot(
 ) -> None:
     """At least one may be cordoned, even where no node has the label."""
     scene = make_scene(rebalance_share=0.5, capacity_labels=labels)
-    nodes = ["s1", "s2", "s3", "s4"]
-    for name in nodes:
-        scene.add_node(name)
-    scene.add_node("o1", spot=False)
-    scene.begin()
-
-    scene.recommend(*nodes).run(until=20)
+    scene.given(on="s1 s2 s3 s4 o1")
+    scene.recommend("s1", "s2", "s3", "s4").run(until=20)
 
     assert len(cordoned(scene)) == cordons
 
@@ -135,9 +131,7 @@ def test_no_share_means_no_cordon(make_scene: MakeScene) -> None:
 
 def test_the_cordon_expires_with_the_hint_and_only_ours_is_lifted(make_scene: MakeScene) -> None:
     scene = make_scene(rebalance_share=1.0, **FIVE_MINUTES)
-    scene.add_node("s1")
-    scene.add_node("s2")
-    scene.add_node("o1", spot=False)
+    scene.place(on="s1 s2 o1")
     scene.cluster.server.patch("Node", ("", "s2"), {"spec": {"unschedulable": True}})
     scene.begin()
 
@@ -230,7 +224,7 @@ def test_the_rest_is_written_before_anything_goes_back(make_scene: MakeScene) ->
     scene = make_scene(**FIVE_MINUTES)
     scene.given(deployment("stuck", 2))
     reset = UnavailableError("reset")
-    scene.fail(reset, lambda r: isinstance(r, Patch) and r.kind is Deployment, times=1)
+    scene.fail(reset, asks(Patch, of=Deployment), times=1)
 
     scene.recommend("s1").run(until=400)
 
@@ -244,7 +238,7 @@ def test_a_cooldown_that_can_never_be_written_keeps_no_pod_from_going_back(
 ) -> None:
     scene = make_scene(**FIVE_MINUTES)
     scene.given(deployment("stuck"))
-    scene.fail(ForbiddenError("no"), lambda r: isinstance(r, Patch) and r.kind is Deployment)
+    scene.fail(ForbiddenError("no"), asks(Patch, of=Deployment))
 
     scene.recommend("s1").run(until=400)
 
@@ -288,9 +282,6 @@ def test_a_replaced_pod_that_its_budget_keeps_goes_back_at_the_expiry(
 def test_spot_nodes_that_cannot_be_counted_are_not_asked_for_in_a_hurry(scene: Scene) -> None:
     scene.given(deployment("stuck"), on="s1 s2")
 
-    def counts(request: Request) -> bool:
-        return isinstance(request, List) and request.metadata_only
-
     scene.fail(UnavailableError("reset"), lambda request: counts(request) and scene.seconds < 20)
     scene.interrupt("s1")
     scene.recommend("s2").run(until=40)
@@ -305,14 +296,13 @@ def test_spot_nodes_are_counted_once_a_minute_at_most(make_scene: MakeScene) -> 
 
     scene.recommend(*(f"s{number}" for number in range(5))).run(until=290)
 
-    counts = [at for at, r in scene.requests if isinstance(r, List) and r.metadata_only]
-    assert 1 <= len(counts) <= 2 * (290 // 60 + 1)  # two environments of the function
+    asked = [at for at, request in scene.requests if counts(request)]
+    assert 1 <= len(asked) <= 2 * (290 // 60 + 1)  # two environments of the function
 
 
 def test_a_hint_expires_though_ec2_does_not_answer(make_scene: MakeScene) -> None:
     scene = make_scene(**FIVE_MINUTES)
-    scene.add_node("s1")
-    scene.begin()
+    scene.given()
     scene.later(100, lambda: scene.instances.fail(InstancesError("throttled")))
 
     scene.recommend("s1").run(until=400)
@@ -353,7 +343,7 @@ def test_a_replica_set_without_a_deployment_rests_itself(make_scene: MakeScene) 
     hashed["metadata"]["labels"] = {names.TEMPLATE_HASH: "abc"}
     scene.given(hashed)
     conflict = ConflictError("changed")
-    scene.fail(conflict, lambda r: isinstance(r, Patch) and r.kind is ReplicaSet, times=1)
+    scene.fail(conflict, asks(Patch, of=ReplicaSet), times=1)
 
     scene.recommend("s1").run(until=400)
 
@@ -367,9 +357,6 @@ def test_a_replica_set_without_a_deployment_rests_itself(make_scene: MakeScene) 
 def test_an_answer_that_is_not_needed_any_more_keeps_no_invocation_at_work(scene: Scene) -> None:
     """The node is gone before the spot nodes are counted."""
     scene.given(deployment("one"))
-
-    def counts(request: Request) -> bool:
-        return isinstance(request, List) and request.metadata_only
 
     scene.delay(timedelta(seconds=6), counts)
     scene.recommend("s1").run(until=4)

@@ -1,7 +1,7 @@
 """What follows when the API server refuses a write, or does not say what became of it."""
 
 import itertools
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -18,7 +18,8 @@ from evenkeel.errors import (
 from evenkeel.model import names
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Evict, Patch, Request
+from evenkeel.model.request import Evict, Patch
+from tests.kit.asking import asks, noting, once
 from tests.kit.manifests import bare_pod, deployment, job, stateful_set
 from tests.kit.scene import Scene
 
@@ -33,16 +34,6 @@ ERRORS_AND_RESTS = [
 ]
 
 
-def patches(kind: type[Any]) -> Callable[[Request], bool]:
-    """Whether a request patches an object of this kind."""
-    return lambda request: isinstance(request, Patch) and request.kind is kind
-
-
-def evicts(request: Request) -> bool:
-    """Whether a request is an eviction."""
-    return isinstance(request, Evict)
-
-
 def times(scene: Scene, name: str, kind: type[Any]) -> list[float]:
     """When writes of this kind to an object reached the API server, refused or not."""
     return [s.at for s in scene.writes if s.name == name and isinstance(s.write, kind)]
@@ -53,7 +44,7 @@ def test_a_refused_release_is_made_when_its_error_lets_it(
     scene: Scene, error: ClusterError, rest: float
 ) -> None:
     (old,) = scene.given(deployment("one"), spare="o1")
-    scene.fail(error, patches(Pod), times=1)
+    scene.fail(error, asks(Patch, of=Pod), times=1)
 
     scene.interrupt("s1").run(until=30)
 
@@ -65,7 +56,7 @@ def test_a_refused_release_is_made_when_its_error_lets_it(
 
 def test_a_release_whose_answer_got_lost_is_not_made_twice(scene: Scene) -> None:
     (old,) = scene.given(deployment("one"), spare="o1")
-    scene.fail(UNANSWERED, patches(Pod), times=1, done=True)
+    scene.fail(UNANSWERED, asks(Patch, of=Pod), times=1, done=True)
 
     scene.interrupt("s1").run(until=30)
 
@@ -79,7 +70,7 @@ def test_a_last_moment_s_eviction_is_made_again_whatever_met_it(
     scene: Scene, error: ClusterError, rest: float
 ) -> None:
     scene.given(bare_pod("alone"))
-    scene.fail(error, evicts, times=1)
+    scene.fail(error, asks(Evict), times=1)
 
     scene.interrupt("s1").run(until=110)
 
@@ -91,7 +82,7 @@ def test_a_last_moment_s_eviction_is_made_again_whatever_met_it(
 
 def test_an_eviction_whose_answer_got_lost_is_not_made_twice(scene: Scene) -> None:
     scene.given(bare_pod("alone"))
-    scene.fail(UNANSWERED, evicts, times=1, done=True)
+    scene.fail(UNANSWERED, asks(Evict), times=1, done=True)
 
     scene.interrupt("s1").run(until=110)
 
@@ -104,16 +95,13 @@ def test_a_new_pod_of_the_same_name_is_left_alone(scene: Scene) -> None:
     scene.given(stateful_set("db", 1), spare="o1")
     made: list[str] = []
 
-    def replace_it_first(request: Request, proceed: Callable[[], Any]) -> Any:
-        if isinstance(request, Evict) and not made:
-            scene.cluster.delete("Pod", "db-0", "default", grace=0)
-            scene.clock.advance(scene.at(4) - scene.clock.now())
-            made.append(scene.pods("db")[0].uid)
-        return proceed()
+    def replace() -> None:
+        scene.cluster.delete("Pod", "db-0", "default", grace=0)
+        scene.run(until=4)
+        made.append(scene.pods("db")[0].uid)
 
-    scene.cluster.intercept(replace_it_first)
+    noting(scene.cluster, asks(Evict), then=once(replace))
     scene.interrupt("s1").run(until=60)
-
     assert [pod.uid for pod in scene.pods("db", "o1")] == made
     assert len(times(scene, "db-0", Evict)) == 1
 
@@ -122,16 +110,13 @@ def test_a_bare_pod_that_was_made_again_elsewhere_is_left_alone(scene: Scene) ->
     scene.given(bare_pod("alone"), spare="o1")
     made: list[str] = []
 
-    def make_it_anew_first(request: Request, proceed: Callable[[], Any]) -> Any:
-        if isinstance(request, Evict) and not made:
-            scene.cluster.delete("Pod", "alone", "default", grace=0)
-            scene.apply(bare_pod("alone"))
-            made.append(scene.pods("alone")[0].uid)
-        return proceed()
+    def make_it_anew() -> None:
+        scene.cluster.delete("Pod", "alone", "default", grace=0)
+        scene.apply(bare_pod("alone"))
+        made.append(scene.pods("alone")[0].uid)
 
-    scene.cluster.intercept(make_it_anew_first)
+    noting(scene.cluster, asks(Evict), then=once(make_it_anew))
     scene.interrupt("s1").run(until=117)
-
     assert [pod.uid for pod in scene.pods("alone", "o1")] == made
     assert len(times(scene, "alone", Evict)) == 1
     assert scene.moving.running == []
@@ -139,15 +124,9 @@ def test_a_bare_pod_that_was_made_again_elsewhere_is_left_alone(scene: Scene) ->
 
 def test_a_pod_that_went_by_itself_is_as_good_as_evicted(scene: Scene) -> None:
     scene.given(bare_pod("alone"))
-
-    def delete_it_first(request: Request, proceed: Callable[[], Any]) -> Any:
-        if isinstance(request, Evict):
-            scene.cluster.delete("Pod", "alone", "default", grace=0)
-        return proceed()
-
-    scene.cluster.intercept(delete_it_first)
+    delete = partial(scene.cluster.delete, "Pod", "alone", "default", grace=0)
+    noting(scene.cluster, asks(Evict), then=delete)
     scene.interrupt("s1").run(until=89.5)
-
     (sent,) = (sent for sent in scene.writes if isinstance(sent.write, Evict))
     assert isinstance(sent.error, NotFoundError)
     assert scene.moving.running == []
@@ -159,7 +138,7 @@ def test_a_refused_exclusion_is_made_when_its_error_lets_it(
 ) -> None:
     scene.given(on="s1 o1")
     scene.interrupt("s1").run(until=0.5)
-    scene.fail(error, patches(Node), times=1)
+    scene.fail(error, asks(Patch, of=Node), times=1)
     scene.run(until=30)
 
     _, first, second = times(scene, "s1", Patch)
@@ -170,15 +149,8 @@ def test_a_refused_exclusion_is_made_when_its_error_lets_it(
 def test_a_node_deleted_while_a_write_to_it_is_on_its_way_is_done_with(scene: Scene) -> None:
     scene.given(on="s1 o1")
     scene.interrupt("s1").run(until=0.5)
-
-    def delete_it_first(request: Request, proceed: Callable[[], Any]) -> Any:
-        if patches(Node)(request):
-            scene.cluster.delete("Node", "s1")
-        return proceed()
-
-    scene.cluster.intercept(delete_it_first)
+    noting(scene.cluster, asks(Patch, of=Node), then=lambda: scene.cluster.delete("Node", "s1"))
     scene.run(until=30)
-
     (_, refused) = (sent for sent in scene.writes if sent.name == "s1")
     assert isinstance(refused.error, NotFoundError)
     assert scene.is_quiet
@@ -187,7 +159,7 @@ def test_a_node_deleted_while_a_write_to_it_is_on_its_way_is_done_with(scene: Sc
 def test_a_write_that_is_never_accepted_is_tried_ever_more_rarely(scene: Scene) -> None:
     """An admission webhook may find every release invalid."""
     (old,) = scene.given(deployment("one"))
-    scene.fail(InvalidError("not with us"), patches(Pod))
+    scene.fail(InvalidError("not with us"), asks(Patch, of=Pod))
 
     scene.interrupt("s1").run(until=15)
 

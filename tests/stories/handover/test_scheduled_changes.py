@@ -2,7 +2,6 @@
 
 import pytest
 
-from evenkeel.decisions.notice import mark
 from evenkeel.model.request import Evict, Patch
 from tests.kit.manifests import bare_pod, budget, deployment, stateful_set
 from tests.kit.nodes import is_marked
@@ -12,31 +11,23 @@ HOUR = 3_600
 DAY = 24 * HOUR
 
 
-def on_the_retired_node(scene: Scene, *manifests: dict[str, object], spot: bool = False) -> None:
-    """Everything runs on n1, which is going to be retired; o1 has room."""
-    scene.add_node("n1", spot=spot)
-    scene.given(*manifests, on="", spare="o1")
-
-
-@pytest.mark.parametrize("spot", [True, False])
+@pytest.mark.parametrize("node", ["s1", "o2"], ids=["spot", "on-demand"])
 def test_what_can_be_handed_over_is_at_once_and_the_rest_goes_by_the_start(
-    scene: Scene, *, spot: bool
+    scene: Scene, node: str
 ) -> None:
-    on_the_retired_node(scene, deployment("web", 2), bare_pod("alone"), spot=spot)
-    scene.schedule_change("n1", start=HOUR).run(until=60)
-    assert scene.pods("web", "n1") == []
-    assert len(scene.pods("alone", "n1")) == 1
-    assert scene.node("n1").spec.unschedulable
-    notice = mark.read(scene.node("n1"))
-    assert notice is not None
+    scene.given(deployment("web", 2), bare_pod("alone"), on=node, spare="o1")
+    scene.schedule_change(node, start=HOUR).run(until=60)
+    assert scene.pods("web", node) == []
+    assert len(scene.pods("alone", node)) == 1
+    assert scene.node(node).spec.unschedulable
+    notice = scene.notice(node)
     assert notice.is_hint
 
-    scene.later(HOUR, lambda: scene.take("n1"))
+    scene.later(HOUR, lambda: scene.take(node))
     scene.run(until=HOUR - 15 * 60 - 1)
-    assert len(scene.pods("alone", "n1")) == 1
+    assert len(scene.pods("alone", node)) == 1
     scene.run(until=HOUR - 14 * 60)
-    notice = mark.read(scene.node("n1"))
-    assert notice is not None
+    notice = scene.notice(node)
     assert not notice.is_hint
     scene.run(until=HOUR + 60)
 
@@ -46,7 +37,7 @@ def test_what_can_be_handed_over_is_at_once_and_the_rest_goes_by_the_start(
 
 
 def test_a_budget_that_allows_nothing_holds_until_the_change_is_near(scene: Scene) -> None:
-    on_the_retired_node(scene, deployment("web", 2), budget("web", maxUnavailable=0))
+    scene.given(deployment("web", 2), budget("web", maxUnavailable=0), on="n1", spare="o1")
     scene.schedule_change("n1", start=HOUR).run(until=HOUR - 15 * 60 - 1)
     assert len(scene.pods("web", "n1")) == 2
     assert not [sent for sent in scene.writes if isinstance(sent.write, Evict)]
@@ -62,7 +53,7 @@ def test_a_budget_that_allows_nothing_holds_until_the_change_is_near(scene: Scen
 def test_a_change_days_ahead_keeps_no_invocation_alive_and_cordons_a_day_before(
     scene: Scene,
 ) -> None:
-    on_the_retired_node(scene, deployment("web", 1), stateful_set("db", 2))
+    scene.given(deployment("web", 1), stateful_set("db", 2), on="n1", spare="o1")
     scene.schedule_change("n1", start=DAY + 2 * HOUR).run(until=HOUR)
     assert scene.is_quiet
     assert set(scene.outcomes()) == {"Quiet"}
@@ -79,7 +70,7 @@ def test_a_change_days_ahead_keeps_no_invocation_alive_and_cordons_a_day_before(
 
 
 def test_a_change_that_is_closed_gives_the_node_back(scene: Scene) -> None:
-    on_the_retired_node(scene, deployment("web", 1), deployment("stuck", pod={"cpu": "4"}))
+    scene.given(deployment("web", 1), deployment("stuck", pod={"cpu": "4"}), on="n1", spare="o1")
     scene.schedule_change("n1", start=HOUR).run(until=60)
     assert scene.node("n1").spec.unschedulable
 
@@ -94,7 +85,7 @@ def test_a_change_that_is_closed_gives_the_node_back(scene: Scene) -> None:
 
 
 def test_a_node_that_was_only_rebooted_serves_again(scene: Scene) -> None:
-    on_the_retired_node(scene, deployment("web", 1))
+    scene.given(deployment("web", 1), on="n1", spare="o1")
     code = "AWS_EC2_INSTANCE_REBOOT_MAINTENANCE_SCHEDULED"
     scene.schedule_change("n1", start=HOUR, eventTypeCode=code).run(until=HOUR + 180)
     assert not is_marked(scene.node("n1"))
@@ -103,7 +94,7 @@ def test_a_node_that_was_only_rebooted_serves_again(scene: Scene) -> None:
 
 
 def test_a_recommendation_does_not_wait_for_the_share_of_changes(scene: Scene) -> None:
-    on_the_retired_node(scene, deployment("web", 1), spot=True)
+    scene.given(deployment("web", 1), on="n1", spare="o1")
     scene.add_node("s2")
     scene.schedule_change("n1", start=HOUR).run(until=30)
     scene.recommend("s2").run(until=90)
@@ -112,10 +103,7 @@ def test_a_recommendation_does_not_wait_for_the_share_of_changes(scene: Scene) -
 
 def test_of_many_changes_a_few_are_followed_at_a_time_until_they_are_near(scene: Scene) -> None:
     names = [f"n{number}" for number in range(5)]
-    for name in names:
-        scene.add_node(name)
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(on=" ".join([*names, "o1"]))
     scene.schedule_change(*names, start=HOUR).run(until=HOUR - 15 * 60 - 1)
     assert [scene.node(name).spec.unschedulable for name in names].count(True) == 1
     scene.run(until=HOUR - 14 * 60)

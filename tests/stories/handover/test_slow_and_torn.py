@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -21,12 +22,12 @@ from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Reply, TimeLeft
 from evenkeel_sandbox.simulator.api import watch
 from evenkeel_sandbox.simulator.clock import SimulatedClock
-from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.session import SimulatedSession
 from tests.kit import builders
+from tests.kit.asking import asks
 from tests.kit.builders import NOW
-from tests.kit.manifests import Manifest, budget, deployment
-from tests.kit.scene import Scene
+from tests.kit.manifests import budget, deployment, on_node
+from tests.kit.scene import CALM, INTERRUPTION, Scene
 from tests.stories.handover.conftest import MakeScene
 
 REPLICA_SET = builders.replica_set()
@@ -82,9 +83,11 @@ def test_what_such_a_list_refutes_does_not_come_back() -> None:
     pods = Pods(Queue())
     pods.see(OWNED)
     pods.relist([], 105, bears_hash)
-    pods.see(builders.pod("web-1", of=REPLICA_SET, node="s1", revision=104))
+    older, newer = (
+        builders.pod("web-1", of=REPLICA_SET, node="s1", revision=each) for each in (104, 106)
+    )
+    pods.see(older)
     assert pods.get(OWNED.uid) is None
-    newer = builders.pod("web-1", of=REPLICA_SET, node="s1", revision=106)
     pods.see(newer)
     assert pods.get(OWNED.uid) is newer
 
@@ -104,15 +107,16 @@ def test_a_pod_that_a_list_showed_is_believed_again_once_it_has_changed() -> Non
     assert pods.get(OWNED.uid) is RELEASED
 
 
-@pytest.mark.parametrize("list_", ["of some", "of others", "older"])
-def test_other_lists_say_nothing_of_a_pod_that_is_not_known(list_: str) -> None:
+@pytest.mark.parametrize(
+    ("revision", "selects", "whole"),
+    [(105, bears_hash, None), (105, lambda _: False, "others"), (89, bears_hash, "hashes")],
+    ids=["of some", "of others", "older"],
+)
+def test_other_lists_say_nothing_of_a_pod_that_is_not_known(
+    revision: int, selects: Callable[[Pod], bool], whole: str | None
+) -> None:
     pods = Pods(Queue())
-    if list_ == "of some":
-        pods.relist([], 105, bears_hash)
-    elif list_ == "of others":
-        pods.relist([], 105, lambda _: False, whole="others")
-    else:
-        pods.relist([], OWNED.revision - 1, bears_hash, whole="hashes")
+    pods.relist([], revision, selects, whole=whole)
     pods.see(OWNED)
     assert pods.get(OWNED.uid) is OWNED
 
@@ -166,13 +170,9 @@ def test_a_slow_read_takes_nothing_away_when_the_watches_know_better(
 
 def with_two_nodes(scene: Scene) -> tuple[str, str]:
     """A pod on each node that finds no other place. Their names, that of s1 first."""
-    for node in ("s1", "s2"):
-        scene.add_node(node)
-        selector = {"nodeSelector": {"kubernetes.io/hostname": node}}
-        scene.apply(deployment(f"on-{node}", pod=selector))
-    scene.settle()
-    scene.begin()
-    return scene.pod("on-s1"), scene.pod("on-s2")
+    first, second = (deployment(f"on-{node}", pod=on_node(node)) for node in ("s1", "s2"))
+    of_first, of_second = scene.given(first, second, on="s1 s2")
+    return of_first, of_second
 
 
 def is_about_an_owner(request: Request) -> bool:
@@ -208,22 +208,12 @@ def test_a_pod_that_a_watch_shows_does_not_wait_until_its_node_was_read(scene: S
     scene.given(deployment("web", 20), on="s1 s2", room={"s": "1"})
     on_second = {pod.name for pod in scene.pods("web", "s2")}
     assert on_second
-
-    def is_about_pods(request: Request) -> bool:
-        return isinstance(request, List) and request.selection == selections.pods_on("s2")
-
     scene.interrupt("s1").run(until=10)
-    scene.delay(timedelta(seconds=6), is_about_pods)
+    scene.delay(timedelta(seconds=6), asks(List, selection=selections.pods_on("s2")))
     scene.interrupt("s2").run(until=40)
     released = [at for at, step in scene.told("NodeDoomed") if step.subject.name in on_second]
     assert len(released) == len(on_second)
     assert 10 <= min(released) < 12
-
-
-def elsewhere(name: str, **options: Any) -> Manifest:
-    """A Deployment in a namespace of its own."""
-    manifest = deployment(name, **options)
-    return manifest | {"metadata": {**manifest["metadata"], "namespace": "elsewhere"}}
 
 
 @pytest.mark.parametrize("kind", [Deployment, ReplicaSet, Service, NetworkPolicy])
@@ -232,15 +222,10 @@ def test_a_pod_waits_until_its_owner_and_its_namespace_were_read(
 ) -> None:
     """It may be one that must not be released. An invocation is at work for another pod."""
     scene.place(deployment("web", 2), room={"s1": "1"})
-    scene.given(elsewhere("stuck", pod={"nodeSelector": {"kubernetes.io/hostname": "s2"}}), on="s2")
+    scene.given(deployment("stuck", pod=on_node("s2"), namespace="elsewhere"), on="s2")
     scene.interrupt("s2")
-
-    def is_about_it(request: Request) -> bool:
-        asked = request.selection.kind if isinstance(request, List) else None
-        return kind in (asked, request.kind if isinstance(request, Get) else None)
-
     scene.run(until=10)
-    scene.delay(timedelta(seconds=6), is_about_it)
+    scene.delay(timedelta(seconds=6), asks(Get, List, of=kind))
     scene.interrupt("s1").run(until=40)
     released = [at for at, step in scene.told("NodeDoomed") if step.subject.name.startswith("web")]
     assert len(released) == 2
@@ -248,24 +233,16 @@ def test_a_pod_waits_until_its_owner_and_its_namespace_were_read(
 
 
 def set_unready(scene: Scene, name: str) -> None:
-    (status,) = (
-        item["status"] for item in scene.cluster.objects("Pod") if item["metadata"]["name"] == name
-    )
-    conditions = [
-        condition | {"status": "False"} if condition["type"] == "Ready" else condition
-        for condition in status["conditions"]
-    ]
-    change = {"status": {"conditions": conditions}}
-    scene.cluster.server.patch("Pod", ("default", name), change, "status")
+    at = scene.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+    broken = {"type": "Ready", "status": "False", "lastTransitionTime": at}
+    scene.cluster.server.set_condition(("default", name), broken)
 
 
 def test_pods_that_are_released_while_watches_expire_are_seen_again(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each watch comes back in its own time, that of released pods last."""
-    scene.given(
-        deployment("web", 4, pod={"nodeSelector": {"kubernetes.io/hostname": "s1"}}), on="s1 s2"
-    )
+    scene.given(deployment("web", 4, pod=on_node("s1")), on="s1 s2")
     scene.run(until=35)
     old = [pod.name for pod in scene.pods("web", "s1")]
     expired: list[float] = []
@@ -305,35 +282,21 @@ def is_of_released_pods(each: watch.Watch) -> bool:
 
 def interrupt_late(scene: Scene, node: str, *, by: float) -> None:
     """A notice that comes so many seconds after it was given."""
-    detail = {"instance-action": "terminate"}
-    scene.send(node, "EC2 Spot Instance Interruption Warning", **detail)
-    for message in scene.notices.messages:
-        scene.notices._messages.pop(message.message_id)
-    event = json.loads(scene.events[-1])
-    given = scene.clock.now() - timedelta(seconds=by)
-    event["time"] = given.strftime("%Y-%m-%dT%H:%M:%SZ")
-    scene.notices.put(json.dumps(event))
+    scene.send(node, INTERRUPTION, **{"instance-action": "terminate"})
+    scene.notices._messages.clear()
+    given = (scene.clock.now() - timedelta(seconds=by)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    scene.notices.put(json.dumps(json.loads(scene.events[-1]) | {"time": given}))
 
 
 def test_budgets_that_are_read_again_and_again_leave_room_for_last_moments(
     make_scene: MakeScene,
 ) -> None:
-    scene = make_scene(
-        options=SimulatorOptions(
-            start_seconds=(2.0, 2.0), controller_qps=None, latency=timedelta(seconds=1)
-        ),
-        rebalance_share=1.0,
-    )
-    scene.add_node("s1", room="64")
-    for number in range(40):
-        for manifest in (deployment("held"), budget("held", maxUnavailable=0)):
-            namespace = {"namespace": f"tenant-{number}"}
-            scene.apply(manifest | {"metadata": manifest["metadata"] | namespace})
-    scene.settle(20)
-    (old,) = scene.given(
-        deployment("stuck", pod={"nodeSelector": {"kubernetes.io/hostname": "s2"}}),
-        on="s2",
-    )
+    scene = make_scene(options=replace(CALM, latency=timedelta(seconds=1)), rebalance_share=1.0)
+    tenants = [f"tenant-{number}" for number in range(40)]
+    held = [deployment("held", namespace=each) for each in tenants]
+    budgets = [budget("held", namespace=each, maxUnavailable=0) for each in tenants]
+    scene.place(*held, *budgets, room={"s1": "64"})
+    (old,) = scene.given(deployment("stuck", pod=on_node("s2")), on="s2")
     scene.recommend("s1").run(until=1)
     scene.interrupt("s2").run(until=125)
     (eviction,) = (sent.at for sent in scene.written(old) if isinstance(sent.write, Evict))
@@ -344,17 +307,10 @@ def test_a_node_stays_behind_load_balancers_while_its_pods_are_not_known(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is noticed while others are looked after, and what is on it is known 3 s later."""
-    scene.add_node("s1", room="1")
-    stuck = {"cpu": "1", "nodeSelector": {"kubernetes.io/hostname": "s1"}}
-    scene.apply(deployment("stuck", pod=stuck))
-    scene.settle()
+    scene.place(deployment("stuck", pod={"cpu": "1", **on_node("s1")}), room={"s1": "1"})
     slow = {"annotations": {"evenkeel.test/ready-after": "10s"}}
     scene.given(deployment("web", 4, pod=slow), on="s2", spare="o1")
-    on_s2 = selections.pods_on("s2")
-
-    def is_about_s2(request: Request) -> bool:
-        return isinstance(request, List) and request.selection == on_s2
-
+    is_about_s2 = asks(List, selection=selections.pods_on("s2"))
     delay_replies(monkeypatch, scene.clock, lambda request: 3.0 if is_about_s2(request) else 0.0)
     scene.interrupt("s1")
     scene.later(8, lambda: scene.interrupt("s2"))

@@ -22,14 +22,14 @@ GRACE_BEGINS = 120 - 30
 def storm(make_scene: MakeScene) -> Scene:
     slow = replace(CALM, controller_qps=3.0, controller_burst=3, requests_per_second=20)
     scene = make_scene(options=slow, window=30, evictions_per_second=6)
-    for node in DOOMED:
-        scene.add_node(node, room="8")
-    scene.apply(*(deployment(name, EACH) for name in LARGE))
-    scene.apply(*(deployment(name, 1) for name in ONES))
-    scene.settle(600)
-    for number in range(8):
-        scene.add_node(f"o{number}", spot=False, room="8")
-    scene.begin()
+    scene.given(
+        *(deployment(name, EACH) for name in LARGE),
+        *map(deployment, ONES),
+        on=" ".join(DOOMED),
+        spare=" ".join(f"o{number}" for number in range(8)),
+        room={"s": "8", "o": "8"},
+        settle=600,
+    )
     return scene
 
 

@@ -13,9 +13,9 @@ from evenkeel.model.pod import LONGEST_TEXT
 from evenkeel.model.request import Get
 from evenkeel.model.workload import ReplicaSet
 from tests.kit import builders
+from tests.kit.asking import asks
 from tests.kit.manifests import deployment, job, resource
 from tests.kit.scene import Scene
-from tests.stories.handover.conftest import MakeScene
 from tests.unit.flows.drain.changes import taken
 
 SOUND = {
@@ -167,7 +167,7 @@ def test_no_stranger_s_pod_keeps_others_from_being_handed_over(
 def test_a_stranger_s_pod_does_not_hide_that_nodes_are_lost(scene: Scene) -> None:
     scene.given(deployment("web"), spare="o1")
     refused = ForbiddenError("nodes is forbidden")
-    scene.fail(refused, lambda r: isinstance(r, Get) and r.name == "o1")
+    scene.fail(refused, asks(Get, name="o1"))
     scene.apply(forged("bad", "o1", controller="x"), forged("worse", "o2", controller="x"))
 
     scene.interrupt("s1").run(until=60)
@@ -179,7 +179,7 @@ def test_a_stranger_s_pod_does_not_hide_that_nodes_are_lost(scene: Scene) -> Non
 def test_an_api_server_that_refuses_everything_ends_the_invocation(scene: Scene) -> None:
     scene.given(deployment("web"))
     refused = ForbiddenError("replicasets.apps is forbidden")
-    scene.fail(refused, lambda r: isinstance(r, Get) and r.kind is ReplicaSet)
+    scene.fail(refused, asks(Get, of=ReplicaSet))
 
     scene.interrupt("s1").run(until=10)
 
@@ -233,11 +233,8 @@ def test_a_count_that_was_forged_costs_no_more_than_what_is_there(
 
 
 @pytest.mark.parametrize("text", ["{", json.dumps({"failures": 1, "until": "2099-01-01T00:00:00"})])
-def test_a_spoilt_rest_is_none(make_scene: MakeScene, text: str) -> None:
-    scene = make_scene()
-    scene.add_node("s1")
-    notes: dict[str, Any] = {names.COOLDOWN: text}
-    scene.given(deployment("web", notes=notes), on="", spare="o1")
+def test_a_spoilt_rest_is_none(scene: Scene, text: str) -> None:
+    scene.given(deployment("web", notes={names.COOLDOWN: text}), spare="o1")
 
     scene.recommend("s1").run(until=30)
 

@@ -8,15 +8,17 @@ import pytest
 from evenkeel.errors import ForbiddenError
 from evenkeel.handlers import handover
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.request import Patch
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.event_source import SimulatedSchedule
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
+from tests.kit.asking import asks
 from tests.kit.manifests import SYSTEM, deployment
 from tests.kit.scene import CLUSTER, Scene
 from tests.stories.handover.conftest import MakeScene
-from tests.stories.handover.hands import drain, found, lease, on_the_lease, pause_at
+from tests.stories.handover.hands import drain, found, lease, pause_at
 
 EVERY = timedelta(seconds=5)
 FIRST = 31
@@ -139,7 +141,7 @@ def test_nothing_is_noted_during_a_pause(running: Scene) -> None:
 
 def test_functions_that_may_not_note_it_hand_over_all_the_same(running: Scene) -> None:
     def notes(request: Any) -> bool:
-        return on_the_lease(Patch)(request) and not isinstance(request.body, list | tuple)
+        return asks(Patch, of=Lease)(request) and not isinstance(request.body, list | tuple)
 
     running.fail(ForbiddenError("no notes for you"), notes)
     drain(running, "s1")

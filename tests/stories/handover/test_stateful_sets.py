@@ -4,28 +4,37 @@ from evenkeel.errors import UnavailableError
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Request
 from evenkeel.model.workload import StatefulSet
-from tests.kit.manifests import budget, stateful_set
+from tests.kit.manifests import Manifest, budget, stateful_set
 from tests.kit.scene import Scene
 
 
-def spread(scene: Scene, replicas: int) -> list[str]:
-    """One ordinal on each of as many spot nodes: the nodes in the order of the ordinals."""
-    for number in range(replicas):
-        scene.add_node(f"s{number}", room="0.1")
-    scene.apply(stateful_set("db", replicas))
-    scene.settle(5 + 4 * replicas)
+def spread(scene: Scene, replicas: int, *more: Manifest) -> list[str]:
+    """One ordinal on each of as many spot nodes: the nodes in the order of the ordinals.
+
+    Then there is room on o1.
+    """
+    on = " ".join(f"s{number}" for number in range(replicas))
+    scene.place(stateful_set("db", replicas), *more, on=on, room={"s": "0.1"}, settle=30)
+    scene.given(on="", spare="o1")
     return [pod.spec.node_name for pod in scene.pods("db")]
 
 
+def is_about_the_set(request: Request) -> bool:
+    if isinstance(request, List):
+        return request.selection.namespace == "default" and request.selection.kind is Pod
+    return isinstance(request, Get) and request.kind is StatefulSet
+
+
 def test_the_next_goes_when_the_last_is_ready_again(scene: Scene) -> None:
+    """Turns follow the watch; it is read for when that had nothing to show for ten seconds."""
     slow = {"annotations": {"evenkeel.test/ready-after": "10s"}}
     scene.given(stateful_set("db", 2, pod=slow), spare="o1", settle=40)
-
     scene.interrupt("s1").run(until=60)
-
-    assert scene.story("db-1") == ["1.0 evict StatefulSet"]
+    assert scene.story("db-1").order() == ["evict StatefulSet"]
     assert scene.story("db-0") == ["1.0 wait StatefulSet", "14.0 evict StatefulSet"]
     assert scene.lowest("db") == 1
+    read_at = [at for at, request in scene.requests if 2 < at < 25 and is_about_the_set(request)]
+    assert {round(at) for at in read_at} == {14}
 
 
 def test_the_next_goes_when_the_last_was_ready_for_min_ready_seconds(scene: Scene) -> None:
@@ -39,12 +48,10 @@ def test_the_next_goes_when_the_last_was_ready_for_min_ready_seconds(scene: Scen
 
 def test_ordinals_on_two_nodes_go_one_at_a_time(scene: Scene) -> None:
     nodes = spread(scene, 3)
-    scene.add_node("o1", spot=False)
-    scene.begin()
 
     scene.interrupt(nodes[0], nodes[2]).run(until=30)
 
-    assert scene.story("db-2") == ["1.0 evict StatefulSet"]
+    assert scene.story("db-2").order() == ["evict StatefulSet"]
     assert scene.story("db-0") == ["1.0 wait StatefulSet", "4.0 evict StatefulSet"]
     assert scene.story("db-1") == []
     assert scene.lowest("db") == 2
@@ -56,7 +63,7 @@ def test_those_that_are_left_all_go_at_the_last_moment(scene: Scene) -> None:
 
     scene.interrupt("s1").run(until=100)
 
-    assert scene.story("db-2") == ["1.0 evict StatefulSet"]
+    assert scene.story("db-2").order() == ["evict StatefulSet"]
     for pod in ("db-0", "db-1"):
         assert scene.story(pod) == ["1.0 wait StatefulSet", "88.9 evict LastMoment"]
 
@@ -64,8 +71,6 @@ def test_those_that_are_left_all_go_at_the_last_moment(scene: Scene) -> None:
 def test_one_that_is_missing_elsewhere_is_waited_for(scene: Scene) -> None:
     """Ordinal 1 is not Ready: no other may go, for that would be two."""
     nodes = spread(scene, 3)
-    scene.add_node("o1", spot=False)
-    scene.begin()
     scene.cluster.delete("Pod", "db-1", "default")
 
     scene.interrupt(nodes[2]).run(until=30)
@@ -84,55 +89,30 @@ def test_one_that_serves_nobody_goes_first(scene: Scene) -> None:
 
     scene.interrupt("s1").run(until=30)
 
-    assert scene.story("db-0") == ["1.0 evict StatefulSet"]
+    assert scene.story("db-0").order() == ["evict StatefulSet"]
     assert scene.story("db-1")[-1] == "4.0 evict StatefulSet"
 
 
 def test_a_warning_s_ordinal_goes_before_a_hint_s(scene: Scene) -> None:
     nodes = spread(scene, 2)
-    scene.add_node("o1", spot=False)
-    scene.begin()
 
     scene.recommend(nodes[1])
     scene.interrupt(nodes[0]).run(until=30)
 
-    assert scene.story("db-0") == ["1.0 evict StatefulSet"]
+    assert scene.story("db-0").order() == ["evict StatefulSet"]
     assert scene.story("db-1")[-1] == "4.0 evict StatefulSet"
 
 
 def test_a_budget_in_trouble_holds_the_hint_s_ordinal_and_not_the_warning_s(
     scene: Scene,
 ) -> None:
-    nodes = spread(scene, 2)
-    scene.apply(budget("db", minAvailable=3))
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    nodes = spread(scene, 2, budget("db", minAvailable=3))
 
     scene.recommend(nodes[1])
     scene.interrupt(nodes[0]).run(until=110)
 
     assert scene.story("db-0")[-1] == "88.9 delete BudgetRefusedAtLastMoment"
     assert scene.written("db-1") == []
-
-
-def is_about_the_set(request: Request) -> bool:
-    if isinstance(request, List):
-        return request.selection.namespace == "default" and request.selection.kind is Pod
-    return isinstance(request, Get) and request.kind is StatefulSet
-
-
-def test_turns_follow_the_watch_and_are_read_for_only_when_it_had_nothing_to_show(
-    scene: Scene,
-) -> None:
-    """The second pod's turn comes after ten seconds in which nothing is written."""
-    slow = {"annotations": {"evenkeel.test/ready-after": "10s"}}
-    scene.given(stateful_set("db", 2, pod=slow), spare="o1", settle=40)
-
-    scene.interrupt("s1").run(until=25)
-
-    read_at = [at for at, request in scene.requests if at > 2 and is_about_the_set(request)]
-    assert scene.story("db-0")[-1] == "14.0 evict StatefulSet"
-    assert {round(at) for at in read_at} == {14}
 
 
 def test_a_read_that_fails_is_made_again(scene: Scene) -> None:

@@ -1,6 +1,5 @@
 """No tenant of one namespace can speak for a workload of another, whatever uid he writes down."""
 
-import json
 from typing import Any
 
 import msgspec
@@ -9,7 +8,8 @@ from evenkeel.flows.drain.cache.view import View
 from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
 from tests.kit import builders
-from tests.kit.manifests import budget, deployment, replica_set, resource
+from tests.kit.forging import forged, metadata_of
+from tests.kit.manifests import budget, deployment, workload
 from tests.kit.scene import Scene
 from tests.unit.flows.drain.changes import taken
 
@@ -20,40 +20,21 @@ def elsewhere[T: KubernetesObject](item: T) -> T:
     return msgspec.structs.replace(item, metadata=metadata)
 
 
-def replica_set_of(scene: Scene, app: str) -> dict[str, Any]:
-    """The metadata of a workload's ReplicaSet."""
-    every = [obj["metadata"] for obj in scene.cluster.objects("ReplicaSet", "default")]
-    (found,) = (metadata for metadata in every if metadata["name"].startswith(app))
-    return dict(found)
-
-
 def claiming(scene: Scene, name: str, victim: dict[str, Any], **release: Any) -> dict[str, Any]:
-    """A pod that says that it was released from a ReplicaSet of another namespace."""
-    value = {
-        "v": 1,
+    """A pod that says that its release for a hint, from another namespace, has failed."""
+    failed = {
         "reason": "rebalance",
         "since": scene.at(-600).isoformat(),
         "deadline": scene.at(-60).isoformat(),
-        "wanted": 1,
-        "controller": victim["name"],
-        "controllerUid": victim["uid"],
-    } | release
-    template_hash = victim["labels"][names.TEMPLATE_HASH]
-    return resource(
-        "Pod",
-        name,
-        "strange",
-        labels={"app": name, names.RELEASED_FROM: template_hash},
-        notes={names.RELEASE: json.dumps(value)},
-        spec={"nodeName": "o1", "containers": [{"name": "main"}]},
-    )
+    }
+    return forged(name, scene, victim, "strange", **failed | release)
 
 
 def test_a_workload_is_left_alone_when_a_stranger_s_pod_says_its_handover_failed(
     scene: Scene,
 ) -> None:
     scene.given(deployment("web", 2), on="o1")
-    scene.apply(claiming(scene, "bad", replica_set_of(scene, "web")))
+    scene.apply(claiming(scene, "bad", metadata_of(scene, "ReplicaSet", "web")))
 
     scene.run(until=100)
 
@@ -63,7 +44,7 @@ def test_a_workload_is_left_alone_when_a_stranger_s_pod_says_its_handover_failed
 
 def test_it_is_moved_for_a_recommendation_all_the_same(scene: Scene) -> None:
     scene.given(deployment("web", 2), spare="o1")
-    victim = replica_set_of(scene, "web")
+    victim = metadata_of(scene, "ReplicaSet", "web")
     scene.apply(*(claiming(scene, f"bad-{i}", victim, wanted=1000) for i in range(3)))
 
     scene.recommend("s1").run(until=100)
@@ -76,7 +57,7 @@ def test_it_is_moved_for_a_recommendation_all_the_same(scene: Scene) -> None:
 def test_its_own_budget_counts_and_no_stranger_s(scene: Scene) -> None:
     """The budget of the namespace of the pod that came first would let it go."""
     scene.given(deployment("web", 2), budget("web", minAvailable="100%"), spare="o1")
-    victim = replica_set_of(scene, "web")
+    victim = metadata_of(scene, "ReplicaSet", "web")
     late = scene.at(600).isoformat()
     scene.apply(*(claiming(scene, f"bad-{i}", victim, deadline=late) for i in range(20)))
 
@@ -119,10 +100,7 @@ def test_no_pod_is_kept_from_a_handover_by_pods_that_only_say_they_were_released
     """As many as the window takes, of a ReplicaSet whose pods no watch shows."""
     scene.given(deployment("web"), spare="o1")
     nowhere = {"nodeSelector": {"no": "node"}}
-    hoard = replica_set("hoard", 120)
-    hoard["metadata"]["namespace"] = "strange"
-    hoard["spec"]["template"]["spec"] |= nowhere
-    scene.apply(hoard)
+    scene.apply(workload("ReplicaSet", "hoard", 120, pod=nowhere, namespace="strange"))
     (made,) = (item["metadata"] for item in scene.cluster.objects("ReplicaSet", "strange"))
     since, deadline = scene.at(0).isoformat(), scene.at(600).isoformat()
     labels = {names.TEMPLATE_HASH: "zzz"}

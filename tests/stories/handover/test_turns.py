@@ -17,12 +17,12 @@ from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.model import names
 from evenkeel.model.refused import Refused
 from evenkeel.model.request import Patch
-from evenkeel_sandbox.simulator.session import SimulatedSession
 from tests.kit import builders
 from tests.kit.effort import measured
 from tests.kit.manifests import Manifest, bare_pod, budget, deployment, quota
 from tests.kit.scene import Scene
 from tests.stories.handover.conftest import MakeScene
+from tests.stories.handover.hands import blind
 
 
 def slow(seconds: int, **more: Any) -> Manifest:
@@ -133,27 +133,12 @@ def test_the_rest_waits_for_its_last_moment_when_a_neighbour_took_the_place(scen
     assert [round(each - tries[0], 1) for each in tries] == [0, 1, 2, 3, 4]
 
 
-def test_a_single_pod_serves_to_its_last_moment_and_the_next_follows_at_once(scene: Scene) -> None:
-    (pod,) = begin(scene, deployment("tight", pod=slow(25)), quota(pods="1"))
-
-    scene.run(until=150)
-
-    assert scene.story(pod)[-3:] == [
-        "84.9 roll-back CannotBeReplaced",
-        "84.9 wait CannotBeReplaced",
-        "88.9 evict LastMoment",
-    ]
-    assert made_at(scene) == [113]
-
-
 def test_a_quota_with_room_for_one_more_has_pods_handed_over(scene: Scene) -> None:
     pods = begin(scene, deployment("tight", 3, pod=slow(5)), quota(pods="4"))
 
     scene.run(until=80)
 
-    assert {scene.story(pod)[-1].partition(" ")[2] for pod in pods} == {
-        "evict ReplacementAvailable"
-    }
+    assert {scene.story(pod).order()[-1] for pod in pods} == {"evict ReplacementAvailable"}
     assert scene.lowest("tight") == 3
 
 
@@ -163,7 +148,7 @@ def test_once_the_quota_is_raised_the_rest_is_handed_over(scene: Scene) -> None:
 
     scene.run(until=80)
 
-    ends = sorted(scene.story(pod)[-1].partition(" ")[2] for pod in pods)
+    ends = sorted(scene.story(pod).order()[-1] for pod in pods)
     assert ends == ["evict QuotaRefuses", *["evict ReplacementAvailable"] * 3]
     assert max(scene.gone_at(pod) for pod in pods) < 30
     assert notes(scene)[-1]["until"] is None
@@ -183,14 +168,7 @@ def test_it_is_the_same_where_no_watch_shows_anything(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pods = begin(scene, deployment("tight", 3, pod=slow(5)), quota(pods="3"))
-    open_session = scene.cluster.session
-
-    def open_blind_session() -> SimulatedSession:
-        session = open_session()
-        monkeypatch.setattr(session, "watch", lambda _selection: None)
-        return session
-
-    monkeypatch.setattr(scene.cluster, "session", open_blind_session)
+    blind(scene, monkeypatch)
 
     scene.run(until=85)
 

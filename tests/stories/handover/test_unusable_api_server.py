@@ -3,11 +3,10 @@
 import pytest
 
 from evenkeel.errors import ClusterError, ForbiddenError, NothingDoneError, UnavailableError
-from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.notice import WakeUp
-from evenkeel.model.request import Create, Evict, Get, List, Patch, Request
-from evenkeel.model.workload import Deployment, ReplicaSet
+from evenkeel.model.request import Evict, List, Patch
 from evenkeel.settings import Mode
+from tests.kit.asking import Concerns, asks
 from tests.kit.manifests import deployment
 from tests.kit.scene import Scene
 from tests.kit.unusable import UNUSABLE
@@ -18,27 +17,19 @@ SCHEDULE = 30
 """When the schedule comes first, in seconds of the story."""
 
 
-def lists(request: Request) -> bool:
-    return isinstance(request, List)
-
-
-def everything(_: Request) -> bool:
-    return True
-
-
 def wakes(scene: Scene, count: int) -> None:
     """So many wake-ups come in one batch."""
     for number in range(count):
         scene.wake_ups.send(WakeUp(reason=f"test {number}"))
 
 
-@pytest.mark.parametrize("concerns", [everything, lists])
+@pytest.mark.parametrize("concerns", [asks(), asks(List)])
 @pytest.mark.parametrize(("error", "metric", "_remedy"), UNUSABLE)
 def test_all_wake_ups_of_a_batch_come_back_soon_and_it_is_counted(
-    scene: Scene, error: ClusterError, metric: str, _remedy: str, concerns: object
+    scene: Scene, error: ClusterError, metric: str, _remedy: str, concerns: Concerns
 ) -> None:
     scene.given(deployment("stuck"))
-    scene.fail(error, lists if concerns is lists else everything)
+    scene.fail(error, concerns)
     wakes(scene, 3)
 
     scene.run(until=0.5)
@@ -54,7 +45,7 @@ def test_all_wake_ups_of_a_batch_come_back_soon_and_it_is_counted(
 
 def test_wake_ups_outlast_an_hour_without_access(scene: Scene) -> None:
     scene.given(deployment("stuck"))
-    scene.fail(ForbiddenError("403"), everything)
+    scene.fail(ForbiddenError("403"), asks())
     wakes(scene, 1)
 
     scene.run(until=3590)
@@ -68,7 +59,7 @@ def test_no_notice_that_a_wake_up_carries_is_lost_in_observe_mode(make_scene: Ma
     scene = make_scene(mode=Mode.OBSERVE)
     scene.given(deployment("web", 2), on="s1 s2")
     down = {"is": True}
-    scene.fail(UnavailableError("away"), lambda r: down["is"] and lists(r))
+    scene.fail(UnavailableError("away"), lambda r: down["is"] and asks(List)(r))
     scene.interrupt("s1", spare=True).run(until=0.5)
     scene.interrupt("s2", spare=True).run(until=5)
     bodies = [message.body for message in scene.wake_ups.messages]
@@ -90,7 +81,7 @@ def test_an_invocation_of_the_schedule_that_can_do_nothing_raises_what_mends_it(
     scene: Scene, error: ClusterError, metric: str, remedy: str
 ) -> None:
     scene.begin()
-    scene.fail(error, lists)
+    scene.fail(error, asks(List))
 
     scene.run(until=SCHEDULE + 5)
 
@@ -103,58 +94,11 @@ def test_an_invocation_of_the_schedule_that_can_do_nothing_raises_what_mends_it(
     assert scene.wake_ups.messages == []
 
 
-@pytest.mark.parametrize("request_", [Patch, Create])
-def test_a_right_to_the_lease_that_is_lost_is_counted_and_pods_go_at_their_last_moment(
-    scene: Scene, request_: type[Request]
-) -> None:
-    def concerns(request: Request) -> bool:
-        kind = type(request.object) if isinstance(request, Create) else getattr(request, "kind", 0)
-        return isinstance(request, request_) and kind is Lease
-
-    scene.given(deployment("web"), spare="o1")
-    if request_ is Patch:
-        lease = {"name": "evenkeel-handover", "namespace": "evenkeel-system"}
-        scene.apply({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": lease})
-    scene.fail(ForbiddenError("no leases for you"), concerns)
-
-    pod = scene.pod("web")
-    scene.interrupt("s1").run(until=95)
-
-    assert min(sent.at for sent in scene.written(pod)) > 88
-    assert scene.recorder.total("LeaseRefused") >= 1
-    assert scene.moving.errors == scene.schedule.errors == []
-
-
-def test_an_invocation_that_cannot_read_a_new_node_tells_it_and_goes_on(scene: Scene) -> None:
-    for node in ("s1", "s2"):
-        scene.add_node(node)
-        there = {"nodeSelector": {"kubernetes.io/hostname": node}}
-        scene.apply(deployment(f"on-{node}", pod=there))
-    scene.settle()
-    scene.begin()
-    second = scene.pod("on-s2")
-    scene.interrupt("s1", spare=True).run(until=0.5)
-    lose_wake_ups(scene)
-    scene.run(until=SCHEDULE + 2)
-    scene.fail(
-        UnavailableError("reset"),
-        lambda r: isinstance(r, Get) and r.kind in (ReplicaSet, Deployment),
-        times=3,
-    )
-    scene.interrupt("s2", spare=True)
-    scene.later(SCHEDULE + 2.5, lambda: lose_wake_ups(scene, "NodesMarked"))
-    scene.run(until=SCHEDULE + 20)
-
-    assert scene.recorder.total("ClusterUnreachable") >= 1
-    assert scene.schedule.errors == []
-    assert scene.story(second).order()[0] == "release NodeDoomed"
-
-
 def test_a_single_write_that_is_refused_raises_nothing(scene: Scene) -> None:
     scene.given(deployment("web"))
     scene.interrupt("s1", spare=True).run(until=0.5)
     lose_wake_ups(scene)
-    scene.fail(ForbiddenError("no"), lambda r: isinstance(r, Patch | Evict))
+    scene.fail(ForbiddenError("no"), asks(Patch, Evict))
 
     scene.run(until=SCHEDULE + 5)
 

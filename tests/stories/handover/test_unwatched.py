@@ -11,11 +11,12 @@ from tests.kit.manifests import (
     daemon_set,
     deployment,
     job,
+    on_node,
     stateful_set,
 )
 from tests.kit.scene import Scene
 
-STUCK = deployment("stuck", pod={"nodeSelector": {"kubernetes.io/hostname": "s1"}})
+STUCK = deployment("stuck", pod=on_node("s1"))
 """It finds no other place, and is watched for up to its last moment."""
 
 
@@ -60,13 +61,6 @@ def test_a_job_s_pod_that_ends_is_known_from_its_watch(scene: Scene) -> None:
     assert scene.story(sums).order() == ["wait JobMayFinish"]
     assert scene.written(sums) == []
     assert [at for at in rereads(scene) if at < 88] == []
-
-
-def test_what_does_not_end_goes_at_its_last_moment(scene: Scene) -> None:
-    _, sums = scene.given(STUCK, job("sums"), spare="o1")
-    scene.interrupt("s1").run(until=110)
-
-    assert scene.story(sums) == ["1.0 wait JobMayFinish", "88.9 evict LastMoment"]
 
 
 @pytest.mark.parametrize(

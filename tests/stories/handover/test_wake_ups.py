@@ -141,7 +141,7 @@ def test_a_message_that_cannot_be_postponed_comes_back_after_its_timeout(
 
     assert any("comes back when its visibility timeout ends" in n for n, _ in scene.recorder.notes)
     assert len(scene.moving.running) == 1
-    assert scene.story(pod) == ["1.0 release NodeDoomed", "1.0 wait ReplacementPending"]
+    assert scene.story(pod).order() == ["release NodeDoomed", "wait ReplacementPending"]
 
 
 def test_the_schedule_fails_loudly_when_it_cannot_send_a_wake_up(make_scene: MakeScene) -> None:

@@ -16,8 +16,10 @@ from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Arrival, Reply
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.session import SimulatedSession
-from tests.kit.manifests import Manifest, bare_pod, budget, deployment, stateful_set
+from tests.kit.asking import asks
+from tests.kit.manifests import Manifest, bare_pod, budget, deployment, on_node, stateful_set
 from tests.kit.scene import Scene
+from tests.stories.handover.hands import blind
 
 SLOW: Manifest = {"annotations": {"evenkeel.test/ready-after": "10s"}}
 
@@ -61,7 +63,7 @@ def test_watches_that_break_all_the_time_only_cost_time(scene: Scene) -> None:
 def test_a_node_marked_while_watches_were_gone_is_found_by_listing_again(scene: Scene) -> None:
     begin(scene)
     scene.add_node("s2")
-    scene.apply(deployment("late", pod={"nodeSelector": {"kubernetes.io/hostname": "s2"}}))
+    scene.apply(deployment("late", pod=on_node("s2")))
     scene.run(until=8)
     late = scene.pod("late")
     scene.cluster.expire_watches()
@@ -85,11 +87,8 @@ def test_a_released_pod_that_leaves_one_selection_for_the_other_is_counted_once(
 
 def test_pods_of_other_namespaces_with_the_same_hash_are_not_touched(scene: Scene) -> None:
     """The same template in two namespaces gives the same hash."""
-    scene.add_node("s1", room="0.3")
-    ours = deployment("web", 3)
-    scene.apply(ours)
-    scene.settle()
-    scene.given({**ours, "metadata": {**ours["metadata"], "namespace": "elsewhere"}}, on="o1")
+    scene.place(deployment("web", 3), room={"s1": "0.3"})
+    scene.given(deployment("web", 3, namespace="elsewhere"), on="o1")
     theirs = [pod.name for pod in scene.pods("web", "o1")]
     assert len({pod.metadata.labels[names.TEMPLATE_HASH] for pod in scene.pods("web")}) == 1
 
@@ -105,14 +104,7 @@ def test_while_no_watch_shows_anything_workloads_are_read(
 ) -> None:
     scene.given(deployment("web"), bare_pod("alone"), spare="o1")
     pod = scene.pod("web")
-    open_session = scene.cluster.session
-
-    def open_blind_session() -> SimulatedSession:
-        session = open_session()
-        monkeypatch.setattr(session, "watch", lambda _selection: None)
-        return session
-
-    monkeypatch.setattr(scene.cluster, "session", open_blind_session)
+    blind(scene, monkeypatch)
     scene.interrupt("s1").run(until=110)
 
     assert scene.story(pod)[0] == "2.0 release NodeDoomed"
@@ -126,7 +118,7 @@ def test_a_mark_found_in_the_middle_whose_pods_cannot_be_read_is_read_again(
 ) -> None:
     begin(scene)
     scene.add_node("s2")
-    scene.apply(bare_pod("late", nodeSelector={"kubernetes.io/hostname": "s2"}, grace=60))
+    scene.apply(bare_pod("late", **on_node("s2"), grace=60))
     scene.run(until=6)
 
     def reads_s2(request: Request) -> bool:
@@ -174,10 +166,7 @@ def test_where_a_watch_is_refused_workloads_are_read_and_that_is_told(
 def test_marks_that_nobody_may_watch_are_listed_every_ten_seconds(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scene.add_node("s2")
-    late = {"nodeSelector": {"kubernetes.io/hostname": "s2"}, "grace": 60}
-    scene.apply(deployment("late", pod=late))
-    scene.settle()
+    scene.place(deployment("late", pod={**on_node("s2"), "grace": 60}), on="s2")
     begin(scene)
     refuse_watches_of(monkeypatch, Node)
     scene.run(until=3)
@@ -190,18 +179,22 @@ def test_marks_that_nobody_may_watch_are_listed_every_ten_seconds(
     assert scene.lowest("web") == 4
 
 
+def hold_back(scene: Scene, monkeypatch: pytest.MonkeyPatch, *, after: float) -> None:
+    """The watches of pods show nothing that happens later."""
+    deliver = SimulatedSession._deliver
+
+    def only_others(session: SimulatedSession, arrival: Arrival) -> None:
+        is_of_pods = isinstance(arrival, Change) and arrival.selection.kind is Pod
+        if not is_of_pods or scene.seconds <= after:
+            deliver(session, arrival)
+
+    monkeypatch.setattr(SimulatedSession, "_deliver", only_others)
+
+
 def test_a_watch_that_lags_behind_a_release_is_listed_again_before_anything_goes(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The watches of pods show nothing more from 1 s on."""
-    deliver = SimulatedSession._deliver
-
-    def hold_back(session: SimulatedSession, arrival: Arrival) -> None:
-        is_of_pods = isinstance(arrival, Change) and arrival.selection.kind is Pod
-        if not is_of_pods or scene.seconds <= 1:
-            deliver(session, arrival)
-
-    monkeypatch.setattr(SimulatedSession, "_deliver", hold_back)
+    hold_back(scene, monkeypatch, after=1)
     scene.given(deployment("web", 2), bare_pod("dying"), spare="o1")
     old = [pod.name for pod in scene.pods("web")]
     scene.interrupt("s1").run(until=40)
@@ -230,17 +223,10 @@ def test_nothing_is_read_or_taken_for_a_watch_that_lags_until_its_list_came(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A budget refuses the first pod's eviction; then the watch stalls, and cannot be listed."""
-    deliver = SimulatedSession._deliver
-
-    def hold_back(session: SimulatedSession, arrival: Arrival) -> None:
-        is_of_pods = isinstance(arrival, Change) and arrival.selection.kind is Pod
-        if not is_of_pods or scene.seconds <= 3.5:
-            deliver(session, arrival)
-
-    monkeypatch.setattr(SimulatedSession, "_deliver", hold_back)
+    hold_back(scene, monkeypatch, after=3.5)
     scene.given(deployment("web", 2), on="s1 s2", spare="o1", room={"s": "0.1"})
     scene.interrupt("s1")
-    scene.fail(DisruptionRefusedError("a budget"), lambda r: isinstance(r, Evict))
+    scene.fail(DisruptionRefusedError("a budget"), asks(Evict))
     scene.run(until=3.6)
     scene.interrupt("s2")
 

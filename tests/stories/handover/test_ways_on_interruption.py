@@ -23,19 +23,6 @@ from tests.kit.manifests import (
 from tests.kit.scene import Scene
 
 
-def test_a_deployment_s_pods_are_handed_over(scene: Scene) -> None:
-    pods = scene.given(deployment("web", 2), spare="o1")
-    scene.interrupt("s1").run(until=10)
-
-    for pod in pods:
-        assert scene.story(pod).order() == [
-            "release NodeDoomed",
-            "wait ReplacementPending",
-            "evict ReplacementAvailable",
-        ]
-    assert scene.lowest("web") == 2
-
-
 @pytest.mark.parametrize(
     ("manifests", "reason"),
     [

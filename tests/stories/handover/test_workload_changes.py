@@ -43,7 +43,7 @@ def test_a_rollout_replaces_the_old_pods_and_nothing_dips(begun: Scene) -> None:
     assert released(begun) == []
     assert len(begun.pods("web", "o1")) == 3
     assert all(begun.gone_at(pod) < 88 for pod in old)
-    reasons = {begun.story(pod)[-1].split(" ", 1)[1] for pod in old}
+    reasons = {begun.story(pod).order()[-1] for pod in old}
     assert reasons <= {"evict ReplacementAvailable", "delete ScaledToZero"}
 
 
@@ -78,15 +78,19 @@ def test_scaling_in_gives_the_surplus_up(begun: Scene) -> None:
     assert len(begun.pods("web")) == 1
 
 
-def test_scaling_to_zero_deletes_the_released_pods_at_once(begun: Scene) -> None:
+@pytest.mark.parametrize("reason", ["ScaledToZero", "WorkloadDeleted"])
+def test_released_pods_of_a_workload_that_is_not_wanted_any_more_are_deleted_at_once(
+    begun: Scene, reason: str
+) -> None:
     old = [pod.name for pod in begun.pods("web")]
-    at(begun, 5, begun.cluster.scale, "Deployment", "web", "default", 0)
-
-    begun.run(until=15)
-
+    if reason == "ScaledToZero":
+        at(begun, 5, begun.cluster.scale, "Deployment", "web", "default", 0)
+    else:
+        at(begun, 5, begun.cluster.delete, "Deployment", "web", "default")
+    begun.run(until=20)
     for pod in old:
-        assert begun.story(pod)[-1] == "5.0 delete ScaledToZero"
-        assert begun.gone_at(pod) == 5.0
+        assert begun.story(pod).order()[-1] == f"delete {reason}"
+        assert begun.gone_at(pod) < 7
     assert begun.pods("web") == []
 
 
@@ -100,18 +104,6 @@ def test_scaling_out_waits_for_no_pod_beyond_the_minimum_available(begun: Scene)
     assert begun.lowest("web") == 3
     assert max(begun.gone_at(pod) for pod in old) < 24
     assert len(begun.pods("web", "o1")) == 6
-
-
-def test_released_pods_of_a_deleted_workload_are_deleted_at_once(begun: Scene) -> None:
-    old = [pod.name for pod in begun.pods("web")]
-    at(begun, 5, begun.cluster.delete, "Deployment", "web", "default")
-
-    begun.run(until=20)
-
-    for pod in old:
-        assert begun.story(pod)[-1].split(" ", 1)[1] == "delete WorkloadDeleted"
-        assert begun.gone_at(pod) < 7
-    assert begun.pods("web") == []
 
 
 def test_a_new_workload_of_the_same_name_does_not_keep_the_old_ones_pods(

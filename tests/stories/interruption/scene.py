@@ -1,16 +1,18 @@
 """The handler of notices with both of its queues, and events of EC2."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 
+from evenkeel.decisions.notice import mark
+from evenkeel.errors import ClusterError
 from evenkeel.handlers.interruption import build
 from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
-from evenkeel.model.notice import WakeUp
+from evenkeel.model.notice import NodeNotice, WakeUp
 from evenkeel.model.request import Get, List
 from evenkeel.settings import InterruptionSettings, Mode
 from evenkeel_hosting.events import batch_event
@@ -19,6 +21,7 @@ from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
+from tests.kit.asking import EVERYTHING, Concerns, failing, noting
 from tests.kit.builders import NOW
 from tests.kit.manifests import resource
 
@@ -36,16 +39,18 @@ def instance_id(number: int) -> str:
 
 
 class Scene:
-    """Five nodes of this cluster, n1 to n5, and the handler with both of its queues."""
+    """Nodes of this cluster, n1 to n5 unless others are named, the handler and its queues."""
 
-    def __init__(self, mode: Mode = Mode.ACT, **settings: Any) -> None:
+    def __init__(
+        self, mode: Mode = Mode.ACT, nodes: Iterable[int] = range(1, 6), **settings: Any
+    ) -> None:
         self.clock = SimulatedClock(NOW - timedelta(minutes=1))
         self.cluster = SimulatedCluster(self.clock)
         self.instances = SimulatedInstances()
         self.notices = SimulatedQueue(self.clock, "notices", retention=timedelta(seconds=300))
         self.wake_ups = SimulatedQueue(self.clock, "wake-ups")
         self.recorder = InMemoryRecorder()
-        for number in range(1, 6):
+        for number in nodes:
             self.add_node(f"n{number}", number)
         self.handler = build(
             InterruptionSettings(mode=mode, cluster_name=CLUSTER, **settings),
@@ -57,12 +62,7 @@ class Scene:
             self.recorder,
         )
         self.clock.advance(timedelta(minutes=1))
-        self.requests: list[object] = []
-        self.cluster.intercept(self._record)
-
-    def _record(self, request: Any, proceed: Callable[[], Any]) -> Any:
-        self.requests.append(request)
-        return proceed()
+        self.requests = noting(self.cluster)
 
     def add_node(self, name: str, number: int, *, dns_name: str | None = None) -> None:
         self.cluster.apply(
@@ -98,6 +98,23 @@ class Scene:
         (reply,) = self.cluster.perform([Get(Node, name)])
         assert isinstance(reply.result, Node)
         return reply.result
+
+    def notice(self, name: str) -> NodeNotice:
+        """What the mark of a node says, which has to be there."""
+        found = mark.read(self.node(name))
+        assert found is not None
+        return found
+
+    def fail(
+        self, error: ClusterError, concerns: Concerns = EVERYTHING, *, times: int = 1_000_000
+    ) -> Callable[[], None]:
+        """Answer requests with an error; what ends that."""
+        return failing(self.cluster, error, concerns, times=times)
+
+    def come_again(self, seconds: float = 2) -> Sequence[str]:
+        """Handle again what comes back so much later; answers what failed."""
+        self.clock.advance(timedelta(seconds=seconds))
+        return self.redeliver()
 
     def deliver(self, *events: dict[str, Any] | str) -> Sequence[str]:
         """Put events in the queue, receive them, handle them; answers what failed."""

@@ -1,5 +1,6 @@
 """Notices through the real handler: what is marked, what comes back, what wakes the handover."""
 
+import itertools
 import json
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -26,6 +27,7 @@ from evenkeel.model.notice import NoticeKind, WakeUp
 from evenkeel.model.request import Get, List, Patch
 from evenkeel.settings import Mode
 from evenkeel_hosting.events import batch_event
+from tests.kit.asking import asks, failing, noting, once
 from tests.kit.builders import NOW
 from tests.kit.manifests import PAUSED, resource
 from tests.stories.interruption.scene import (
@@ -47,20 +49,6 @@ def recommendation(number: int, *, at: datetime = NOW) -> dict[str, Any]:
     return event("EC2 Instance Rebalance Recommendation", number, at=at)
 
 
-def fail_writes(scene: Scene, error: ClusterError, times: int = 1_000) -> list[int]:
-    """Let the next so many writes fail; answers a list that grows with each."""
-    failures: list[int] = []
-
-    def fail(request: object, proceed: Callable[[], Any]) -> Any:
-        if isinstance(request, Patch) and len(failures) < times:
-            failures.append(len(failures))
-            raise error
-        return proceed()
-
-    scene.cluster.intercept(fail)
-    return failures
-
-
 # What is marked.
 
 
@@ -70,8 +58,7 @@ def test_a_warning_marks_and_cordons_its_node_and_wakes_the_handover(scene: Scen
     node = scene.node("n1")
     assert node.spec.unschedulable
     assert node.has_taint(names.DOOMED)
-    notice = mark.read(node)
-    assert notice is not None
+    notice = scene.notice("n1")
     assert notice.kind is NoticeKind.INTERRUPTION
     assert notice.deadline == NOW + timedelta(seconds=120)
     assert scene.wake_ups.receive() == []
@@ -79,15 +66,7 @@ def test_a_warning_marks_and_cordons_its_node_and_wakes_the_handover(scene: Scen
     assert scene.recorder.total("NodesCordoned") == scene.recorder.total("NodesMarked") == 1
     assert scene.recorder.total("NoticesReceived") == 1
     assert scene.recorder.flushes == 1
-
-
-def test_no_other_node_is_touched(scene: Scene) -> None:
-    scene.deliver(warning(1))
-    assert [
-        each["metadata"]["name"]
-        for each in scene.cluster.objects("Node")
-        if names.NOTICE in each["metadata"].get("annotations", {})
-    ] == ["n1"]
+    assert [n for n in range(1, 6) if mark.read(scene.node(f"n{n}"))] == [1], "and no other"
 
 
 def test_a_batch_is_one_question_to_ec2_and_one_wake_up(scene: Scene) -> None:
@@ -118,8 +97,7 @@ def test_a_recommendation_is_noted_without_a_cordon(scene: Scene) -> None:
 def test_a_state_change_marks_its_node_with_a_deadline_of_now(scene: Scene, state: str) -> None:
     scene.instances.set_state(instance_id(1), state)
     assert scene.deliver(state_change(1, state)) == []
-    notice = mark.read(scene.node("n1"))
-    assert notice is not None
+    notice = scene.notice("n1")
     assert notice.deadline == NOW
 
 
@@ -132,8 +110,7 @@ def test_a_terminated_instance_is_found_without_its_dns_name(scene: Scene) -> No
 def test_several_notices_for_one_node_in_a_batch_are_one_write(scene: Scene) -> None:
     assert scene.deliver(recommendation(1), warning(1), warning(1)) == []
     assert len(scene.writes()) == 1
-    notice = mark.read(scene.node("n1"))
-    assert notice is not None
+    notice = scene.notice("n1")
     assert notice.kind is NoticeKind.INTERRUPTION
     assert sorted(scene.reasons()) == ["AlreadyMarked", "AlreadyMarked", "SpotInterruption"]
 
@@ -270,10 +247,8 @@ def test_a_booting_node_is_waited_for_and_marked_when_it_is_there(scene: Scene) 
 def test_a_booting_node_is_waited_for_no_longer_than_its_deadline(scene: Scene) -> None:
     scene.add_instance(9, dns_name="n9", state="running")
     (failed,) = scene.deliver(warning(9))
-    scene.clock.advance(timedelta(seconds=119.5))
-    assert scene.redeliver() == [failed]
-    scene.clock.advance(timedelta(seconds=5.1))
-    assert scene.redeliver() == []
+    assert scene.come_again(119.5) == [failed]
+    assert scene.come_again(5.1) == []
     assert scene.recorder.decisions[0].verb is Verb.ACKNOWLEDGE
     assert scene.notices.messages == []
 
@@ -348,17 +323,8 @@ def test_an_on_demand_node_is_left_alone_while_ec2_does_not_answer(scene: Scene)
     assert scene.node("n2").spec.unschedulable
     assert scene.comes_back_after(failed) == 2
     scene.instances.fail(None)
-    scene.clock.advance(timedelta(seconds=2))
-    assert scene.redeliver() == []
+    assert scene.come_again() == []
     assert scene.reasons() == ["NotSpot"]
-
-
-def test_a_state_change_waits_while_ec2_does_not_answer(scene: Scene) -> None:
-    scene.instances.fail(InstancesError("timed out"))
-    (failed,) = scene.deliver(state_change(1, "stopped"))
-    assert scene.reasons() == ["NoAnswerFromEc2"]
-    assert scene.comes_back_after(failed) == 2
-    assert mark.read(scene.node("n1")) is None
 
 
 def test_a_label_of_ones_own_tells_a_spot_node_where_ec2_does_not_answer() -> None:
@@ -384,39 +350,26 @@ def test_ec2s_silence_is_bridged_by_the_list_of_nodes(scene: Scene) -> None:
     assert scene.recorder.total("NoticesRetried") == 1
 
     scene.instances.fail(None)
-    scene.clock.advance(timedelta(seconds=2))
-    assert scene.redeliver() == []
+    assert scene.come_again() == []
     assert scene.reasons() == ["UnknownInstance"]
 
 
 def test_an_api_server_that_does_not_answer_gets_the_notice_again(scene: Scene) -> None:
-    def fail(_request: object, _proceed: Callable[[], Any]) -> Any:
-        raise UnavailableError("connection reset")
-
-    restore = scene.cluster.intercept(fail)
+    restore = scene.fail(UnavailableError("connection reset"))
     (failed,) = scene.deliver(warning(1))
     assert scene.comes_back_after(failed) == 2
     assert scene.reasons() == ["NoAnswerFromApiServer"]
     restore()
-    scene.clock.advance(timedelta(seconds=2))
-    assert scene.redeliver() == []
+    assert scene.come_again() == []
     assert scene.node("n1").spec.unschedulable
 
 
 def test_a_failed_list_is_not_repeated_within_ten_seconds(scene: Scene) -> None:
     scene.add_instance(9, dns_name="n9", state="terminated")
-    lists: list[object] = []
-
-    def fail(request: object, proceed: Callable[[], Any]) -> Any:
-        if isinstance(request, List):
-            lists.append(request)
-            raise UnavailableError("timed out")
-        return proceed()
-
-    scene.cluster.intercept(fail)
+    lists = noting(scene.cluster, asks(List))
+    scene.fail(UnavailableError("timed out"), asks(List))
     (failed,) = scene.deliver(state_change(9, "terminated"))
-    scene.clock.advance(timedelta(seconds=3))
-    assert scene.redeliver() == [failed]
+    assert scene.come_again(3) == [failed]
     assert len(lists) == 1
 
 
@@ -432,60 +385,41 @@ def test_a_failed_list_is_not_repeated_within_ten_seconds(scene: Scene) -> None:
     ids=str,
 )
 def test_a_refused_mark_comes_again(scene: Scene, error: ClusterError, delay: float) -> None:
-    fail_writes(scene, error, times=1)
+    scene.fail(error, asks(Patch), times=1)
     (failed,) = scene.deliver(warning(1), warning(2))
     assert scene.comes_back_after(failed) == delay
     marked = [name for name in ("n1", "n2") if scene.node(name).spec.unschedulable]
     assert len(marked) == 1
     assert scene.wake_up() is not None
-    scene.clock.advance(timedelta(seconds=delay))
-    assert scene.redeliver() == []
+    assert scene.come_again(delay) == []
     assert all(scene.node(name).spec.unschedulable for name in ("n1", "n2"))
 
 
 def test_a_mark_whose_answer_was_lost_is_recognised(scene: Scene) -> None:
-    lost: list[object] = []
-
-    def lose(request: object, proceed: Callable[[], Any]) -> Any:
-        answer = proceed()
-        if isinstance(request, Patch) and not lost:
-            lost.append(request)
-            raise UnavailableError("reset after the write")
-        return answer
-
-    scene.cluster.intercept(lose)
+    lost = UnavailableError("reset after the write")
+    failing(scene.cluster, lost, asks(Patch), times=1, done=True)
     assert len(scene.deliver(warning(1))) == 1
-    scene.clock.advance(timedelta(seconds=2))
-    assert scene.redeliver() == []
+    assert scene.come_again() == []
     assert scene.writes() == []
     assert scene.wake_up() is not None
 
 
 def test_a_node_that_others_write_to_is_read_and_decided_again(scene: Scene) -> None:
-    interferences: list[int] = []
+    beats = iter("abc")
 
-    def interfere(request: object, proceed: Callable[[], Any]) -> Any:
-        if isinstance(request, Patch) and len(interferences) < 3:
-            interferences.append(1)
-            scene.cluster.apply(
-                resource(
-                    "Node",
-                    "n1",
-                    labels={"beat": str(len(interferences))},
-                    spec={"unschedulable": True},
-                )
-            )
-        return proceed()
+    def interfere() -> None:
+        for beat in itertools.islice(beats, 1):
+            spec = {"unschedulable": True}
+            scene.cluster.apply(resource("Node", "n1", labels={"beat": beat}, spec=spec))
 
-    scene.cluster.intercept(interfere)
+    noting(scene.cluster, asks(Patch), then=interfere)
     assert scene.deliver(warning(1)) == []
-    notice = mark.read(scene.node("n1"))
-    assert notice is not None
-    assert notice.cordoned_before
+    assert scene.notice("n1").cordoned_before
 
 
 def test_a_node_that_never_stands_still_is_tried_again_later(scene: Scene) -> None:
-    attempts = fail_writes(scene, ConflictError("changed"))
+    attempts = noting(scene.cluster, asks(Patch))
+    scene.fail(ConflictError("changed"), asks(Patch))
     (failed,) = scene.deliver(warning(1))
     assert len(attempts) == 6
     assert scene.reasons() == ["NodeKeepsChanging"]
@@ -493,42 +427,25 @@ def test_a_node_that_never_stands_still_is_tried_again_later(scene: Scene) -> No
     assert scene.wake_up() is None
 
 
-def test_a_node_that_goes_while_it_is_marked_is_acknowledged(scene: Scene) -> None:
-    def vanish(request: object, proceed: Callable[[], Any]) -> Any:
-        if isinstance(request, Patch):
-            scene.cluster.delete("Node", "n1")
-        return proceed()
-
-    scene.cluster.intercept(vanish)
-    assert scene.deliver(warning(1)) == []
-    assert scene.reasons() == ["NodeGone"]
-
-
-def test_a_node_that_was_replaced_while_it_was_marked_is_not_touched(scene: Scene) -> None:
-    replaced: list[int] = []
-
-    def replace(request: object, proceed: Callable[[], Any]) -> Any:
-        if isinstance(request, Patch) and not replaced:
-            replaced.append(1)
-            scene.cluster.delete("Node", "n1")
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_a_node_that_goes_while_it_is_marked_is_acknowledged_and_another_not_touched(
+    scene: Scene, *, is_replaced: bool
+) -> None:
+    def vanish() -> None:
+        scene.cluster.delete("Node", "n1")
+        if is_replaced:
             scene.add_node("n1", 17)
-        return proceed()
 
-    scene.cluster.intercept(replace)
+    noting(scene.cluster, asks(Patch), then=once(vanish))
     assert scene.deliver(warning(1)) == []
     assert scene.reasons() == ["NodeGone"]
-    assert not scene.node("n1").spec.unschedulable
+    assert not (is_replaced and scene.node("n1").spec.unschedulable)
 
 
 def test_a_node_that_cannot_be_read_again_is_tried_again_later(scene: Scene) -> None:
-    def fail(request: object, proceed: Callable[[], Any]) -> Any:
-        if isinstance(request, Patch):
-            raise ConflictError("changed")
-        if isinstance(request, Get) and request.kind is Node and scene.writes():
-            raise UnavailableError("timed out")
-        return proceed()
-
-    scene.cluster.intercept(fail)
+    scene.fail(ConflictError("changed"), asks(Patch))
+    reads = asks(Get, of=Node)
+    scene.fail(UnavailableError("timed out"), lambda each: reads(each) and scene.writes())
     assert len(scene.deliver(warning(1))) == 1
     assert scene.reasons() == ["NoAnswerFromApiServer"]
 
@@ -541,8 +458,7 @@ def test_notices_come_again_when_the_wake_up_could_not_be_sent(scene: Scene) -> 
     assert scene.node("n1").spec.unschedulable
 
     scene.wake_ups.fail(None)
-    scene.clock.advance(timedelta(seconds=2))
-    assert scene.redeliver() == []
+    assert scene.come_again() == []
     assert scene.writes() == []
     assert scene.wake_up() is not None
 
@@ -570,16 +486,14 @@ def test_nothing_is_marked_while_paused_and_all_is_when_resumed(scene: Scene) ->
     assert scene.wake_up() is None
 
     scene.cluster.delete("ConfigMap", names.PAUSED, names.SYSTEM_NAMESPACE)
-    scene.clock.advance(timedelta(seconds=5))
-    assert scene.redeliver() == []
+    assert scene.come_again(5) == []
     assert scene.node("n1").spec.unschedulable
 
 
 def test_a_pause_outlasts_a_notice(scene: Scene) -> None:
     scene.cluster.apply(PAUSED)
     scene.deliver(warning(1))
-    scene.clock.advance(timedelta(seconds=120))
-    assert scene.redeliver() == []
+    assert scene.come_again(120) == []
     (decision,) = scene.recorder.decisions
     assert (decision.verb, decision.reason) == (Verb.ACKNOWLEDGE, "Paused")
     assert scene.writes() == []
@@ -600,12 +514,7 @@ def test_a_pause_is_noticed_within_a_second(scene: Scene) -> None:
 
 
 def test_nothing_is_marked_while_it_is_not_known_whether_it_is_paused(scene: Scene) -> None:
-    def fail(request: object, proceed: Callable[[], Any]) -> Any:
-        if isinstance(request, Get) and request.name == names.PAUSED:
-            raise UnavailableError("timed out")
-        return proceed()
-
-    scene.cluster.intercept(fail)
+    scene.fail(UnavailableError("timed out"), asks(Get, name=names.PAUSED))
     assert len(scene.deliver(warning(1))) == 1
     assert scene.writes() == []
     assert scene.reasons() == ["NoAnswerFromApiServer"]
@@ -633,6 +542,7 @@ def test_a_malformed_record_fails_alone_and_the_error_names_the_field(scene: Sce
     del broken["detail"]["instance-id"]
     failed = scene.deliver(warning(1), broken, "not json", warning(3))
     assert failed == ["notices-2", "notices-3"]
+    assert [scene.comes_back_after(each) for each in failed] == [2, 2], "to become dead letters"
     assert scene.node("n1").spec.unschedulable
     assert scene.node("n3").spec.unschedulable
     rejected = scene.recorder.with_verb(Verb.REJECT)
@@ -640,11 +550,6 @@ def test_a_malformed_record_fails_alone_and_the_error_names_the_field(scene: Sce
     assert rejected[0].message == "detail.instance-id: is missing"
     assert all(decision.warning for decision in rejected)
     assert scene.recorder.total("NoticesMalformed") == 2
-
-
-def test_a_malformed_record_comes_back_soon_enough_to_become_a_dead_letter(scene: Scene) -> None:
-    assert scene.deliver("not json") == ["notices-1"]
-    assert scene.comes_back_after("notices-1") == 2
 
 
 def test_a_harmless_kind_is_acknowledged_with_a_reason(scene: Scene) -> None:
@@ -704,32 +609,23 @@ def scheduled(*numbers: int, **changes: Any) -> dict[str, Any]:
     }
 
 
-def test_one_event_marks_all_the_nodes_that_it_names() -> None:
-    scene = Scene()
+def test_one_event_marks_all_the_nodes_that_it_names(scene: Scene) -> None:
     assert scene.deliver(scheduled(1, 2, 4, 99)) == []
     marked = [name for name in ("n1", "n2", "n3", "n4", "n5") if mark.read(scene.node(name))]
     assert marked == ["n1", "n2", "n4"]
-    reasons = [decision.reason for decision in scene.recorder.decisions]
-    assert sorted(reasons) == ["ScheduledChange"] * 3 + ["UnknownInstance"]
+    assert sorted(scene.reasons()) == ["ScheduledChange"] * 3 + ["UnknownInstance"]
     assert len(scene.wake_ups.messages) == 1
 
 
-def test_an_event_comes_again_once_for_all_that_failed_of_it() -> None:
-    scene = Scene()
-
-    def refuse(request: Any, proceed: Callable[[], Any]) -> Any:
-        if isinstance(request, Patch) and request.name in ("n1", "n2"):
-            raise UnavailableError("away")
-        return proceed()
-
-    scene.cluster.intercept(refuse)
+def test_an_event_comes_again_once_for_all_that_failed_of_it(scene: Scene) -> None:
+    for name in ("n1", "n2"):
+        scene.fail(UnavailableError("away"), asks(Patch, name=name))
     failed = scene.deliver(scheduled(1, 2, 3))
     assert len(failed) == 1
     assert mark.read(scene.node("n3")) is not None
     assert mark.read(scene.node("n1")) is None
 
 
-def test_what_is_taken_back_in_the_same_batch_leaves_no_mark() -> None:
-    scene = Scene()
+def test_what_is_taken_back_in_the_same_batch_leaves_no_mark(scene: Scene) -> None:
     scene.deliver(scheduled(1, statusCode="closed"), scheduled(1))
     assert mark.read(scene.node("n1")) is None

@@ -1,7 +1,6 @@
 """Notices and probes at an API server that refuses who asks, or is away."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from evenkeel.model.request import List, Patch
 from evenkeel.settings import Mode
 from evenkeel_cli import pausing
 from evenkeel_hosting.events import batch_event
+from tests.kit.asking import EVERYTHING, Concerns, asks, noting
 from tests.kit.builders import NOW
 from tests.kit.unusable import UNUSABLE
 from tests.stories.interruption.scene import Scene, state_change, warning
@@ -34,19 +34,10 @@ def probe(source: str = "evenkeel.probe/evenkeel") -> dict[str, Any]:
     }
 
 
-def fail(
-    scene: Scene, error: ClusterError, concerns: Callable[[Any], bool] = lambda _: True
-) -> list[Any]:
+def fail(scene: Scene, error: ClusterError, concerns: Concerns = EVERYTHING) -> list[Any]:
     """Answer requests with this error; those that met it."""
-    met: list[Any] = []
-
-    def answer(request: Any, proceed: Callable[[], Any]) -> Any:
-        if not concerns(request):
-            return proceed()
-        met.append(request)
-        raise error
-
-    scene.cluster.intercept(answer)
+    met = noting(scene.cluster, concerns)
+    scene.fail(error, concerns)
     return met
 
 
@@ -75,7 +66,7 @@ def test_so_it_is_where_only_the_list_of_nodes_helps(
 ) -> None:
     """The second time the list is not asked for: it failed a moment ago, for the same reason."""
     scene.add_instance(9, dns_name="n9", state="terminated")
-    met = fail(scene, error, lambda request: isinstance(request, List))
+    met = fail(scene, error, asks(List))
     for number in (1, 2):
         assert len(scene.deliver(state_change(9, "terminated"))) == 1
         assert scene.recorder.total(metric) == number
@@ -84,7 +75,7 @@ def test_so_it_is_where_only_the_list_of_nodes_helps(
 
 def test_a_right_to_patch_nodes_that_is_lost_is_counted() -> None:
     scene = Scene()
-    fail(scene, ForbiddenError("403"), lambda request: isinstance(request, Patch))
+    scene.fail(ForbiddenError("403"), asks(Patch))
     assert len(scene.deliver(warning(1))) == 1
     assert scene.recorder.total("ClusterForbidden") == 1
 

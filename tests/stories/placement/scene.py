@@ -12,7 +12,6 @@ from datetime import timedelta
 from typing import Any
 from unittest import mock
 
-from evenkeel.errors import ClusterError
 from evenkeel.handlers import Handler
 from evenkeel.handlers.placement import build
 from evenkeel.model import names
@@ -25,6 +24,7 @@ from evenkeel_sandbox.simulator.api.patches import json_patch
 from evenkeel_sandbox.simulator.clock import Process, SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.options import SimulatorOptions
+from tests.kit.asking import asks
 from tests.kit.manifests import resource
 
 TOKEN = "0123456789abcdef" * 4
@@ -33,11 +33,8 @@ HASH = "5d8f7"
 type Document = dict[str, Any]
 
 
-def claims_a_place(request: Request) -> bool:
-    """Whether a request takes a claim."""
-    return (isinstance(request, Create) and isinstance(request.object, Lease)) or (
-        isinstance(request, Patch) and request.kind is Lease
-    )
+CLAIMS_A_PLACE = asks(Create, Patch, of=Lease)
+"""Whether a request takes a claim."""
 
 
 class Mortal:
@@ -52,7 +49,7 @@ class Mortal:
     def perform(self, requests: Sequence[Request]) -> Sequence[Reply]:
         """Carry out requests, and perhaps break down."""
         replies = self._cluster.perform(requests)
-        if claims_a_place(requests[0]) and next(self._numbers) in self._dies_at:
+        if CLAIMS_A_PLACE(requests[0]) and next(self._numbers) in self._dies_at:
             self.deaths += 1
             raise ZeroDivisionError
         return replies
@@ -109,6 +106,12 @@ class Scene:
         )
 
     # Pods.
+
+    def grow(self, owner: Document, number: int, **options: Any) -> None:
+        """Make so many pods, as ``create`` does, and let all of them come."""
+        for _ in range(number):
+            self.create(owner, **options)
+        self.run()
 
     def create(
         self,
@@ -267,12 +270,3 @@ def apply_patch(asked: Document, response: Document) -> Document:
     patch = json.loads(b64decode(response.get("patch", ""))) if response.get("patch") else []
     changed: Document = json_patch(asked, patch)
     return changed
-
-
-def failing(error: ClusterError) -> Any:
-    """An interceptor that lets nothing through."""
-
-    def refuse(_request: Any, _proceed: Any) -> Any:
-        raise error
-
-    return refuse

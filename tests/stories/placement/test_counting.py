@@ -11,7 +11,8 @@ from evenkeel.errors import ForbiddenError, UnavailableError
 from evenkeel.flows.placement.claims import sweep_claims
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.request import List, Selection
-from tests.stories.placement.scene import Scene, claims_a_place, failing, pod
+from tests.kit.asking import asks, failing, noting
+from tests.stories.placement.scene import CLAIMS_A_PLACE, Scene, pod
 
 
 @pytest.mark.parametrize(
@@ -33,30 +34,24 @@ def test_a_burst_gets_exactly_its_floor(
 def test_the_place_of_a_pod_that_is_gone_is_free_again() -> None:
     scene = Scene()
     owner = scene.replica_set(10, "3")
-    for _ in range(10):
-        scene.create(owner)
-    scene.run()
+    scene.grow(owner, 10)
     for gone in scene.pods("on-demand")[:2] + scene.pods("spot")[:3]:
         scene.delete(gone)
     scene.clock.advance(timedelta(seconds=5))
-    for _ in range(5):
-        scene.create(owner)
-    scene.run()
+    scene.grow(owner, 5)
     assert scene.split() == {"on-demand": 3, "spot": 7}
 
 
 def test_a_pod_on_its_way_out_holds_no_place() -> None:
     scene = Scene()
     owner = scene.replica_set(2, "1")
-    scene.create(owner)
-    scene.run()
+    scene.grow(owner, 1)
     (leaving,) = scene.pods()
     key = ("shop", leaving["metadata"]["name"])
     scene.cluster.server.patch("Pod", key, {"metadata": {"finalizers": ["example.com/slow"]}})
     scene.delete(leaving)
     scene.clock.advance(timedelta(seconds=2))
-    scene.create(owner)
-    scene.run()
+    scene.grow(owner, 1)
     assert scene.split() == {"on-demand": 1}
 
 
@@ -67,9 +62,7 @@ def test_a_webhook_that_starts_again_counts_on() -> None:
         scene.create(owner)
         scene.run()
         scene.handlers = [scene.handler()]
-    for _ in range(5):
-        scene.create(owner)
-    scene.run()
+    scene.grow(owner, 5)
     assert scene.split() == {"on-demand": 4, "spot": 6}
 
 
@@ -79,9 +72,7 @@ def test_what_a_quota_refuses_holds_no_place_and_justifies_no_spot() -> None:
     scene.create(owner, refused=True)
     scene.create(owner, refused=True)
     scene.run()
-    for _ in range(6):
-        scene.create(owner, after=0.1)
-    scene.run()
+    scene.grow(owner, 6, after=0.1)
     assert scene.split()["on-demand"] >= 3
 
 
@@ -90,13 +81,10 @@ def test_a_refused_pods_place_is_taken_by_the_next_pod() -> None:
     owner = scene.replica_set(3, "1")
     scene.create(owner, refused=True)
     scene.run()
-    scene.create(owner)
-    scene.run()
+    scene.grow(owner, 1)
     assert scene.split() == {"on-demand": 1}
     assert scene.recorder.decisions[-1].reason == "InFloor"
-    for _ in range(2):
-        scene.create(owner)
-    scene.run()
+    scene.grow(owner, 2)
     assert scene.split() == {"on-demand": 1, "spot": 2}
 
 
@@ -104,16 +92,8 @@ def test_a_refused_pods_place_is_taken_by_the_next_pod() -> None:
 def test_a_claim_that_cannot_be_had_means_on_demand(error: Exception) -> None:
     scene = Scene()
     owner = scene.replica_set(3, "1")
-
-    def refuse(request: Any, proceed: Any) -> Any:
-        if claims_a_place(request):
-            raise error
-        return proceed()
-
-    scene.cluster.intercept(refuse)
-    for _ in range(3):
-        scene.create(owner)
-    scene.run()
+    failing(scene.cluster, error, CLAIMS_A_PLACE)
+    scene.grow(owner, 3)
     assert scene.split() == {"on-demand": 3}
     assert scene.recorder.total("PlacementsNotCounted") == 3
 
@@ -121,19 +101,10 @@ def test_a_claim_that_cannot_be_had_means_on_demand(error: Exception) -> None:
 def test_a_claim_whose_answer_was_lost_is_found_again() -> None:
     scene = Scene()
     owner = scene.replica_set(2, "1")
-    lost: list[Any] = []
-
-    def lose(request: Any, proceed: Any) -> Any:
-        result = proceed()
-        if claims_a_place(request) and not lost:
-            lost.append(request)
-            raise UnavailableError("the connection broke")
-        return result
-
-    scene.cluster.intercept(lose)
+    lost = UnavailableError("the connection broke")
+    failing(scene.cluster, lost, CLAIMS_A_PLACE, times=1, done=True)
     began = scene.clock.now()
-    scene.create(owner)
-    scene.run()
+    scene.grow(owner, 1)
     assert scene.clock.now() - began < timedelta(seconds=0.5)
     assert scene.split() == {"on-demand": 1}
     assert scene.recorder.total("PlacementsNotCounted") == 0
@@ -143,18 +114,12 @@ def test_a_claim_whose_answer_was_lost_is_found_again() -> None:
 def test_claims_are_read_afresh_only_when_a_first_look_did_not_do() -> None:
     scene = Scene(webhooks=2)
     owner = scene.replica_set(3, "1")
-    looks: list[bool] = []
-
-    def watch(request: Any, proceed: Any) -> Any:
-        if isinstance(request, List) and request.selection.kind is Lease:
-            looks.append(request.fresh)
-        return proceed()
-
-    scene.cluster.intercept(watch)
+    asked = noting(scene.cluster, asks(List, of=Lease))
     scene.create(owner)
     scene.create(owner, webhook=1, after=0.001, until_stored=0.5)
     scene.run()
     assert scene.split() == {"on-demand": 1, "spot": 1}
+    looks = [each.fresh for each in asked]
     assert looks[:2] == [False, False]
     assert len(looks) > 2
     assert all(looks[2:])
@@ -167,7 +132,7 @@ def test_no_answer_is_waited_for_longer_than_the_api_server_waits() -> None:
     scene.ask(pod(owner))
     scene.run()
     began = scene.clock.now()
-    scene.cluster.intercept(failing(UnavailableError("silence")))
+    failing(scene.cluster, UnavailableError("silence"))
     scene.ask(pod(owner))
     assert scene.clock.now() - began < timedelta(seconds=3)
 
@@ -177,8 +142,7 @@ def test_the_namespace_of_the_claims_is_made_where_it_is_missing() -> None:
     owner = scene.replica_set(2, "1")
     scene.cluster.delete("Namespace", "evenkeel-system")
     scene.clock.advance(timedelta(seconds=5))
-    scene.create(owner)
-    scene.run()
+    scene.grow(owner, 1)
     assert scene.split() == {"on-demand": 1}
     assert len(scene.claims()) == 1
 
@@ -186,9 +150,7 @@ def test_the_namespace_of_the_claims_is_made_where_it_is_missing() -> None:
 def test_claims_that_are_of_no_use_are_swept() -> None:
     scene = Scene()
     owner = scene.replica_set(4, "3")
-    for _ in range(4):
-        scene.create(owner)
-    scene.run()
+    scene.grow(owner, 4)
     assert sweep_claims(scene.cluster, scene.clock.now()) == 0
     scene.clock.advance(timedelta(minutes=2))
     assert sweep_claims(scene.cluster, scene.clock.now()) == 3
@@ -201,26 +163,15 @@ def test_claims_that_are_of_no_use_are_swept() -> None:
 def test_the_webhook_sweeps_now_and_then_and_forgives_what_goes_wrong() -> None:
     scene = Scene()
     owner = scene.replica_set(9, "3")
-    for _ in range(4):
-        scene.create(owner)
-    scene.run()
+    scene.grow(owner, 4)
     scene.clock.advance(timedelta(minutes=3))
-
-    def refuse(request: Any, proceed: Any) -> Any:
-        if isinstance(request, List) and request.selection == Selection(
-            Lease, "evenkeel-system", labels="evenkeel.dev/claim-of"
-        ):
-            raise ForbiddenError("no")
-        return proceed()
-
-    again = scene.cluster.intercept(refuse)
-    scene.create(owner)
-    scene.run()
+    sweeps = Selection(Lease, "evenkeel-system", labels="evenkeel.dev/claim-of")
+    again = failing(scene.cluster, ForbiddenError("no"), asks(List, selection=sweeps))
+    scene.grow(owner, 1)
     assert len(scene.claims()) == 3
     again()
     scene.clock.advance(timedelta(minutes=1))
-    scene.create(owner)
-    scene.run()
+    scene.grow(owner, 1)
     assert scene.claims() == []
     assert scene.recorder.total("ClaimsSwept") == 3
 
@@ -228,9 +179,7 @@ def test_the_webhook_sweeps_now_and_then_and_forgives_what_goes_wrong() -> None:
 def test_a_rollout_gives_each_replica_set_its_part() -> None:
     scene = Scene()
     old = scene.replica_set(10, "30%", "old")
-    for _ in range(10):
-        scene.create(old)
-    scene.run()
+    scene.grow(old, 10)
     for size in (3, 6, 8, 10):
         new = scene.replica_set(size, "30%", "new")
         there = [each for each in scene.pods() if _of(each, "new")]

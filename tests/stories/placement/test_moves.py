@@ -16,6 +16,8 @@ from evenkeel.model.node import Node
 from evenkeel.model.placement import placed_of
 from evenkeel.model.release import Release, ReleaseReason
 from evenkeel.model.request import Get, List, Patch
+from tests.kit import builders
+from tests.kit.asking import asks, failing, noting
 from tests.stories.placement.scene import (
     HASH,
     NAMESPACE,
@@ -59,13 +61,7 @@ class Moving(Scene):
         moved = Reference("Pod", MOVED, NAMESPACE, stored["metadata"]["uid"])
         owner = Reference(kind, "web", NAMESPACE, uid)
         lease = new_move(owner, moved, Capacity.SPOT, now, now + 5 * MINUTE)
-        self.cluster.server.create(
-            {
-                "apiVersion": "coordination.k8s.io/v1",
-                "kind": "Lease",
-                **msgspec.to_builtins(lease),
-            }
-        )
+        self.cluster.server.create(builders.manifest(lease))
         self.moved = moved
 
     def is_for_the_move(self, uid: str = "review", name: str = "", **request: Any) -> bool:
@@ -127,45 +123,24 @@ def test_the_released_pod_has_to_wait_for_this_very_move(change: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "kind"),
-    [(UnavailableError("silence"), Patch), (ConflictError("late"), Patch)],
-    ids=["no answer", "another was faster"],
+    ("error", "request_"),
+    [
+        (UnavailableError("silence"), Patch),
+        (ConflictError("late"), Patch),
+        (UnavailableError("silence"), Get),
+    ],
+    ids=["no answer", "another was faster", "it cannot be read"],
 )
-def test_where_it_cannot_be_had_the_pod_is_like_any_other(error: Any, kind: Any) -> None:
+def test_where_it_cannot_be_had_the_pod_is_like_any_other(error: Any, request_: type[Any]) -> None:
     scene = Moving()
-
-    def refuse(request: Any, proceed: Any) -> Any:
-        if isinstance(request, kind) and request.kind is Lease:
-            raise error
-        return proceed()
-
-    scene.cluster.intercept(refuse)
-    assert not scene.is_for_the_move()
-
-
-def test_where_the_lease_cannot_be_read_there_is_no_move() -> None:
-    scene = Moving()
-
-    def refuse(request: Any, proceed: Any) -> Any:
-        if isinstance(request, Get) and request.kind is Lease:
-            raise UnavailableError("silence")
-        return proceed()
-
-    scene.cluster.intercept(refuse)
+    failing(scene.cluster, error, asks(request_, of=Lease))
     assert not scene.is_for_the_move()
 
 
 def test_nothing_is_listed_for_pods_of_which_none_is_moved() -> None:
     scene = Scene()
     owner = scene.replica_set(3)
-    lists: list[Any] = []
-
-    def note(request: Any, proceed: Any) -> Any:
-        if isinstance(request, List):
-            lists.append(request)
-        return proceed()
-
-    scene.cluster.intercept(note)
+    lists = noting(scene.cluster, asks(List))
     scene.ask(pod(owner))
     assert [each.selection.kind for each in lists] == [Node]  # the interruptible ones
 

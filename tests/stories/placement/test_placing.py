@@ -1,7 +1,6 @@
 """One pod after the other: what becomes of each kind, of dry runs, pauses and reinvocations."""
 
 import json
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -14,15 +13,15 @@ from evenkeel.model.decision import Verb
 from evenkeel.model.gang import PodGroup
 from evenkeel.model.node import Node
 from evenkeel.model.placement import placed_as
-from evenkeel.model.request import List, Request
+from evenkeel.model.request import List
 from evenkeel.settings import Mode
 from evenkeel.settings.placement import LONGEST_COUNTING
+from tests.kit.asking import asks, failing, noting
 from tests.kit.manifests import PAUSED, resource
 from tests.stories.placement.scene import (
     NAMESPACE,
     Scene,
     apply_patch,
-    failing,
     namespace,
     pod,
     workload,
@@ -90,13 +89,7 @@ def test_such_a_node_is_known_a_second_after_it_came(scene: Scene) -> None:
 def test_pods_are_placed_without_the_right_to_list_nodes(scene: Scene) -> None:
     floor = pod(scene.replica_set(2, "1"))
     scene.cluster.apply(interruptible("lent"))
-
-    def refuse(request: Any, proceed: Any) -> Any:
-        if isinstance(request, List) and request.selection.kind is Node:
-            raise ForbiddenError("no nodes for you")
-        return proceed()
-
-    scene.cluster.intercept(refuse)
+    failing(scene.cluster, ForbiddenError("no nodes for you"), asks(List, of=Node))
 
     assert asked_of_nodes(scene, floor) == {}
 
@@ -210,47 +203,33 @@ def test_a_dry_run_tells_what_was_decided_and_nothing_else_does(scene: Scene) ->
     told = scene.ask(asked, dryRun=True)["warnings"]
     assert [text.partition(":")[0] for text in told] == ["evenkeel to on-demand"]
     assert "warnings" not in scene.ask(asked)
-
-
-def test_a_dry_run_tells_why_a_pod_is_left(scene: Scene) -> None:
-    asked = pod(scene.replica_set(3, "1"))
     scene.cluster.apply(PAUSED)
-    paused = scene.ask(asked, dryRun=True)["warnings"]
-    assert paused == ["evenkeel leaves this pod as it is: Evenkeel is paused"]
+    scene.clock.advance(LONGEST_COUNTING)
+    told = scene.ask(asked, dryRun=True)["warnings"]
+    assert told == ["evenkeel leaves this pod as it is: Evenkeel is paused"]
+    failing(scene.cluster, UnavailableError("nobody answers"))
+    told = scene.ask(asked, dryRun=True)["warnings"]
+    assert told == ["evenkeel did not place this pod (nobody answers)"]
 
 
-def test_a_dry_run_tells_that_nothing_could_be_read(scene: Scene) -> None:
+def test_observing_patches_nothing_claims_nothing_and_says_so() -> None:
+    scene = Scene(mode=Mode.OBSERVE)
     asked = pod(scene.replica_set(3, "1"))
-    scene.cluster.intercept(failing(UnavailableError("nobody answers")))
-    failed = scene.ask(asked, dryRun=True)["warnings"]
-    assert failed == ["evenkeel did not place this pod (nobody answers)"]
-
-
-def test_a_dry_run_tells_that_evenkeel_only_observes() -> None:
-    scene = Scene(mode=Mode.OBSERVE)
-    (told,) = scene.ask(pod(scene.replica_set(3, "1")), dryRun=True)["warnings"]
+    (told,) = scene.ask(asked, dryRun=True)["warnings"]
     assert told.startswith("evenkeel only observes: to on-demand: ")
-
-
-def test_observing_patches_nothing_and_claims_nothing() -> None:
-    scene = Scene(mode=Mode.OBSERVE)
-    assert "patch" not in scene.ask(pod(scene.replica_set(3, "1")))
+    assert "patch" not in scene.ask(asked)
     assert scene.claims() == []
     assert last_reason(scene) == "InFloor"
 
 
-def test_a_reinvocation_changes_nothing_and_takes_no_second_claim(scene: Scene) -> None:
+def test_a_reinvocation_mends_what_others_took_away_and_takes_no_second_claim(
+    scene: Scene,
+) -> None:
     asked = pod(scene.replica_set(3, "2"))
     once = apply_patch(asked, scene.ask(asked, uid="first"))
     assert "patch" not in scene.ask(once, uid="second")
-    assert len(scene.claims()) == 1
-
-
-def test_a_reinvocation_mends_what_another_webhook_took_away(scene: Scene) -> None:
-    asked = pod(scene.replica_set(3, "2"))
-    once = apply_patch(asked, scene.ask(asked, uid="first"))
     del once["spec"]["affinity"]
-    twice = apply_patch(once, scene.ask(once, uid="second"))
+    twice = apply_patch(once, scene.ask(once, uid="third"))
     assert "nodeAffinity" in twice["spec"]["affinity"]
     assert len(scene.claims()) == 1
 
@@ -299,13 +278,7 @@ def test_a_floor_that_cannot_be_read_is_told_once_in_a_while(scene: Scene) -> No
 def test_what_is_read_of_namespaces_is_remembered_for_a_second(scene: Scene) -> None:
     asked = pod(scene.replica_set(3))
     scene.ask(asked)
-    requests: list[Any] = []
-
-    def note(request: Any, proceed: Any) -> Any:
-        requests.append(request)
-        return proceed()
-
-    scene.cluster.intercept(note)
+    requests = noting(scene.cluster)
     scene.ask(asked)
     assert [request.kind.__name__ for request in requests] == ["ReplicaSet", "Lease"]
     scene.clock.advance(LONGEST_COUNTING)
@@ -343,13 +316,7 @@ def test_the_pods_of_a_group_with_the_basic_policy_are_counted(scene: Scene) -> 
 def test_a_group_that_cannot_be_read_is_a_gang(scene: Scene, error: ClusterError) -> None:
     owner = scene.replica_set(4, "1")
     scene.cluster.apply(grouped({"basic": {}}))
-
-    def refuse(request: Request, proceed: Callable[[], Any]) -> Any:
-        if isinstance(request, List) and request.selection.kind is PodGroup:
-            raise error
-        return proceed()
-
-    scene.cluster.intercept(refuse)
+    failing(scene.cluster, error, asks(List, of=PodGroup))
     assert place(scene, in_group(owner)) == "on-demand"
     assert last_reason(scene) == "AllInFloor"
 
@@ -369,37 +336,28 @@ def test_a_group_that_cannot_be_there_is_not_read(
     scene: Scene, labels: dict[str, str], reason: str
 ) -> None:
     owner = scene.replica_set(4, "1")
-    asked: list[Request] = []
-
-    def note(request: Request, proceed: Callable[[], Any]) -> Any:
-        asked.append(request)
-        return proceed()
-
-    scene.cluster.intercept(note)
+    asked = noting(scene.cluster, asks(List))
     place(scene, pod(owner, labels=labels))
     assert last_reason(scene) == reason
-    listed = [each.selection.kind for each in asked if isinstance(each, List)]
-    assert not [kind for kind in listed if issubclass(kind, PodGroup)]
+    assert not [each for each in asked if issubclass(each.selection.kind, PodGroup)]
 
 
 @pytest.mark.parametrize(
-    ("kind", "replicas", "bears"),
-    [("ReplicaSet", 1, True), ("StatefulSet", 1, True), ("ReplicaSet", 2, False)],
+    ("manifest", "bears"),
+    [
+        (workload("ReplicaSet", "web", 1, "none"), True),
+        (workload("StatefulSet", "web", 1, "none"), True),
+        (workload("ReplicaSet", "web", 2, "none"), False),
+        (workload("Job", "web", 1, "none", parallelism=1), False),
+    ],
+    ids=["a ReplicaSet's", "a StatefulSet's", "not one of two", "not a Job's"],
 )
 def test_reserved_headroom_is_for_the_only_replica(
-    scene: Scene, kind: str, replicas: int, *, bears: bool
+    scene: Scene, manifest: dict[str, Any], *, bears: bool
 ) -> None:
-    scene.cluster.apply(workload(kind, "web", replicas, "none"))
-    asked = pod(scene.read(kind, "web"), name="web-0")
-    placed = apply_patch(asked, scene.ask(asked))
-    keys = {each["key"] for each in placed["spec"]["tolerations"]}
-    assert (names.HEADROOM in keys) is bears
-
-
-def test_reserved_headroom_is_not_for_jobs(scene: Scene) -> None:
-    job = workload("Job", "once", 1, "none", parallelism=1)
-    scene.cluster.apply({**job, "apiVersion": "batch/v1"})
-    asked = pod(scene.read("Job", "once"))
+    scene.cluster.apply(manifest)
+    asked = pod(scene.read(manifest["kind"], "web"), name="web-0")
     placed = apply_patch(asked, scene.ask(asked))
     assert placed["metadata"]["labels"][names.CAPACITY] == "spot"
-    assert names.HEADROOM not in {each["key"] for each in placed["spec"]["tolerations"]}
+    keys = {each["key"] for each in placed["spec"]["tolerations"]}
+    assert (names.HEADROOM in keys) is bears

@@ -8,7 +8,8 @@ import pytest
 
 from evenkeel.errors import UnavailableError
 from evenkeel.handlers.requests import LARGEST
-from tests.stories.placement.scene import TOKEN, Scene, event, failing, pod, review
+from tests.kit.asking import failing
+from tests.stories.placement.scene import TOKEN, Scene, event, pod, review
 
 OTHER = "fedcba9876543210" * 4
 SECRETS = (TOKEN, OTHER)
@@ -148,18 +149,14 @@ def test_a_pod_that_cannot_be_read_passes_with_a_warning(scene: Scene, asked: An
 
 def test_whatever_fails_a_pod_passes(scene: Scene) -> None:
     asked = pod(scene.replica_set(4, "all"))
-    scene.cluster.intercept(failing(UnavailableError("nobody answers")))
+    failing(scene.cluster, UnavailableError("nobody answers"))
     assert scene.ask(asked) == {"uid": "review", "allowed": True}
     assert scene.recorder.decisions[-1].reason == "Unreadable"
 
 
 def test_an_unforeseen_error_is_told_and_the_pod_passes(scene: Scene) -> None:
     asked = pod(scene.replica_set(4, "all"))
-
-    def break_down(_request: Any, _proceed: Any) -> Any:
-        raise ZeroDivisionError("secret")
-
-    scene.cluster.intercept(break_down)
+    failing(scene.cluster, ZeroDivisionError("secret"))
     answer = scene.ask(asked)
     assert answer["allowed"] is True
     assert answer["warnings"] == ["evenkeel did not place this pod (ZeroDivisionError)"]

@@ -1,7 +1,6 @@
 """The real handler as the simulated API server's webhook, under the controllers' own pods."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
@@ -10,9 +9,10 @@ from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List
 from evenkeel_sandbox.simulator.webhook import AtOnce, OwnTime
+from tests.kit.asking import asks, failing, noting
 from tests.kit.manifests import resource
 from tests.stories.placement.controlled import Controlled
-from tests.stories.placement.scene import NAMESPACE, failing, workload
+from tests.stories.placement.scene import NAMESPACE, workload
 
 
 @pytest.mark.parametrize("controller_qps", [20.0, None])
@@ -96,7 +96,7 @@ def test_a_webhook_that_starts_again_in_between_counts_on() -> None:
 def test_while_the_handler_waits_the_clock_stands_still() -> None:
     scene = Controlled()
     began = scene.clock.now()
-    scene.cluster.intercept(failing(UnavailableError("silence")))
+    failing(scene.cluster, UnavailableError("silence"))
     time = OwnTime(scene.clock)
     cluster = AtOnce(scene.cluster, time)
     time.sleep(timedelta(seconds=1))
@@ -110,13 +110,7 @@ def test_while_the_handler_waits_the_clock_stands_still() -> None:
 
 def test_a_webhook_whose_own_requests_fail_places_on_on_demand_in_time() -> None:
     scene = Controlled()
-
-    def fail_lists(request: Any, proceed: Any) -> Any:
-        if isinstance(request, List):
-            raise UnavailableError("silence")
-        return proceed()
-
-    scene.cluster.intercept(fail_lists)
+    failing(scene.cluster, UnavailableError("silence"), asks(List))
     scene.cluster.apply(workload("Deployment", "web", 3, "1"))
     scene.settle(5)
     assert scene.told() == {"on-demand": 3}
@@ -137,20 +131,13 @@ def delete(scene: Controlled, capacity: str, grace: int = 30) -> None:
 
 def test_while_a_replica_set_grows_its_pods_may_be_a_moment_old() -> None:
     scene = Controlled()
-    looks: list[bool] = []
-
-    def watch(request: Any, proceed: Any) -> Any:
-        if isinstance(request, List) and request.selection.kind is Pod:
-            looks.append(request.fresh)
-        return proceed()
-
-    scene.cluster.intercept(watch)
+    looks = noting(scene.cluster, asks(List, of=Pod))
     grown(scene)
-    assert looks[0] is False
+    assert not looks[0].fresh
     looks.clear()
     delete(scene, "spot")
     scene.settle()
-    assert looks == [True]
+    assert [each.fresh for each in looks] == [True]
 
 
 @pytest.mark.parametrize("grace", [0, 30])

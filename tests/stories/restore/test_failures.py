@@ -1,8 +1,6 @@
 """Moves that come to nothing are taken back, and the workload rests."""
 
-from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
 
 import msgspec
 
@@ -13,8 +11,9 @@ from evenkeel.model.decision import Verb
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Cooldown
-from evenkeel.model.request import Evict, Get, Patch, Request
+from evenkeel.model.request import Evict, Get, Patch
 from evenkeel.model.workload import Deployment
+from tests.kit.asking import asks, noting
 from tests.kit.manifests import PAUSED, deployment, quota, stateful_set
 from tests.kit.restoring import RestoreScene
 
@@ -35,10 +34,10 @@ def cooldown(scene: RestoreScene, app: str) -> Cooldown:
     return cooldown
 
 
-def story(scene: RestoreScene) -> list[list[str]]:
+def story(scene: RestoreScene) -> list[str]:
     """What was decided about the pod of the first move."""
     moved = scene.moves("web")[0].subject.name
-    return [line.split()[1:] for line in scene.story(moved)]
+    return scene.story(moved).order()
 
 
 def test_without_a_webhook_the_replacement_goes_astray_and_the_move_back(
@@ -55,9 +54,9 @@ def test_without_a_webhook_the_replacement_goes_astray_and_the_move_back(
     scene.run(until=200)
 
     assert story(scene) == [
-        ["release", "AboveFloor"],
-        ["wait", "ReplacementPending"],
-        ["roll-back", "WrongCapacityType"],
+        "release AboveFloor",
+        "wait ReplacementPending",
+        "roll-back WrongCapacityType",
     ]
     assert len(scene.moves("web")) == 1
     assert {pod.uid for pod in scene.pods("web")} == before
@@ -77,7 +76,7 @@ def test_a_replacement_that_finds_no_place_is_deleted_and_the_old_pod_stays(
     assert scene.split("web") == {"on-demand": 2, "none": 1}
     scene.run(until=330)
 
-    assert story(scene)[-1] == ["roll-back", "DeadlinePassed"]
+    assert story(scene)[-1] == "roll-back DeadlinePassed"
     assert {pod.uid for pod in scene.pods("web")} == before
     assert scene.lowest("web") == 2
 
@@ -125,42 +124,30 @@ def test_a_paused_evenkeel_moves_nothing(scene: RestoreScene) -> None:
 
 def test_where_a_nodes_capacity_type_is_unknown_the_move_goes_back(scene: RestoreScene) -> None:
     scene.given(deployment("web", 3, notes={names.ON_DEMAND: "2"}), on="o0 o1 o2", spare="s0")
-    asked = 0
-
-    def refuse(request: Request, proceed: Callable[[], Any]) -> Any:
-        nonlocal asked
-        if isinstance(request, Get) and (request.kind, request.name) == (Node, "s0"):
-            asked += 1
-            raise ForbiddenError("no nodes for you")
-        return proceed()
-
-    scene.cluster.intercept(refuse)
+    asked = noting(scene.cluster, asks(Get, of=Node, name="s0"))
+    scene.fail(ForbiddenError("no nodes for you"), asks(Get, of=Node, name="s0"))
     scene.run(until=400)
 
-    assert story(scene)[-1] == ["roll-back", "DeadlinePassed"]
+    assert story(scene)[-1] == "roll-back DeadlinePassed"
     assert scene.lowest("web") == 3
-    assert 10 < asked < 400  # once a second at most
+    assert 10 < len(asked) < 400  # once a second at most
 
 
 def test_a_release_whose_answer_was_lost_is_looked_after_at_once(scene: RestoreScene) -> None:
     scene.given(deployment("web", 2, notes={names.ON_DEMAND: "1"}), on="o0 o1 o2", spare="s0")
     scene.schedule.stop()
-    scene.fail(UnavailableError("lost"), releases, times=1, done=True)
+    scene.fail(UnavailableError("lost"), asks(Patch, of=Pod), times=1, done=True)
 
     scene.run(until=60)
 
     assert scene.split("web") == {"on-demand": 1, "spot": 1}
 
 
-def releases(request: Request) -> bool:
-    return isinstance(request, Patch) and request.kind is Pod
-
-
 def test_an_ordinal_that_was_not_evicted_did_not_come_back(scene: RestoreScene) -> None:
     """Its budget's count lagged behind: that is no failure, and needs no rest."""
     scene.given(stateful_set("db", 3), on="o0 o1 o2", spare="s0")
     refused = DisruptionRefusedError("not now")
-    scene.fail(refused, lambda request: isinstance(request, Evict), times=1)
+    scene.fail(refused, asks(Evict), times=1)
 
     scene.run(until=150)
 

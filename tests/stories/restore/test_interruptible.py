@@ -20,12 +20,10 @@ def test_a_floor_leaves_lent_nodes_for_on_demand_ones(scene: RestoreScene) -> No
     """It was placed while no webhook answered."""
     scene.webhook.down = True
     scene.add_node("r0", spot=False, **LENT)
-    scene.apply(deployment("web", 4, notes=FLOOR_OF_TWO))
-    scene.settle()
+    scene.place(deployment("web", 4, notes=FLOOR_OF_TWO), on="")
     scene.webhook.down = False
-    scene.add_nodes("o", 1, spot=False)
     assert survivors(scene) == 0
-    scene.begin()
+    scene.given(on="o0")
     scene.run(until=600)
 
     assert scene.split("web") == {"on-demand": 2, "reserved": 2}
@@ -36,8 +34,7 @@ def test_a_floor_leaves_lent_nodes_for_on_demand_ones(scene: RestoreScene) -> No
 def test_pods_of_a_floor_wait_rather_than_go_to_a_lent_node(scene: RestoreScene) -> None:
     scene.add_node("r0", spot=False, **LENT)
     scene.settle()
-    scene.apply(deployment("web", 4, notes=FLOOR_OF_TWO))
-    scene.settle()
+    scene.place(deployment("web", 4, notes=FLOOR_OF_TWO), on="")
 
     assert scene.split("web") == {"reserved": 2, "none": 2}
 
@@ -54,8 +51,7 @@ def test_what_is_above_the_floor_goes_to_lent_nodes(scene: RestoreScene) -> None
 
 def test_reserved_capacity_that_is_not_lent_keeps_a_floor(scene: RestoreScene) -> None:
     scene.add_node("r0", spot=False, **RESERVED, **{names.INTERRUPTIBLE: "false"})
-    scene.apply(deployment("web", 2, notes=FLOOR_OF_TWO))
-    scene.begin()
+    scene.given(deployment("web", 2, notes=FLOOR_OF_TWO), on="", settle=0)
     scene.run(until=200)
 
     assert scene.split("web") == {"reserved": 2}
@@ -65,12 +61,9 @@ def test_reserved_capacity_that_is_not_lent_keeps_a_floor(scene: RestoreScene) -
 
 def test_a_template_with_a_floor_keeps_off_lent_nodes(scene: RestoreScene) -> None:
     """Its spread knows two capacity types by one label, of which lent nodes have a third value."""
-    scene.add_nodes("s", 1, spot=True)
-    scene.add_nodes("o", 1, spot=False)
     scene.add_node("r0", spot=False, **LENT)
     notes = FLOOR_OF_TWO | {names.PLACEMENT: names.BY_TEMPLATE}
-    scene.apply(deployment("web", 4, notes=notes))
-    scene.begin()
+    scene.given(deployment("web", 4, notes=notes), on="s0 o0", settle=0)
     scene.run(until=600)
 
     assert scene.split("web") == {"on-demand": 2, "spot": 2}

@@ -1,14 +1,13 @@
 """Evenkeel is paused in the middle of a run: a second later nothing is written any more."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 from evenkeel.model import names
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Delete, Patch, Request
+from evenkeel.model.request import Delete, Patch
 from evenkeel.model.workload import Deployment
+from tests.kit.asking import asks, noting, once
 from tests.kit.manifests import PAUSED, deployment, resource
 from tests.kit.restoring import RestoreScene
 from tests.kit.scene import CALM
@@ -22,18 +21,10 @@ def test_of_many_waiting_pods_the_others_are_not_deleted(make_scene: MakeScene) 
     """At 20 requests a second 60 pods take three seconds."""
     scene = make_scene(options=SLOW)
     scene.given(deployment("web", 60, notes={names.ON_DEMAND: "all"}), on="s0 s1")
-    deleted: list[float] = []
-
-    def look(request: Request, proceed: Callable[[], Any]) -> Any:
-        if isinstance(request, Delete) and request.kind is Pod:
-            if not deleted:
-                scene.apply(PAUSED)
-            deleted.append(scene.seconds)
-        return proceed()
-
-    scene.cluster.intercept(look)
+    deletions = asks(Delete, of=Pod)
+    noting(scene.cluster, deletions, then=once(lambda: scene.apply(PAUSED)))
     scene.run(until=450)
-
+    deleted = [at for at, request in scene.requests if deletions(request)]
     assert 0 < max(deleted) - min(deleted) <= 1
     assert len(deleted) < 60
 
@@ -42,19 +33,13 @@ def test_old_leases_stay_where_they_are(scene: RestoreScene) -> None:
     scene.place(deployment("web", 4, notes={names.ON_DEMAND: "1"}), on="o0 o1 o2")
     told = {names.MOVE_OF: "x"}
     scene.given(resource("Lease", GONE, names.SYSTEM_NAMESPACE, labels=told), on="s0 s1")
-    notes = 0
 
-    def pause_at_the_note(request: Request, proceed: Callable[[], Any]) -> Any:
-        nonlocal notes
-        if isinstance(request, Patch) and request.kind is Deployment:
-            notes += 1
-            scene.apply(PAUSED)
-            scene.clock.sleep(timedelta(seconds=1.5))
-        return proceed()
+    def pause() -> None:
+        scene.apply(PAUSED)
+        scene.clock.sleep(timedelta(seconds=1.5))
 
-    scene.cluster.intercept(pause_at_the_note)
+    notes = noting(scene.cluster, asks(Patch, of=Deployment), then=pause)
     scene.run(until=40)
-
-    assert notes == 1
+    assert len(notes) == 1
     leases = scene.cluster.objects("Lease", names.SYSTEM_NAMESPACE)
     assert GONE in {lease["metadata"]["name"] for lease in leases}

@@ -118,8 +118,7 @@ def test_without_the_webhook_the_replacement_goes_astray_and_the_pod_back(
 
 def test_where_no_other_pool_has_room_nothing_moves(scene: RestoreScene) -> None:
     add_pool(scene, A, 2)
-    scene.apply(at_most("2"))
-    scene.begin()
+    scene.given(at_most("2"), on="", settle=0)
     scene.run(until=30 * MINUTE)
     assert not moved(scene)
     assert held(scene) == {A: 6}
@@ -202,8 +201,7 @@ def test_a_warning_while_the_reconciler_works_is_noted_before_its_pods_are_repla
 def test_restore_moves_no_pod_into_a_pool_that_lost_a_node(scene: RestoreScene) -> None:
     scene.add_nodes("o", 2, spot=False)
     add_pool(scene, A, 2)
-    scene.apply(deployment("web", 4, notes={names.ON_DEMAND: "4"}))
-    scene.begin()
+    scene.given(deployment("web", 4, notes={names.ON_DEMAND: "4"}), on="", settle=0)
     scene.interrupt("m5-a-0").run(until=100)
     scene.apply(deployment("web", 4, notes={names.ON_DEMAND: "3"}))
     scene.run(until=9 * MINUTE)

@@ -1,11 +1,9 @@
 """Floors for which no on-demand node has room."""
 
-from collections.abc import Callable
-from typing import Any
-
 from evenkeel.model import names
-from evenkeel.model.request import Patch, Request
+from evenkeel.model.request import Patch
 from evenkeel.model.workload import Deployment
+from tests.kit.asking import asks, noting, once
 from tests.kit.manifests import deployment, stateful_set
 from tests.kit.restoring import RestoreScene
 
@@ -45,19 +43,16 @@ def test_a_pod_that_found_its_place_meanwhile_stays(scene: RestoreScene) -> None
     waiting = {pod.name: pod.uid for pod in scene.pods("web") if not pod.spec.node_name}
     assert len(waiting) == 2
 
-    def place(request: Request, proceed: Callable[[], Any]) -> Any:
-        if isinstance(request, Patch) and request.kind is Deployment and waiting:
-            scene.add_node("o0", spot=False)
-            for name, uid in waiting.items():
-                scene.cluster.server.bind(("default", name), "o0", uid)
-            waiting.clear()
-        return proceed()
+    def place() -> None:
+        scene.add_node("o0", spot=False)
+        for name, uid in waiting.items():
+            scene.cluster.server.bind(("default", name), "o0", uid)
 
-    scene.cluster.intercept(place)
+    notes = noting(scene.cluster, asks(Patch, of=Deployment), then=once(place))
     before = {pod.uid for pod in scene.pods("web")}
     scene.run(until=900)
 
-    assert not waiting
+    assert notes
     assert {pod.uid for pod in scene.pods("web")} == before
     assert scene.split("web") == {"spot": 2, "on-demand": 2}
     assert not relaxed(scene, "Deployment", "web")

@@ -22,6 +22,7 @@ from evenkeel.ports import Reply
 from evenkeel.settings import Mode
 from evenkeel_sandbox.application import Environments
 from evenkeel_sandbox.simulator.event_source import SimulatedSchedule
+from tests.kit.asking import asks
 from tests.kit.manifests import Manifest, budget, deployment, stateful_set
 from tests.kit.restoring import EVERY, RestoreScene
 from tests.stories.restore.conftest import MakeScene
@@ -75,27 +76,19 @@ def test_where_nothing_is_to_be_done_no_wake_up_is_sent(scene: RestoreScene) -> 
 
 
 def test_a_floor_that_cannot_be_read_is_warned_of_once_in_a_while(scene: RestoreScene) -> None:
-    scene.add_nodes("s", 1, spot=True)
     scene.webhook.down = True
-    scene.apply(deployment("typo", 1, notes={names.ON_DEMAND: "tow"}))
-    scene.begin()
+    scene.given(deployment("typo", 1, notes={names.ON_DEMAND: "tow"}), on="s0", settle=0)
     scene.run(until=4000)
     told = scene.told("BadFloor")
     assert [round(at) for at, _ in told] == [20, 3620]
     assert all(decision.warning for _, decision in told)
 
 
-def leases(request: Request) -> bool:
-    return (isinstance(request, Create) and isinstance(request.object, Lease)) or (
-        isinstance(request, Patch) and request.kind is Lease
-    )
-
-
-def notes(request: Request) -> bool:
-    return isinstance(request, Patch) and request.kind is Deployment
-
-
-@pytest.mark.parametrize("concerns", [leases, notes], ids=["the webhook's word", "the note"])
+@pytest.mark.parametrize(
+    "concerns",
+    [asks(Create, Patch, of=Lease), asks(Patch, of=Deployment)],
+    ids=["the webhook's word", "the note"],
+)
 def test_what_is_refused_is_left_to_the_next_run(scene: RestoreScene, concerns: Any) -> None:
     above_its_floor(scene)
     scene.fail(ForbiddenError("no"), concerns, times=1)
@@ -106,7 +99,7 @@ def test_what_is_refused_is_left_to_the_next_run(scene: RestoreScene, concerns: 
 
 def test_an_api_server_that_does_not_answer_ends_the_run(scene: RestoreScene) -> None:
     above_its_floor(scene)
-    scene.fail(UnavailableError("silence"), lambda request: isinstance(request, List), times=1)
+    scene.fail(UnavailableError("silence"), asks(List), times=1)
     scene.run(until=100)
     assert scene.recorder.total("ClusterUnreachable") == 1
     assert [type(error) for error in scene.restoring.errors] == [NothingDoneError]
@@ -223,7 +216,7 @@ def test_workloads_are_read_again_side_by_side_and_one_that_is_gone_keeps_no_oth
 @pytest.mark.parametrize("spoilt", ["in days", "nobody", "another's name"])
 def test_a_forged_lease_stops_no_move_for_long(scene: RestoreScene, spoilt: str) -> None:
     scene.place(deployment("web", 4, notes=FLOOR_OF_ONE), on="o0 o1 o2")
-    scene.add_nodes("s", 2, spot=True)
+    scene.place(on="s0 s1")
     (web,) = scene.cluster.objects("ReplicaSet")
     uid, pod = web["metadata"]["uid"], scene.pods("web")[0]
     since = scene.clock.now() + timedelta(days=300 if spoilt == "in days" else 0)
@@ -251,16 +244,11 @@ def test_a_forged_lease_stops_no_move_for_long(scene: RestoreScene, spoilt: str)
 
 def test_an_update_that_waits_for_a_deletion_is_not_brought_by_a_move(scene: RestoreScene) -> None:
     """OnDelete: its owner says when which ordinal gets the new template."""
-    scene.add_nodes("o", 3, spot=False)
-    db = stateful_set("db", 3)
-    db["spec"]["updateStrategy"] = {"type": "OnDelete"}
-    scene.apply(db)
-    scene.settle()
+    scene.place(stateful_set("db", 3, updateStrategy={"type": "OnDelete"}), on="o0 o1 o2")
     newer = {"spec": {"template": {"metadata": {"annotations": {"release": "2"}}}}}
     scene.cluster.server.patch("StatefulSet", ("default", "db"), newer)
     scene.settle()
-    scene.add_nodes("s", 2, spot=True)
-    scene.begin()
+    scene.given(on="s0 s1")
 
     scene.run(until=200)
     assert scene.split("db") == {"on-demand": 3}

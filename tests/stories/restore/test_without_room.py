@@ -21,6 +21,7 @@ from evenkeel.model.spot_rest import SpotRest
 from evenkeel.settings import Mode
 from evenkeel_sandbox.application import Environments
 from evenkeel_sandbox.simulator.event_source import SimulatedSchedule
+from tests.kit.asking import asks
 from tests.kit.autoscaler import Autoscaler
 from tests.kit.manifests import deployment, quota
 from tests.kit.restoring import EVERY, RestoreScene
@@ -189,8 +190,7 @@ def moves_noted(scene: RestoreScene) -> int:
 
 def test_where_a_quota_forbids_the_replacement_that_workload_rests(scene: RestoreScene) -> None:
     scene.manage("full")
-    full = deployment("tight", 4, notes={names.ON_DEMAND: "1"})
-    full["metadata"]["namespace"] = "full"
+    full = deployment("tight", 4, notes={names.ON_DEMAND: "1"}, namespace="full")
     limit = quota(pods="4")
     limit["metadata"]["namespace"] = "full"
     scene.apply(limit, full)
@@ -204,11 +204,10 @@ def test_where_a_quota_forbids_the_replacement_that_workload_rests(scene: Restor
 
 def test_unless_it_can_be_noted_none_is_begun(scene: RestoreScene) -> None:
     on_on_demand(scene, "web")
-
-    def is_note(request: Request) -> bool:
-        return isinstance(request, Create | Patch) and request.reference.name == names.SPOT_REST
-
-    scene.fail(ForbiddenError("no"), is_note)
+    scene.fail(
+        ForbiddenError("no"),
+        lambda r: asks(Create, Patch)(r) and r.reference.name == names.SPOT_REST,
+    )
     Autoscaler(scene)
     scene.run(until=300)
     assert scene.split("web") == {"on-demand": 4}
@@ -247,9 +246,6 @@ def test_a_run_about_one_namespace_begins_none(scene: RestoreScene) -> None:
 
 def test_nor_does_the_run_of_somebody_who_may_not_read_leases(scene: RestoreScene) -> None:
     on_on_demand(scene, "web")
-    scene.fail(
-        ForbiddenError("no"),
-        lambda request: isinstance(request, List) and request.selection == REST,
-    )
+    scene.fail(ForbiddenError("no"), asks(List, selection=REST))
     made = plan(read(scene.cluster, scene.clock, Terms(), Scope()))
     assert [each.reason for each in made.left] == ["NoRoomOnSpot"]
