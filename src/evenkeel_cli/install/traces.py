@@ -17,6 +17,7 @@ EVERY: Final = timedelta(seconds=2)
 NOTES: Final = (
     names.COOLDOWN,
     names.POOL_COOLDOWN,
+    names.EVICTION_COOLDOWN,
     names.RESTORED,
     names.FLOOR_RELAXED,
     names.FULL_POOLS,

@@ -81,7 +81,7 @@ NOTES: dict[str, dict[str, str]] = {
         )
     },
     "a rest that never ends": {
-        names.COOLDOWN: json.dumps({"v": 1, "failures": 10**9, "until": FOREVER})
+        names.EVICTION_COOLDOWN: json.dumps({"v": 1, "failures": 10**9, "until": FOREVER})
     },
 }
 

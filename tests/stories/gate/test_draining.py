@@ -91,7 +91,14 @@ def test_with_no_room_for_a_replacement_the_eviction_passes_when_patience_is_ove
     assert set(told) & {"PatienceOver", "CoolingDown"}
 
 
-def test_evictions_pass_as_soon_as_their_workload_rests(gated: Gated) -> None:
+@pytest.mark.parametrize(
+    ("rests_from", "passes"),
+    [(names.EVICTION_COOLDOWN, True), (names.COOLDOWN, False)],
+    ids=["evictions that found no replacement", "moves to spot that failed"],
+)
+def test_evictions_pass_while_their_workload_rests_from_evictions_alone(
+    gated: Gated, rests_from: str, *, passes: bool
+) -> None:
     gated.given(deployment("web", 2), spare="o1")
     first, second = gated.pods("web")
     drainer = gated.drainer()
@@ -100,12 +107,12 @@ def test_evictions_pass_as_soon_as_their_workload_rests(gated: Gated) -> None:
     until = gated.clock.now() + timedelta(minutes=5)
     rest = msgspec.json.encode(Cooldown(failures=1, until=until)).decode()
     gated.cluster.server.patch(
-        "Deployment", ("default", "web"), {"metadata": {"annotations": {names.COOLDOWN: rest}}}
+        "Deployment", ("default", "web"), {"metadata": {"annotations": {rests_from: rest}}}
     )
     drainer.evict(second.name, "default", again=False)
     gated.settle(0.1)
     assert drainer.pods[first.name].accepted_at is None
-    assert drainer.pods[second.name].accepted_at is not None
+    assert (drainer.pods[second.name].accepted_at is not None) is passes
 
 
 def test_a_pod_that_is_asked_for_once_goes_back_when_nobody_asks_again(gated: Gated) -> None:

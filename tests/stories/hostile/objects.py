@@ -86,6 +86,7 @@ _NOTES: Final[Document] = {
     },
     names.ASKED: {"by": TEXTS, "since": TIMES},
     names.COOLDOWN: {"failures": ANY_NUMBER, "until": TIMES},
+    names.EVICTION_COOLDOWN: {"failures": ANY_NUMBER, "until": TIMES},
     names.POOL_COOLDOWN: {"failures": ANY_NUMBER, "until": TIMES},
     names.RESTORED: {"at": TIMES, "target": _CAPACITIES, "pod": TEXTS, "spot": ANY_NUMBER},
     names.FLOOR_RELAXED: {"until": TIMES},

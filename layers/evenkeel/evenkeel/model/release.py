@@ -5,6 +5,7 @@ from enum import StrEnum
 
 import msgspec
 
+from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.names import is_subdomain
 from evenkeel.model.notice import VERSION
@@ -58,6 +59,17 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     def is_voluntary(self) -> bool:
         """Whether it is rolled back at its deadline, rather than carried through."""
         return self.reason is not ReleaseReason.INTERRUPTION
+
+    @property
+    def cooldown(self) -> str:
+        """The annotation of its workload by which such handovers rest after one that failed.
+
+        Each kind rests after its own failures: that no node of spot took a pod says nothing of
+        whether an eviction finds a replacement.
+        """
+        if self.reason is ReleaseReason.EVICTION:
+            return names.EVICTION_COOLDOWN
+        return names.POOL_COOLDOWN if self.avoid else names.COOLDOWN
 
     def takes(self, pool: Pool | None) -> bool:
         """Whether its replacement may be in this pool; None: on an on-demand node."""

@@ -508,9 +508,16 @@ def test_a_voluntary_handover_that_is_not_complete_by_its_deadline_is_rolled_bac
     assert found.due is None
 
 
-@pytest.mark.parametrize("reason", [REBALANCE, ReleaseReason.RESTORE])
-def test_a_workload_rests_after_a_voluntary_handover_was_rolled_back(
-    reason: ReleaseReason,
+@pytest.mark.parametrize(
+    ("reason", "key"),
+    [
+        (REBALANCE, names.COOLDOWN),
+        (ReleaseReason.RESTORE, names.COOLDOWN),
+        (ReleaseReason.EVICTION, names.EVICTION_COOLDOWN),
+    ],
+)
+def test_a_workload_rests_from_such_handovers_as_the_one_that_was_rolled_back(
+    reason: ReleaseReason, key: str
 ) -> None:
     scene = Scene(HINTED).away("a", "b", reason=reason, deadline=NOW)
     found = scene.plan()
@@ -518,7 +525,8 @@ def test_a_workload_rests_after_a_voluntary_handover_was_rolled_back(
     (cool_down,) = cool_downs
     assert scene.deployment is not None
     rested = patched(scene.deployment, cool_down.write)
-    assert writes.cooldown_of(rested) == Cooldown(failures=1, until=NOW + COOLDOWN_FIRST)
+    assert writes.cooldown_of(rested, key) == Cooldown(failures=1, until=NOW + COOLDOWN_FIRST)
+    assert set(rested.metadata.annotations) == {*scene.deployment.metadata.annotations, key}
     assert cool_down.workload == scene.deployment.reference
 
 

@@ -58,7 +58,9 @@ def moved(replica_set: ReplicaSet, **options: Any) -> Pod:
 
 def rested(until: float) -> Deployment:
     """One that rests until so many seconds from now."""
-    return builders.deployment(annotations=builders.cooldown(1, NOW + seconds(until)))
+    return builders.deployment(
+        annotations=builders.cooldown(1, NOW + seconds(until), names.EVICTION_COOLDOWN)
+    )
 
 
 def asked(  # what matters in a test is said by name

@@ -9,7 +9,6 @@ from evenkeel.decisions.drain.eviction_asked import before_eviction
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.turns import WHY
 from evenkeel.decisions.drain.verdicts import PodPlan
-from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
@@ -62,7 +61,7 @@ def of_released(census: Census) -> Iterator[PodPlan]:
             )
             is_back = found.decision.verb is Verb.ROLL_BACK
             if voluntary and is_back and not no_node_came:
-                given_up.add(names.POOL_COOLDOWN if item.release.avoid else names.COOLDOWN)
+                given_up.add(item.release.cooldown)
             yield found
     for key in sorted(given_up):
         yield from map(PodPlan, verdicts.cool_down(census, key))

@@ -181,12 +181,12 @@ def _by_workload(found: GatedPod) -> Allowed | None:
     if replica_set is None or census.replicas == 0:
         return Allowed(reason=Reason.NOT_WANTED, message="its ReplicaSet wants no pods")
     top = census.owner.deployment or replica_set
-    cooldown = verdicts.cooldown_of(census)
+    cooldown = verdicts.cooldown_of(census, names.EVICTION_COOLDOWN)
     if cooldown is not None and census.now < cooldown.until:
         return Allowed(
             reason=Reason.COOLING_DOWN,
-            message=f"{cooldown.failures} handovers of {top.reference} were rolled back: evictions "
-            f"of its pods pass without a replacement until {in_words(cooldown.until)}",
+            message=f"{cooldown.failures} evictions of pods of {top.reference} found no replacement:"
+            f" those until {in_words(cooldown.until)} pass without one",
             warning=True,
         )
     failure = replica_set.cannot_create
