@@ -35,8 +35,6 @@ NODES: Final = (20, 60, 180)
 PODS_OF_A_NODE: Final = 30
 LARGEST: Final = Mark(most=1.3)
 """What a pod may take with the most nodes, as a multiple of what it takes with the fewest."""
-EVEN: Final = 0.8
-"""The lowest share that is wanted, as a part of the share of all pods that could be replaced."""
 FILLING: Final = 600.0
 QPS, BURST = 20.0, 30
 REQUESTS: Final = 90.0
@@ -99,11 +97,10 @@ def _evenness(lab: Lab) -> Sequence[Figure]:
         scene.close()
     large = [lowest[name] / size for name, size in scenario.replicas.items() if size > 1]
     singles = sum(lowest[name] == 0 for name, size in scenario.replicas.items() if size == 1)
-    even = Mark(least=round(EVEN * made / scenario.pods, 2))
     return [
         Figure("replaced in time", made),
         Figure("pods too late", late, mark=NONE),
-        Figure("lowest ready share", min(large), mark=even),
+        Figure("lowest ready share", min(large)),
         Figure("of the workload in the middle", median(large)),
         Figure("single replicas at zero", singles, mark=NONE),
     ]
