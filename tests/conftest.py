@@ -39,8 +39,11 @@ def control_plane(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
 
 @pytest.fixture(scope="session")
 def control_plane_with_gangs(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
-    """A control plane with Kubernetes' own groups of pods, one per test process that needs it."""
-    options = Options(kube=request.config.getoption("--kube"), gangs=True)
+    """A control plane with Kubernetes' own groups of pods, one per test process that needs it.
+
+    It misses a silent node after 30 s, for those tests that wait for that.
+    """
+    options = Options(kube=request.config.getoption("--kube"), gangs=True, missed_after=30)
     with ControlPlane.launch(options) as started:
         yield started
 

@@ -4,19 +4,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
 from evenkeel.model.names import OUT_OF_SERVICE
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from tests.contract.ground import Ground
 from tests.contract.manifests import pod
+from tests.kit.control_plane import ControlPlane
 
 COLLECTED = 120.0
 """Seconds within which the garbage collector has looked: 40 of quarantine, and its period."""
 MISSED = 120.0
-"""Seconds within which a silent node is tainted: 40 or 50 of grace, and one node each 10 s."""
+"""Seconds within which a silent node is tainted: 30 or 50 of grace, and one node each 10 s."""
 UNREACHABLE = "node.kubernetes.io/unreachable"
 BOTH = {(UNREACHABLE, "NoSchedule"), (UNREACHABLE, "NoExecute")}
 FINALIZER = "example.org/kept"
+
+
+@pytest.fixture
+def control_plane(control_plane_with_gangs: ControlPlane) -> ControlPlane:
+    """One that misses a silent node soon."""
+    return control_plane_with_gangs
 
 
 def lost_node(ground: Ground) -> str:
@@ -57,7 +66,12 @@ def test_a_silent_node_is_tainted_and_its_pods_go_when_they_do_not_tolerate_it_a
     ground: Ground,
 ) -> None:
     silent = lost_node(ground)
-    briefly = {"key": UNREACHABLE, "operator": "Exists", "tolerationSeconds": 5}
+    briefly = {
+        "key": UNREACHABLE,
+        "operator": "Exists",
+        "effect": "NoExecute",
+        "tolerationSeconds": 5,
+    }
     add(ground, "briefly", silent, tolerations=[briefly])
     add(ground, "usual", silent)
     ground.never(lambda: taints(ground, silent), seconds=20)
@@ -91,7 +105,7 @@ def test_a_pod_that_goes_is_collected_when_its_node_is_out_of_service(ground: Gr
         ground.eventually(
             lambda: ground.get(Pod, "kept").metadata.deletion_grace_period_seconds == 0
         )
-        assert reasons(ground) == []
+        assert reasons(ground) == ["DeletionByTaintManager"]
     ground.eventually(lambda: not ground.pods())
 
 

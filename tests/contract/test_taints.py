@@ -7,7 +7,7 @@ import pytest
 
 from evenkeel.model.pod import Pod
 from tests.contract.ground import Ground
-from tests.contract.manifests import SLOW_STOP, pod
+from tests.contract.manifests import QUICK, SLOW_STOP, pod
 
 TAINT = {"key": "example.org/broken", "effect": "NoExecute"}
 OTHER = {"key": "example.org/slow", "effect": "NoExecute"}
@@ -96,10 +96,18 @@ def test_a_pod_that_comes_to_a_tainted_node_goes_too(ground: Ground) -> None:
     ground.eventually(lambda: not ground.pods(), seconds=10)
 
 
+def test_a_pod_that_has_succeeded_goes_too(ground: Ground) -> None:
+    node = ground.add_node("n")
+    ground.apply(pod("p", annotations={**QUICK, "evenkeel.test/complete-after": "100ms"}))
+    ground.eventually(lambda: ground.get(Pod, "p").status.phase == "Succeeded")
+    ground.taint(node, TAINT)
+    ground.eventually(lambda: not ground.pods(), seconds=5)
+
+
 def test_a_new_pod_tolerates_a_silent_node_for_five_minutes_unless_it_says_otherwise(
     ground: Ground,
 ) -> None:
-    own = {"key": "node.kubernetes.io/unreachable", "operator": "Exists", "tolerationSeconds": 7}
+    own = {**ALWAYS, "key": "node.kubernetes.io/unreachable", "tolerationSeconds": 7}
     ground.apply(pod("usual"), pod("own", tolerations=[own]))
 
     def tolerated(name: str) -> dict[str, int]:

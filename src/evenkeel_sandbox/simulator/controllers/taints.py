@@ -5,8 +5,6 @@ from datetime import datetime, timedelta
 from evenkeel_sandbox.simulator.api.objects import (
     Key,
     Obj,
-    is_finished,
-    is_leaving,
     key_of,
     node_of,
     uid_of,
@@ -16,7 +14,10 @@ from evenkeel_sandbox.simulator.placement import is_tolerated
 
 
 class TaintEviction(Controller):
-    """Deletes pods that do not tolerate a NoExecute taint of their node, or not for ever."""
+    """Deletes pods that do not tolerate a NoExecute taint of their node, or not for ever.
+
+    Those that have finished or are leaving, too.
+    """
 
     def observe(self) -> None:
         """Watch nodes' taints and pods that come to tainted nodes; keys are pods."""
@@ -28,7 +29,7 @@ class TaintEviction(Controller):
         """Delete one pod if its time on the tainted node is over."""
         pod = self.store.get("Pod", key)
         node = self.store.get("Node", ("", node_of(pod))) if pod is not None else None
-        if pod is None or node is None or is_leaving(pod) or is_finished(pod):
+        if pod is None or node is None:
             return
         taints = _no_execute(node)
         if not taints:
