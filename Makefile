@@ -102,7 +102,7 @@ docs: venv ## Make the documentation's site in .site, for which a warning is an 
 .PHONY: test-simulated
 test-simulated: venv ## Unit, property and contract tests; they need no cluster
 	$(PYTEST) -n $(WORKERS) $(DECISIONS) $(COVERAGE)
-	$(PYTEST) -n $(WORKERS) -m "not controlplane and not stack and not browser" $(DECISIONS:%=--ignore=%)
+	$(PYTEST) -n $(WORKERS) -m "not controlplane and not stack and not browser and not nightly" $(DECISIONS:%=--ignore=%)
 
 # How many pods, and how many states of each world at most: PODS=3 STATES=100000; 0 states are all.
 PODS ?= 3
@@ -132,6 +132,11 @@ test: ## Everything: check, and test-controlplane on a control plane that is bui
 .PHONY: test-controlplane
 test-controlplane: venv ## Contract and end-to-end tests on a real control plane
 	@$(PYTEST) -n $(CONTROL_PLANES) --dist worksteal -m controlplane
+
+# Minutes for each, and no part of test.
+.PHONY: test-nightly
+test-nightly: venv ## Storms in which something else goes wrong too, on a real control plane
+	@$(PYTEST) -m nightly tests/e2e/nightly
 
 .PHONY: stack
 stack: venv-ministack venv-localstack venv-runtime venv-command build ## Build the stack, and make what its tests run on

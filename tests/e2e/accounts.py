@@ -1,4 +1,4 @@
-"""What a service account of the manifests may do, as a kubeconfig."""
+"""What a service account of the manifests may do, or a member of a group, as a kubeconfig."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,6 +7,7 @@ from pathlib import Path
 import yaml
 
 from evenkeel.model import names
+from tests.kit.certificates import Authority
 from tests.kit.control_plane import ROOT, ControlPlane
 
 SYSTEM = names.SYSTEM_NAMESPACE
@@ -15,11 +16,22 @@ ENFORCE = "pod-security.kubernetes.io/enforce"
 
 def kubeconfig_of(control_plane: ControlPlane, account: str, folder: Path) -> Path:
     """A kubeconfig with a token of a service account of ``evenkeel-system``, and nothing else."""
-    config = yaml.safe_load(control_plane.kubeconfig.read_text())
     token = control_plane.kubectl("create", "token", account, "-n", SYSTEM).strip()
-    (user,) = config["users"]
-    user["user"] = {"token": token}
-    path = folder / f"{account}.yaml"
+    return _kubeconfig(control_plane, {"token": token}, folder / f"{account}.yaml")
+
+
+def kubeconfig_of_member(control_plane: ControlPlane, group: str, folder: Path) -> Path:
+    """A kubeconfig of somebody who is in this group and in none besides."""
+    (pki,) = control_plane.kubeconfig.parent.glob("clusters/*/pki")
+    pair = Authority.read(pki / "ca.crt", pki / "ca.key").issue(f"{group}-function", group=group)
+    certificate, key = pair.write(folder, group)
+    user = {"client-certificate": str(certificate), "client-key": str(key)}
+    return _kubeconfig(control_plane, user, folder / f"{group}.yaml")
+
+
+def _kubeconfig(control_plane: ControlPlane, user: dict[str, str], path: Path) -> Path:
+    config = yaml.safe_load(control_plane.kubeconfig.read_text())
+    config["users"][0]["user"] = user
     path.write_text(yaml.safe_dump(config))
     return path
 

@@ -47,7 +47,6 @@ class Evenkeel:
         clock: Clock,
         *,
         mode: Mode = Mode.ACT,
-        forbids_leases: bool = False,
         lifecycle: LifecycleActions | None = None,
     ) -> None:
         self._wait_for = control_plane.wait_for
@@ -55,7 +54,7 @@ class Evenkeel:
         self._clock = clock
         self._mode = mode
         self._lifecycle = lifecycle
-        self.cluster = TappedCluster(control_plane.cluster, clock, forbids_leases=forbids_leases)
+        self.cluster = TappedCluster(control_plane.cluster, clock)
         self.recorder = InMemoryRecorder()
         self.errors: list[Exception] = []
         self._notices = InProcessQueue(self._clock, "notices")

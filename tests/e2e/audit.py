@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.e2e.test_rights import Right
+from tests.e2e.rights import Right
 from tests.kit.control_plane import ControlPlane, Options
 
 POLICY = {

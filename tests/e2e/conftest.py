@@ -7,7 +7,7 @@ import pytest
 
 from tests.e2e.harness import Site
 from tests.e2e.placement.webhook import Ground, opened
-from tests.e2e.test_rights import GATE_RIGHTS, MANIFESTS
+from tests.e2e.rights import GATE_RIGHTS, MANIFESTS
 from tests.kit.control_plane import ControlPlane
 
 

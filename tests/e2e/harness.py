@@ -35,10 +35,6 @@ class ShiftedClock(SystemClock):
         """Let time pass."""
         self._ahead += duration
 
-    def skip_to(self, time: datetime) -> None:
-        """Let time pass until then; nothing, if that is past."""
-        self._ahead += max(time - self.now(), timedelta())
-
 
 class Site:
     """A test's part of the cluster: a namespace, its nodes, their instances, and a witness."""
@@ -86,7 +82,6 @@ class Site:
     def deploy(
         self,
         *,
-        forbids_leases: bool = False,
         mode: Mode = Mode.ACT,
         lifecycle: LifecycleActions | None = None,
     ) -> Evenkeel:
@@ -96,7 +91,6 @@ class Site:
             self.instances,
             self.clock,
             mode=mode,
-            forbids_leases=forbids_leases,
             lifecycle=lifecycle,
         )
         self._deployed.append(evenkeel)
@@ -108,18 +102,12 @@ class Site:
         """A node's name in the cluster."""
         return f"{self.namespace}-{short}"
 
-    def add_nodes(
-        self, *shorts: str, spot: bool = True, is_reserved: bool = False, **options: Any
-    ) -> None:
-        """Add nodes with running instances, and wait until pods can be placed on them.
-
-        ``is_reserved``: the instances run in reserved capacity.
-        """
+    def add_nodes(self, *shorts: str, spot: bool = True, **options: Any) -> None:
+        """Add nodes with running instances, and wait until pods can be placed on them."""
         for short in shorts:
             self.control_plane.add_node(self.node_name(short), spot=spot, wait=False, **options)
         nodes = [self.control_plane.wait_for_node(self.node_name(short)) for short in shorts]
-        reserved = {node.instance_id for node in nodes} if is_reserved else ()
-        self.instances.adopt(nodes, CLUSTER_NAME, reserved=reserved)
+        self.instances.adopt(nodes, CLUSTER_NAME)
 
     def node(self, short: str) -> Obj:
         """A node, whole."""
@@ -226,11 +214,6 @@ class Site:
             return released if len(released) >= at_least else None
 
         return self.wait_for(f"{at_least} released pods of {name}", enough)
-
-    def released_until(self, name: str) -> datetime:
-        """When the last of the releases of a workload's pods ends."""
-        notes = [pod["metadata"]["annotations"][names.RELEASE] for pod in self.released(name)]
-        return max(datetime.fromisoformat(json.loads(note)["deadline"]) for note in notes)
 
     def is_settled(self, name: str, replicas: int, *shorts: str) -> bool:
         """Whether a workload has so many ready pods, all on these nodes, and no others."""

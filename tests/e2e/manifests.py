@@ -11,10 +11,6 @@ from tests.kit import manifests
 from tests.kit.manifests import Manifest, resource
 
 RECREATE: Manifest = {"type": "Recreate"}
-NO_LOSS: Manifest = {
-    "type": "RollingUpdate",
-    "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0},
-}
 
 
 def selector(name: str) -> Mapping[str, str]:

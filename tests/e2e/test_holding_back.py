@@ -45,19 +45,6 @@ def test_all_writes_stop_within_a_second_when_it_is_paused(site: Site) -> None:
     assert site.witness.lowest("web") == 6
 
 
-def test_nothing_is_marked_when_it_is_paused(site: Site) -> None:
-    site.add_nodes("a")
-    pause(site)
-    evenkeel = site.deploy()
-    evenkeel.notify(site.warning("a"))
-    site.let_pass(2)
-    assert not evenkeel.cluster.changes
-    assert not site.is_marked("a")
-
-    site.control_plane.delete(*PAUSE)
-    site.wait_for("the node to be marked", lambda: site.is_marked("a"))
-
-
 def test_only_events_are_written_when_it_observes(site: Site) -> None:
     site.add_nodes("a")
     site.apply(budget("single", minAvailable=1))

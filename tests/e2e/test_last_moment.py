@@ -88,11 +88,6 @@ def test_nothing_evictable_is_left_when_the_last_moment_has_passed(end: End) -> 
     assert all(p["metadata"]["labels"]["app"] == "agent" for p in end.site.pods_on("a"))
 
 
-def test_a_daemon_stays_when_its_node_dies(end: End) -> None:
-    assert end.site.pods_on("a", **selector("agent"))
-    assert not end.site.witness.departures(**selector("agent"))
-
-
 @pytest.mark.parametrize("workload", ["web", "guarded", "counting", "plain", "alone"])
 def test_a_pod_goes_at_its_last_moment_and_not_before_when_nothing_replaces_it(
     end: End, workload: str
@@ -107,38 +102,3 @@ def test_a_budget_holds_until_the_last_moment_when_it_blocks_a_pod(end: End) -> 
     assert not tried[0].forced
     assert tried[-1].verb is Verb.DELETE
     assert tried[-1].reason == "BudgetRefusedAtLastMoment"
-
-
-@pytest.mark.parametrize(
-    ("workload", "reason"),
-    [("counting", "TerminationByEvenkeel"), ("plain", "EvictionByEvictionAPI")],
-)
-def test_a_job_goes_on_when_its_pod_leaves_with_the_condition_of_a_disruption(
-    end: End, workload: str, reason: str
-) -> None:
-    conditions = end.departure(workload).pod["status"]["conditions"]
-    disruption = next(c for c in conditions if c["type"] == "DisruptionTarget")
-    assert (disruption["status"], disruption["reason"]) == ("True", reason)
-    end.site.wait_for(
-        "the Job to make a new pod", lambda: len(end.site.witness.pods(**selector(workload))) == 1
-    )
-    status = end.site.get("batch/v1", "Job", workload)["status"]
-    assert not [c for c in status.get("conditions", ()) if c["type"].startswith("Fail")]
-
-
-def test_a_warning_tells_of_a_bare_pod_when_it_is_lost(end: End) -> None:
-    def told() -> bool:
-        events = end.site.control_plane.items(
-            "v1",
-            "Event",
-            end.site.namespace,
-            "fieldSelector=involvedObject.kind%3DPod,involvedObject.name%3Dalone,type%3DWarning",
-        )
-        return any(each["reportingComponent"] == "evenkeel" for each in events)
-
-    # Events come at the end of an invocation, and every half minute while it works.
-    end.site.wait_for("the Event", told, seconds=60)
-
-
-def test_the_only_ordinal_goes_at_once_when_its_node_dies(end: End) -> None:
-    assert end.departure("db").at < end.deadline - timedelta(seconds=10)

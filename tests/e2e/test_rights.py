@@ -1,24 +1,13 @@
 """Both functions with the rights of manifests/rbac and no others: enough for all that they do."""
 
-import base64
 import json
 import sys
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.utils import CryptographyDeprecationWarning
-from cryptography.x509.oid import NameOID
 
-from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import RestCluster
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
@@ -28,29 +17,27 @@ from evenkeel.handlers import Handler
 from evenkeel.model import gang, names
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.instance import Instance
-from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Create, Delete, Evict, Get, List, Patch, Request, Selection
-from evenkeel.ports import Arrival, Cluster, OnReply, Reply, Session, TimeLeft
+from evenkeel.model.request import Delete, Get, Patch, Request
+from evenkeel.ports import Cluster
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
-from evenkeel_cli.passing import PassingSession
 from evenkeel_hosting import functions
 from evenkeel_hosting.functions import Ports
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.kubeconfig import from_kubeconfig
 from evenkeel_runtime.poll.event_source import done
 from evenkeel_runtime.poll.in_process import InProcessQueue
+from tests.e2e.accounts import kubeconfig_of_member
 from tests.e2e.application import CLUSTER_NAME
 from tests.e2e.harness import Site
 from tests.e2e.manifests import bare_pod, budget, deployment, job, stateful_set, volume
+from tests.e2e.rights import MANIFESTS, Rights, WatchedCluster, allowed
 from tests.kit.control_plane import ROOT, ControlPlane
 from tests.kit.manifests import Manifest
 
 pytestmark = pytest.mark.controlplane
 
-MANIFESTS = ROOT / "manifests" / "rbac"
-GATE_RIGHTS = ROOT / "manifests" / "gate" / "rights.yaml"
 FUNCTIONS = ("interruption", "handover")
 HINT = rebalance_recommendation.EXPIRY
 """A hint that ends within a minute releases nothing."""
@@ -66,47 +53,9 @@ ROBOT = {
 }
 """An owner that Kubernetes knows nothing of."""
 
-type Right = tuple[str, str]
-"""A verb and a resource: ``patch``, ``apps/deployments``; a subresource follows its resource."""
 
 MANY = 9
 """So many owners of one kind are read by one listing."""
-
-
-@dataclass
-class Rights:
-    """What was asked of a Cluster, as RBAC words it, and what was refused."""
-
-    used: set[Right] = field(default_factory=set)
-    refused: list[str] = field(default_factory=list)
-
-    def ask(self, request: Request) -> None:
-        verb, kind, subresource = _in_rbac(request)
-        self.note(verb, kind, subresource)
-
-    def note(self, verb: str, kind: type[KubernetesObject], subresource: str = "") -> None:
-        resource = "/".join(filter(None, (kind.resource.group, kind.resource.plural, subresource)))
-        self.used.add((verb, resource))
-
-    def hear(self, arrival: Arrival | Reply) -> None:
-        if isinstance(arrival, Reply) and isinstance(arrival.error, ForbiddenError):
-            self.refused.append(f"{arrival.request}: {arrival.error}")
-
-
-def _in_rbac(request: Request) -> tuple[str, type[KubernetesObject], str]:
-    match request:
-        case Get(kind=kind):
-            return "get", kind, ""
-        case List(selection=selection):
-            return "list", selection.kind, ""
-        case Patch(kind=kind, subresource=subresource):
-            return "patch", kind, subresource
-        case Create(object=item):
-            return "create", type(item), ""
-        case Delete(kind=kind):
-            return "delete", kind, ""
-        case Evict():
-            return "create", Pod, "eviction"
 
 
 class Meddler:
@@ -127,55 +76,6 @@ class Meddler:
         another = {"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": uid}
         patch = {"metadata": {"ownerReferences": [another, *owners]}}
         self._control_plane.merge("v1", "Pod", request.name, patch, namespace)
-
-
-type Before = Callable[[Request], None]
-"""What happens just before a session sends a request."""
-
-
-class WatchedCluster:
-    """A Cluster that notes the rights that it needs."""
-
-    def __init__(self, cluster: Cluster, rights: Rights, before: Before = lambda _: None) -> None:
-        self._cluster = cluster
-        self._rights = rights
-        self._before = before
-
-    def perform(self, requests: Sequence[Request]) -> Sequence[Reply]:
-        for request in requests:
-            self._rights.ask(request)
-        replies = self._cluster.perform(requests)
-        for reply in replies:
-            self._rights.hear(reply)
-        return replies
-
-    def session(self) -> Session:
-        return WatchedSession(self._cluster.session(), self._rights, self._before)
-
-
-class WatchedSession(PassingSession):
-    def __init__(self, session: Session, rights: Rights, before: Before) -> None:
-        super().__init__(session)
-        self._rights = rights
-        self._before = before
-
-    def submit(
-        self, request: Request, then: OnReply | None = None, left: TimeLeft | None = None
-    ) -> None:
-        self._rights.ask(request)
-        self._before(request)
-        super().submit(request, then, left)
-
-    def watch(self, selection: Selection[KubernetesObject]) -> None:
-        self._rights.note("list", selection.kind)
-        self._rights.note("watch", selection.kind)
-        super().watch(selection)
-
-    def next(self, timeout: timedelta) -> Sequence[Arrival]:
-        arrivals = super().next(timeout)
-        for arrival in arrivals:
-            self._rights.hear(arrival)
-        return arrivals
 
 
 class Deployed:
@@ -233,50 +133,6 @@ class Deployed:
         queue.delete(done(batch, answer))
 
 
-def kubeconfig_of(control_plane: ControlPlane, group: str, folder: Path) -> Path:
-    """A kubeconfig of somebody who is in this group and in none besides."""
-    config = yaml.safe_load(control_plane.kubeconfig.read_text())
-    (pki,) = control_plane.kubeconfig.parent.glob("clusters/*/pki")
-    with warnings.catch_warnings():
-        # The authority that kwokctl makes has the serial number 0.
-        warnings.simplefilter("ignore", CryptographyDeprecationWarning)
-        authority = x509.load_pem_x509_certificate((pki / "ca.crt").read_bytes())
-    signer = serialization.load_pem_private_key((pki / "ca.key").read_bytes(), password=None)
-    key = ec.generate_private_key(ec.SECP256R1())
-    now = SystemClock().now()
-    subject = [
-        x509.NameAttribute(NameOID.ORGANIZATION_NAME, group),
-        x509.NameAttribute(NameOID.COMMON_NAME, f"{group}-function"),
-    ]
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(x509.Name(subject))
-        .issuer_name(authority.subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(minutes=5))
-        .not_valid_after(now + timedelta(hours=2))
-        .add_extension(x509.ExtendedKeyUsage([x509.OID_CLIENT_AUTH]), critical=False)
-        .sign(signer, hashes.SHA256())  # type: ignore[arg-type]  # whatever key kwokctl made
-    )
-    private = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
-    config["users"][0]["user"] = {
-        "client-certificate-data": _base64(certificate.public_bytes(serialization.Encoding.PEM)),
-        "client-key-data": _base64(private),
-    }
-    path = folder / f"{group}.kubeconfig"
-    path.write_text(yaml.safe_dump(config))
-    return path
-
-
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode()
-
-
 @pytest.fixture(scope="module")
 def control_plane(control_plane_with_gangs: ControlPlane) -> ControlPlane:
     """One that has Kubernetes' own groups of pods: who names one asks for it."""
@@ -298,7 +154,7 @@ def clusters(
 ) -> Iterator[dict[str, RestCluster]]:
     """The cluster as each function sees it."""
     folder = tmp_path_factory.mktemp("kubeconfigs")
-    paths = {n: kubeconfig_of(granted, f"evenkeel-{n}", folder) for n in FUNCTIONS}
+    paths = {n: kubeconfig_of_member(granted, f"evenkeel-{n}", folder) for n in FUNCTIONS}
     opened = {name: from_kubeconfig(kubeconfig=str(path)) for name, path in paths.items()}
     yield opened
     for cluster in opened.values():
@@ -393,24 +249,6 @@ def _in_groups(site: Site, node: str) -> Iterator[Manifest]:
         if label:
             pod["metadata"]["labels"][label] = "train"
         yield pod
-
-
-def allowed(function: str) -> set[Right]:
-    """What the manifests allow a function's group, wherever it is allowed."""
-    return rights_in(MANIFESTS / f"{function}.yaml")
-
-
-def rights_in(manifest: Path) -> set[Right]:
-    """What the roles of a manifest allow."""
-    documents = list(yaml.safe_load_all(manifest.read_text()))
-    return {
-        (verb, "/".join(filter(None, (group, resource))))
-        for document in documents
-        for rule in document.get("rules", ())
-        for group in rule["apiGroups"]
-        for resource in rule["resources"]
-        for verb in rule["verbs"]
-    }
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

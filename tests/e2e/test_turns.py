@@ -10,19 +10,6 @@ from tests.e2e.manifests import deployment, pod_quota, selector
 pytestmark = pytest.mark.controlplane
 
 
-def test_one_of_three_is_missing_at_a_time(site: Site) -> None:
-    site.add_nodes("a")
-    site.apply(pod_quota(3))
-    site.run(deployment("web", 3))
-    site.add_nodes("b")
-    evenkeel = site.deploy()
-
-    evenkeel.notify(site.warning("a"))
-
-    site.wait_for("all to be on b", lambda: site.is_settled("web", 3, "b"))
-    assert site.witness.lowest("web") == 2
-
-
 def test_the_next_is_made_as_soon_as_one_that_stops_slowly_is_gone(site: Site) -> None:
     """Its controller has failed for 12 s by then, and would wait for 10 s more by itself."""
     site.add_nodes("a")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from evenkeel.errors import ClusterError, ForbiddenError, UnavailableError
+from evenkeel.errors import ClusterError, UnavailableError
 from evenkeel.model.cluster_objects import Event, Lease, Namespace
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Create, Get, List, Request, Write
@@ -35,15 +35,11 @@ def kind_of(request: Request) -> type[KubernetesObject] | None:
 
 
 class TappedCluster:
-    """A Cluster that keeps every write in ``written`` and can be cut off.
+    """A Cluster that keeps every write and can be cut off."""
 
-    ``forbids_leases``: everything about Leases is answered with 403, as RBAC would.
-    """
-
-    def __init__(self, cluster: Cluster, clock: Clock, *, forbids_leases: bool = False) -> None:
+    def __init__(self, cluster: Cluster, clock: Clock) -> None:
         self._cluster = cluster
         self._clock = clock
-        self._forbids_leases = forbids_leases
         self._written: list[Written] = []
         self.is_cut = False
 
@@ -74,8 +70,6 @@ class TappedCluster:
         """Keep a request that is a write; the error instead of an answer, if it gets no further."""
         if self.is_cut:
             return UnavailableError("the test cut the wire")
-        if self._forbids_leases and kind_of(request) is Lease:
-            return ForbiddenError("leases are forbidden")
         if not isinstance(request, Get | List):
             self._written.append(Written(self._clock.now(), request))
         return None

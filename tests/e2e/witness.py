@@ -27,29 +27,6 @@ from evenkeel_sandbox.simulator.api.objects import (
 from tests.kit.control_plane import ControlPlane
 
 
-def was_evicted(pod: Obj) -> bool:
-    """Whether a pod was told to go through the eviction API.
-
-    kwok ends pods by name alone, and under load twice: the second time it takes the new pod of
-    that name, which is Pending yet. No kubelet does that, it states the uid.
-    """
-    return any(
-        c["type"] == "DisruptionTarget" and c.get("reason") == "EvictionByEvictionAPI"
-        for c in pod.get("status", {}).get("conditions", ())
-    )
-
-
-def owners_of(pod: Obj) -> Sequence[str]:
-    """The uids of a pod's owners."""
-    return [owner["uid"] for owner in pod["metadata"].get("ownerReferences", ())]
-
-
-def started_at(pod: Obj) -> str:
-    """When a pod's container began to run; a restart would change it."""
-    started: str = pod["status"]["containerStatuses"][0]["state"]["running"]["startedAt"]
-    return started
-
-
 @dataclass(slots=True, kw_only=True)
 class Count(Serving):
     """The ready pods that a workload's own selector matches: how many, and the fewest ever."""
@@ -152,14 +129,19 @@ class Witness:
         return [pod for pod in pods if _matches(pod, labels)]
 
     def catch_up(self) -> None:
-        """Wait until what was seen is what a list shows."""
+        """Wait until all was seen that a list shows now."""
+        listed = self._list()
+        shown = {uid_of(pod): _version(pod) for pod in listed["items"]}
+        version = _version(listed)
 
         def is_level() -> bool:
             if self._error is not None:
                 raise AssertionError("the witness is blind") from self._error
-            listed = {uid_of(p): _version(p) for p in self._list()["items"]}
             with self._lock:
-                return listed == {uid: _version(pod) for uid, pod in self._seen.pods.items()}
+                ever, now = self._seen.ever, self._seen.pods
+                return all(
+                    uid in ever and _version(ever[uid]) >= each for uid, each in shown.items()
+                ) and all(uid in shown or _version(pod) > version for uid, pod in now.items())
 
         self._control_plane.wait_for("the witness to see what is listed", is_level)
 
@@ -206,6 +188,6 @@ def _matches(pod: Obj, labels: Mapping[str, str]) -> bool:
     return labels.items() <= labels_of(pod).items()
 
 
-def _version(pod: Obj) -> str:
-    version: str = pod["metadata"]["resourceVersion"]
-    return version
+def _version(obj: Obj) -> int:
+    """When an object, or a list, was as it is: of two the larger is the later one."""
+    return int(obj["metadata"]["resourceVersion"])

@@ -29,7 +29,7 @@ def evenkeel(
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=LONGEST,
         check=False,
     )
 

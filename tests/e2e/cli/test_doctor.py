@@ -84,16 +84,3 @@ def test_each_broken_link_is_seen_and_all_else_is_fine(ground: Ground) -> None:
     assert broken(found) == {"placement webhook", "eviction gate"} | answers
     assert "went on with a dry-run pod" in found["placement webhook"]["reason"]
     assert found["webhook certificate"]["verdict"] == "not looked at"
-
-
-def test_nothing_is_written(ground: Ground) -> None:
-    before = ground.control_plane.items("v1", "Pod", ground.namespace)
-    leases = ground.control_plane.items("coordination.k8s.io/v1", "Lease", names.SYSTEM_NAMESPACE)
-    evenkeel(ground.control_plane, "doctor")
-    after = ground.control_plane.items("v1", "Pod", ground.namespace)
-    assert [pod["metadata"]["uid"] for pod in after] == [pod["metadata"]["uid"] for pod in before]
-    assert [pod["metadata"]["labels"] for pod in after] == [
-        pod["metadata"]["labels"] for pod in before
-    ]
-    found = ground.control_plane.items("coordination.k8s.io/v1", "Lease", names.SYSTEM_NAMESPACE)
-    assert len(found) == len(leases)

@@ -10,11 +10,10 @@ from evenkeel.adapters.aws.auto_scaling import AutoScaling
 from evenkeel.model import names
 from evenkeel.model.hook import Hook
 from evenkeel.model.notice import NodeNotice, NoticeKind
-from evenkeel.settings import Mode
 from tests.e2e.application import HOOK
 from tests.e2e.cli.commands import evenkeel, started
 from tests.e2e.harness import Site
-from tests.e2e.manifests import bare_pod, budget, deployment, stateful_set
+from tests.e2e.manifests import budget, deployment, stateful_set
 from tests.kit.auto_scaling import REGION, StubAutoScaling
 
 pytestmark = pytest.mark.controlplane
@@ -49,34 +48,6 @@ def test_a_node_is_emptied_without_a_gap_and_keeps_its_cordon(site: Site) -> Non
         assert site.is_settled(name, replicas, "b")
 
 
-def test_what_stays_is_told_with_why_and_the_exit_code_is_1(site: Site) -> None:
-    site.add_nodes("a")
-    site.run(bare_pod("alone"), pods=1)
-
-    done = evenkeel(site.control_plane, "drain", site.node_name("a"), "--apply")
-
-    assert done.returncode == 1
-    assert ["alone", site.node_name("a").partition(".")[0]] in [
-        line.split()[1:3] for line in done.stdout.splitlines()
-    ]
-    assert "no controller will make this pod again" in done.stdout
-    assert "1 pod stayed; the cordon stays, too." in done.stdout
-    assert site.node("a")["spec"]["unschedulable"]
-    assert not site.is_marked("a")
-
-
-def test_without_apply_the_plan_is_told_and_nothing_written(site: Site) -> None:
-    site.add_nodes("a")
-    site.run(deployment("web", 2))
-
-    done = evenkeel(site.control_plane, "drain", site.node_name("a"))
-
-    assert done.returncode == 0
-    assert [site.namespace, "deploy/web"] in [line.split()[:2] for line in done.stdout.splitlines()]
-    assert done.stdout.endswith("add --apply to do it.\n")
-    assert "unschedulable" not in site.node("a")["spec"]
-
-
 def test_the_next_run_goes_on_where_ctrl_c_ended_the_first(site: Site) -> None:
     site.add_nodes("a")
     site.run(deployment("web", 4, start="8s"))
@@ -95,21 +66,6 @@ def test_the_next_run_goes_on_where_ctrl_c_ended_the_first(site: Site) -> None:
     done = evenkeel(site.control_plane, *arguments)
     assert done.returncode == 0, done.stdout + done.stderr
     assert site.witness.lowest("web") == 4
-
-
-def test_what_is_not_replaced_in_time_goes_back(site: Site) -> None:
-    site.add_nodes("a")
-    site.run(deployment("web", 2))
-
-    done = evenkeel(site.control_plane, "drain", site.node_name("a"), "--apply", "--timeout", "1m")
-
-    assert done.returncode == 1
-    assert "2 pods stayed; the cordon stays, too." in done.stdout
-    assert site.witness.lowest("web") == 2
-    assert not site.released("web")
-    assert not site.is_marked("a")
-    assert site.node("a")["spec"]["unschedulable"]
-    assert names.DOOMED not in {t["key"] for t in site.node("a")["spec"].get("taints", ())}
 
 
 def test_what_is_in_an_empty_dir_is_deleted_only_where_that_is_said(site: Site) -> None:
@@ -131,13 +87,6 @@ def test_what_is_in_an_empty_dir_is_deleted_only_where_that_is_said(site: Site) 
     done = evenkeel(site.control_plane, "drain", node, "--apply", "--delete-emptydir-data")
     assert (done.returncode, done.stderr) == (0, "")
     assert site.is_settled("web", 1, "b")
-
-
-def test_a_node_that_is_not_there_is_bad_input(site: Site) -> None:
-    done = evenkeel(site.control_plane, "drain", "nowhere", "--apply")
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: ")
-    assert "has no node nowhere" in done.stderr
 
 
 def test_beside_deployed_functions_it_only_marks_and_they_do_all_the_rest(site: Site) -> None:
@@ -173,18 +122,6 @@ def test_beside_deployed_functions_it_only_marks_and_they_do_all_the_rest(site: 
     assert err.startswith("note: the deployed functions hand over")
     site.wait_for("the group to be told to go on", lambda: "CompleteLifecycleAction" in actions())
     assert site.witness.lowest("web") == 2
-    assert site.is_settled("web", 2, "b")
-
-
-def test_beside_functions_that_only_observe_it_hands_over_itself(site: Site) -> None:
-    site.add_nodes("a")
-    site.run(deployment("web", 2))
-    site.add_nodes("b", spot=False)
-    site.deploy(mode=Mode.OBSERVE).schedule()
-
-    done = evenkeel(site.control_plane, "drain", site.node_name("a"), "--apply")
-
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout
     assert site.is_settled("web", 2, "b")
 
 

@@ -121,24 +121,6 @@ def test_a_buffer_is_there_when_an_autoscaler_says_so(site: Site) -> None:
     assert "a CapacityBuffer of 1 placeholder of 400m cpu" in line(site.control_plane)
 
 
-@pytest.mark.usefixtures("served")
-def test_the_version_is_one_that_the_cluster_serves(site: Site) -> None:
-    site.add_nodes("spot")
-    site.run(deployment("login", 1, cpu="400m"))
-    definition = yaml.safe_load(CRD.read_text())
-    old, new = definition["spec"]["versions"]
-    new["served"] = False
-    site.control_plane.kubectl("apply", "-f", "-", stdin=yaml.safe_dump(definition))
-
-    def only_the_old() -> str:
-        text = evenkeel(site.control_plane, "headroom").stdout
-        return text if f"{API}/{old['name']}" in text else ""
-
-    manifests = site.wait_for("discovery to follow", only_the_old)
-    site.control_plane.kubectl(*STRICT, stdin=manifests)
-    assert "a CapacityBuffer of 1 placeholder" in line(site.control_plane)
-
-
 def say(plane: ControlPlane, **conditions: str) -> None:
     """Play the autoscaler: its words about the buffer."""
     words = [

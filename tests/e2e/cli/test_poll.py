@@ -124,20 +124,6 @@ def test_a_notice_from_sqs_is_acted_on_and_sigterm_ends_it(
     assert (web.subject.name, web.wanted, web.lowest, web.most_beside) == ("web", 1, 1, 1)
 
 
-def test_a_dry_run_says_what_it_would_do_and_does_nothing(
-    site: Site, queues: Aws, tmp_path: Path
-) -> None:
-    instance_id, name = doomed_node(site, queues)
-    with polling(site, queues, tmp_path / "log", "--dry-run") as poll:
-        queues.send([aws.warning(instance_id, SystemClock().now())])
-        site.wait_for("a plan", lambda: " release    pod " in poll.told, seconds=30)
-        assert poll.end() == 0
-    assert "observes the cluster storm" in poll.told
-    assert "unschedulable" not in site.control_plane.get("v1", "Node", name)["spec"]
-    assert not site.witness.departures()
-    assert not site.witness.ever_released()
-
-
 def test_its_account_in_the_cluster_may_do_all_that_it_does_and_it_tells_how_it_is(
     site: Site, queues: Aws, tmp_path: Path
 ) -> None:

@@ -1,12 +1,14 @@
-"""`kubectl drain` on a real API server, through the gate and without it."""
+"""`kubectl drain` on a real API server, through the gate, and one that dies meanwhile."""
 
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 
 import pytest
 
-from tests.e2e.gate.draining import draining
 from tests.e2e.harness import Site
-from tests.e2e.manifests import budget, deployment
+from tests.e2e.manifests import budget, deployment, selector
 from tests.e2e.placement.webhook import Ground
 
 pytestmark = pytest.mark.controlplane
@@ -15,42 +17,57 @@ BARE = [f"bare-{number}" for number in range(5)]
 GUARDED = [f"guarded-{number}" for number in range(5)]
 """Single replicas, and single replicas whose budget allows no disruption."""
 
+OPTIONS = ("--ignore-daemonsets", "--delete-emptydir-data", "--timeout=120s")
 
-def ten_singles(site: Site) -> None:
-    """They run on a; b has room."""
-    site.add_nodes("a", pods=20)
-    site.apply(*(budget(name, minAvailable=1) for name in GUARDED))
-    site.run(*(deployment(name, 1, start="2s") for name in (*BARE, *GUARDED)))
-    site.add_nodes("b", pods=20)
+
+@contextmanager
+def draining(site: Site, short: str) -> Iterator[None]:
+    """A drain of a node, which has ended well at the end."""
+    kubectl = str(site.control_plane.binaries / "kubectl")
+    target = f"--kubeconfig={site.control_plane.kubeconfig}"
+    with subprocess.Popen(
+        [kubectl, target, "drain", site.node_name(short), *OPTIONS],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        try:
+            yield
+            said = process.communicate(timeout=150)[0]
+            assert process.returncode == 0, said
+        finally:
+            process.kill()
 
 
 def test_single_replicas_never_reach_zero(site: Site, gated: Ground) -> None:
     del gated
-    ten_singles(site)
-    with draining(site, "a") as (drain,):
-        drain.end()
-    assert {name: site.witness.lowest(name) for name in (*BARE, *GUARDED)} == dict.fromkeys(
-        (*BARE, *GUARDED), 1
-    )
+    site.add_nodes("a", pods=20)
+    site.apply(*(budget(name, minAvailable=1) for name in GUARDED))
+    site.run(*(deployment(name, 1, start="2s") for name in (*BARE, *GUARDED)))
+    site.add_nodes("b", pods=20)
+    with draining(site, "a"):
+        pass
+    lowest = {name: site.witness.lowest(name) for name in (*BARE, *GUARDED)}
+    assert lowest == dict.fromkeys((*BARE, *GUARDED), 1)
     assert not site.pods_on("a")
 
 
-def test_without_the_gate_they_do_and_those_with_budgets_block_the_drain(site: Site) -> None:
-    ten_singles(site)
-    with draining(site, "a", seconds=5) as (drain,):
-        drain.end(well=False)
-    assert {name: site.witness.lowest(name) for name in BARE} == dict.fromkeys(BARE, 0)
-    assert len(site.pods_on("a")) == len(GUARDED)
-
-
-def test_two_drains_at_once_take_no_pod_too_many(site: Site, gated: Ground) -> None:
-    del gated
-    site.add_nodes("a", "b")
-    site.run(deployment("web", 6, start="2s"))
-    assert 0 < len(site.pods_on("a")) < 6
-    site.add_nodes("c")
-    with draining(site, "a", "b") as drains:
-        for drain in drains:
-            drain.end()
-    site.wait_for("all to run on c", partial(site.is_settled, "web", 6, "c"))
-    assert site.witness.lowest("web") == 6
+def test_another_gate_goes_on_when_one_is_killed_between_release_and_answer(
+    site: Site, ground: Ground
+) -> None:
+    """To that eviction there is no answer, so it passes the webhook, and the budget refuses it."""
+    site.add_nodes("a")
+    site.apply(budget("single", minAvailable=1))
+    site.run(deployment("single", 1, start="3s"))
+    site.add_nodes("b")
+    ground.start(2, command="tests.e2e.gate.dying_gate")
+    ground.gate()
+    first, second = ground.webhooks
+    with draining(site, "a"):
+        site.wait_for_releases("single")
+        site.wait_for(
+            "a gate to die", lambda: {first.process.poll(), second.process.poll()} > {None}
+        )
+    site.wait_for("all to run on b", partial(site.is_settled, "single", 1, "b"))
+    assert site.witness.lowest("single") == 1
+    assert len(site.witness.ever_released(**selector("single"))) == 1

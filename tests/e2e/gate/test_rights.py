@@ -15,18 +15,11 @@ from evenkeel.settings import GateSettings, Mode, PlacementSettings
 from evenkeel_hosting import functions
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.kubeconfig import from_kubeconfig
+from tests.e2e.accounts import kubeconfig_of_member
 from tests.e2e.application import CLUSTER_NAME
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment, selector
-from tests.e2e.test_rights import (
-    GATE_RIGHTS,
-    MANIFESTS,
-    Right,
-    Rights,
-    WatchedCluster,
-    kubeconfig_of,
-    rights_in,
-)
+from tests.e2e.rights import GATE_RIGHTS, MANIFESTS, Right, Rights, WatchedCluster, rights_in
 from tests.kit.control_plane import ControlPlane
 from tests.kit.reviews import Document, of_eviction, post
 
@@ -65,7 +58,7 @@ def cluster(
 ) -> Iterator[RestCluster]:
     """The cluster as a member of the group sees it."""
     del rights, gate_rights
-    path = kubeconfig_of(control_plane, GROUP, tmp_path)
+    path = kubeconfig_of_member(control_plane, GROUP, tmp_path)
     with from_kubeconfig(kubeconfig=str(path)) as opened:
         yield opened
 

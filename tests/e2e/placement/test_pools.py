@@ -2,17 +2,15 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 
 from evenkeel.model import names
-from tests.e2e.harness import ShiftedClock, Site
+from tests.e2e.harness import ShiftedClock
 from tests.e2e.manifests import deployment
-from tests.e2e.placement.test_restore import all_ready, planned, restore
-from tests.e2e.placement.webhook import Ground, opened
+from tests.e2e.placement.restoring import all_ready, planned, restore
+from tests.e2e.placement.webhook import Ground
 from tests.e2e.witness import Witness
-from tests.kit.control_plane import ControlPlane
 
 pytestmark = pytest.mark.controlplane
 
@@ -58,21 +56,3 @@ def test_a_pod_goes_from_a_full_pool_to_another_and_none_is_missed(ground: Groun
     liked = new["spec"]["affinity"]["nodeAffinity"][PREFERRED]
     clauses = [clause for term in liked for clause in term["preference"]["matchExpressions"]]
     assert {"key": names.INSTANCE_TYPE, "operator": "NotIn", "values": [BIG]} in clauses
-
-
-def test_a_pod_whose_node_is_warned_goes_to_no_other_node_of_its_pool(
-    site: Site, control_plane: ControlPlane, tmp_path: Path
-) -> None:
-    """The nodes of its pool are empty, and those of the other are not."""
-    with opened(control_plane, site.namespace, tmp_path) as ground:
-        site.add_nodes("m5-0", labels={names.INSTANCE_TYPE: BIG})
-        ground.serve()
-        site.run(deployment("web", 2, start="200ms"))
-        site.add_nodes("m5-1", "m5-2", labels={names.INSTANCE_TYPE: BIG})
-        site.add_nodes("c5-0", labels={names.INSTANCE_TYPE: SMALL}, zone="eu-central-1b")
-        evenkeel = site.deploy()
-
-        evenkeel.notify(site.warning("m5-0"))
-
-        site.wait_for("both pods in the other pool", lambda: site.is_settled("web", 2, "c5-0"))
-        assert site.witness.lowest("web") == 2

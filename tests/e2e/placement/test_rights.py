@@ -18,11 +18,12 @@ from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import List, Listing
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.kubeconfig import from_kubeconfig
+from tests.e2e.accounts import kubeconfig_of_member
 from tests.e2e.audit import Audit, audited
 from tests.e2e.harness import ShiftedClock
 from tests.e2e.manifests import deployment, job, stateful_set
 from tests.e2e.placement.webhook import Ground, on_demand
-from tests.e2e.test_rights import Right, allowed, kubeconfig_of
+from tests.e2e.rights import Right, allowed
 from tests.kit.control_plane import ControlPlane
 from tests.kit.manifests import Manifest
 
@@ -86,7 +87,7 @@ def audit(logged: tuple[ControlPlane, Audit]) -> Audit:
 def kubeconfig(control_plane: ControlPlane, rights: None, tmp_path: Path) -> Path:
     """That of a member of placement's group alone."""
     del rights
-    return kubeconfig_of(control_plane, "evenkeel-placement", tmp_path)
+    return kubeconfig_of_member(control_plane, "evenkeel-placement", tmp_path)
 
 
 def test_nothing_that_it_does_is_refused_and_each_right_is_used(
@@ -163,7 +164,7 @@ def test_nothing_that_restore_does_is_refused_and_each_right_is_used(
     recorder, bell, clock = InMemoryRecorder(), Bell(), ShiftedClock()
     terms = Terms(relax_after=timedelta(minutes=1))
     clock.skip(timedelta(seconds=70))
-    restricted = kubeconfig_of(ground.control_plane, "evenkeel-restore", folder)
+    restricted = kubeconfig_of_member(ground.control_plane, "evenkeel-restore", folder)
     with from_kubeconfig(kubeconfig=str(restricted)) as cluster:
         scope = Scope(ground.namespace)
         events = ClusterEvents(cluster, clock, recorder, observes=False)

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.poll.in_process import InProcessQueue
 from tests.e2e.harness import ShiftedClock
 from tests.e2e.manifests import deployment, stateful_set
-from tests.e2e.placement.test_restore import all_ready, planned, restore
+from tests.e2e.placement.restoring import all_ready, planned, restore
 from tests.e2e.placement.webhook import Ground, on_demand
 
 pytestmark = pytest.mark.controlplane
@@ -95,67 +94,6 @@ def test_templates_bring_workloads_to_their_floors(ground: Ground) -> None:
     assert {row["reason"] for row in planned(ground).values()} == {"AsWanted"}
 
 
-def test_nothing_waits_for_spot_that_is_gone_and_the_spread_comes_back_with_it(
-    ground: Ground,
-) -> None:
-    ground.add_nodes(spot=2, on_demand=2)
-    apply(ground, deployment("web", 6, start="200ms"), **{names.ON_DEMAND: "2"})
-    apply(ground, stateful_set("db", 5, start="200ms"))
-    runs = Runs(ground)
-    all_ready(ground, 11)
-    runs.until(ground, lambda said: set(said.values()) == {"AsWanted"})
-    assert len(on_demand(all_ready(ground, 11))) == 2 + 3
-
-    for number in range(2):
-        ground.control_plane.delete_node(f"{ground.namespace}-spot-{number}")
-    runs.until(ground, lambda said: set(said.values()) == {"NoSpot"})
-    assert len(on_demand(all_ready(ground, 11, nowhere="-spot-"))) == 11
-
-    ground.add_nodes(spot=2, on_demand=0)
-    assert set(runs().values()) == {"TemplateRests"}
-    runs.clock.skip(timedelta(minutes=10))
-    assert set(runs().values()) == {"SpreadPutBack"}
-    runs.until(ground, lambda said: set(said.values()) == {"AsWanted"})
-    assert len(on_demand(all_ready(ground, 11))) == 2 + 3
-
-
-def test_an_undone_template_is_left_with_a_warning(ground: Ground) -> None:
-    ground.add_nodes(spot=1, on_demand=1)
-    apply(ground, deployment("web", 4, start="200ms"), **{names.ON_DEMAND: "2"})
-    apply(ground, stateful_set("db", 3, start="200ms"))
-    declared = {
-        kind: ground.control_plane.get("apps/v1", kind, name, ground.namespace)
-        for kind, name in (("Deployment", "web"), ("StatefulSet", "db"))
-    }
-    runs = Runs(ground)
-    all_ready(ground, 7)
-    runs.until(ground, lambda said: set(said.values()) == {"AsWanted"})
-
-    template = declared["Deployment"]["spec"]["template"]
-    undo: dict[str, Any] = {"spec": {"template": {"spec": {"affinity": None}}}}
-    assert "affinity" not in template["spec"]
-    ground.control_plane.merge("apps/v1", "Deployment", "web", undo, ground.namespace)
-    whole = declared["StatefulSet"]
-    for key in ("resourceVersion", "uid", "managedFields", "creationTimestamp", "generation"):
-        whole["metadata"].pop(key, None)
-    path = f"apis/apps/v1/namespaces/{ground.namespace}/statefulsets/db"
-    ground.control_plane.request("PUT", path, whole)
-    before = {"web": generation(ground, "Deployment", "web")}
-    before["db"] = generation(ground, "StatefulSet", "db")
-
-    assert runs() == {"web": "TemplateUndone", "db": "TemplateUndone"}
-    assert runs() == {"web": "TemplateUndone", "db": "TemplateUndone"}
-
-    assert generation(ground, "Deployment", "web") == before["web"]
-    assert generation(ground, "StatefulSet", "db") == before["db"]
-    warned = [
-        event["involvedObject"]["name"]
-        for event in ground.control_plane.items("v1", "Event", ground.namespace)
-        if (event["type"], event["reason"]) == ("Warning", "TemplateUndone")
-    ]
-    assert set(warned) == {"web", "db"}
-
-
 def test_the_template_is_its_owners_again_when_the_annotation_goes(ground: Ground) -> None:
     ground.add_nodes(spot=1, on_demand=1)
     own = {"key": "own", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 5}
@@ -177,15 +115,3 @@ def test_the_template_is_its_owners_again_when_the_annotation_goes(ground: Groun
     after = read("apps/v1", "Deployment", "web", ground.namespace)
     assert after["spec"]["template"] == before | {"spec": before["spec"] | {"affinity": {}}}
     assert names.TEMPLATE not in after["metadata"]["annotations"]
-
-
-def test_the_webhook_leaves_pods_that_their_template_places(ground: Ground) -> None:
-    ground.add_nodes(spot=1, on_demand=1)
-    ground.serve()
-    apply(ground, deployment("web", 4, start="200ms"), **{names.ON_DEMAND: "2"})
-    done = restore(ground, "--apply")
-    assert done.returncode == 0, done.stdout
-    pods = all_ready(ground, 4)
-    assert len(on_demand(pods)) == 2
-    assert not any(names.PLACED in pod["metadata"].get("annotations", {}) for pod in pods)
-    assert "ByTemplate" in ground.log()

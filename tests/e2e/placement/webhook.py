@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -37,18 +37,16 @@ def printed(*arguments: str) -> str:
 class Webhook:
     """``evenkeel serve`` at work.
 
-    ``settings`` are variables of its environment. ``command``: the module that is the command.
-    ``options`` are further ones of the command's.
+    ``command``: the module that is the command. ``options`` are further ones of the command's.
     """
 
-    def __init__(  # noqa: PLR0917 - made in one place
+    def __init__(
         self,
         folder: Path,
         authority: Authority,
         token: str,
         kubeconfig: Path,
         host: str,
-        settings: Mapping[str, str],
         command: str,
         options: Sequence[str],
     ) -> None:
@@ -65,8 +63,7 @@ class Webhook:
                 ],
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env=os.environ  # noqa: TID251 - a child's
-                | {"EVENKEEL_WEBHOOK_TOKEN": token, **settings},
+                env=os.environ | {"EVENKEEL_WEBHOOK_TOKEN": token},  # noqa: TID251 - a child's
                 cwd=ROOT,
             )
         self.port = self._port()
@@ -185,7 +182,6 @@ class Ground:
         *,
         kubeconfig: Path | None = None,
         host: str = "127.0.0.1",
-        settings: Mapping[str, str] | None = None,
         command: str = COMMAND,
         options: Sequence[str] = (),
     ) -> int:
@@ -197,7 +193,6 @@ class Ground:
         for _ in range(processes):
             made = Webhook(
                 *(self.folder, self.authority, self.token, kubeconfig, host),
-                settings or {},
                 command,
                 options,
             )

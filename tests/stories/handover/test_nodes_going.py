@@ -7,7 +7,7 @@ import pytest
 from evenkeel.model.notice import NoticeKind
 from evenkeel.model.request import Evict, Patch
 from tests.kit.manifests import bare_pod, budget, deployment, stateful_set
-from tests.kit.scene import Scene
+from tests.kit.scene import CLUSTER, Scene
 
 
 def test_a_node_deleted_early_leaves_nothing_behind(scene: Scene) -> None:
@@ -151,3 +151,29 @@ def test_many_nodes_at_once_leave_no_workload_without_a_pod(scene: Scene) -> Non
     assert scene.lowest("big") == 18
     assert [scene.lowest(name) for name in ones] == [1] * 6
     assert all(pod.spec.node_name.startswith("o") for pod in scene.pods("big"))
+
+
+def call_back(scene: Scene, node: str, *, reserved: bool) -> None:
+    """EC2 says that it takes an on-demand instance's reserved capacity back in two minutes."""
+    instance_id = scene.node(node).instance_id
+    ids = [instance_id] if reserved else []
+    scene.instances.adopt([scene.node(node)], CLUSTER, reserved=ids)
+    end = {"instance-termination-time": scene.at(120).strftime("%Y-%m-%dT%H:%M:%SZ")}
+    kind = "EC2 Capacity Reservation Instance Interruption Warning"
+    scene.send(node, kind, **{"instance-action": "terminate"}, **end)
+
+
+def test_reserved_capacity_that_is_called_back_is_left_before_its_end(scene: Scene) -> None:
+    scene.given(deployment("web", 2), on="o1", spare="o2")
+    call_back(scene, "o1", reserved=True)
+    scene.run(until=30)
+    assert len(scene.pods("web", "o2")) == len(scene.pods("web")) == 2
+    assert scene.lowest("web") == 2
+
+
+def test_an_on_demand_instance_that_is_not_in_it_keeps_its_pods(scene: Scene) -> None:
+    scene.given(deployment("web", 2), on="o1", spare="o2")
+    call_back(scene, "o1", reserved=False)
+    scene.run(until=150)
+    assert len(scene.pods("web", "o1")) == 2
+    assert not scene.written("o1")
