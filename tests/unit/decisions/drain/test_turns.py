@@ -11,7 +11,6 @@ from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.plan import Plan, plan
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.route import Way
-from evenkeel.decisions.drain.turns import KNOWN_AFTER, TRY_AGAIN_AFTER
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Condition
@@ -26,6 +25,7 @@ from tests.kit.builders import LONG_AGO, NOW, patched, seconds
 
 WARNING, HINT = builders.notice(), builders.hint()
 DYING = {"n1": WARNING}
+KNOWN = NOW - seconds(2)
 TRIED = WARNING.deadline + timedelta(seconds=60)
 EVICT_BY = WARNING.deadline - seconds(31)
 QUOTA = 'pods "web" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3'
@@ -41,7 +41,7 @@ class Tight:
         note: Refused | None = None,
         *,
         replicas: int = 3,
-        since: datetime | None = NOW - KNOWN_AFTER,
+        since: datetime | None = KNOWN,
         failure: str = QUOTA,
         max_unavailable: int = 0,
         notes: dict[str, str] | None = None,
@@ -386,8 +386,8 @@ def test_and_again_each_second_a_few_times() -> None:
     for number in range(1, MOST_TRIES + 1):
         tight = Tight(note).doomed("b", "c")
         assert tight.note(now) is None
-        now += TRY_AGAIN_AFTER
-        assert tight.plan(now - TRY_AGAIN_AFTER).due == now
+        now += seconds(1)
+        assert tight.plan(now - seconds(1)).due == now
         found = tight.note(now)
         assert found == msgspec.structs.replace(note, at=now, tries=number)
         note = found

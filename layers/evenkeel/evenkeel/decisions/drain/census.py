@@ -338,7 +338,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def promised(self) -> int:
         """How many pods its releases have to keep available, or had to: the most of all."""
-        return max(self.minimum_available, *(each.release.wanted for each in self.released), 0)
+        return max([self.minimum_available, *(each.release.wanted for each in self.released)])
 
     @cached_property
     def worth_keeping(self) -> int:
