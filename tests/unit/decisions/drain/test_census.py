@@ -233,6 +233,21 @@ def test_without_a_hash_in_its_selector_nothing_is_released_from_a_replica_set()
     assert census.pending_replacements == 0
 
 
+def test_the_last_pod_became_available_min_ready_seconds_after_it_was_ready() -> None:
+    slow = builders.replica_set(min_ready_seconds=10)
+    pods = [owned(f"p{ago}", of=slow, ready_since=NOW - seconds(ago)) for ago in (40, 30, 5)]
+    assert builders.census(slow, owned=pods).last_available_at == NOW - seconds(20)
+    assert builders.census(slow, owned=pods[2:]).last_available_at is None
+
+
+def test_no_pod_of_another_replica_set_becomes_available_where_none_was_read() -> None:
+    deployment = builders.deployment()
+    spec = msgspec.structs.replace(deployment.spec, min_ready_seconds=10)
+    deployment = msgspec.structs.replace(deployment, spec=spec)
+    found = builders.census(REPLICA_SET, deployment=deployment, owned=[owned("a")])
+    assert (found.siblings, found.next_available_at) == (None, None)
+
+
 OLD = NOW - timedelta(minutes=5)
 YOUNG = OLD + seconds(1)
 

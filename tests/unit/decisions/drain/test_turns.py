@@ -121,7 +121,11 @@ class Tight:
         (step,) = steps
         assert step.subject == self.replica_set.reference
         assert step.reason == "QuotaRefuses"
-        return patched(self.replica_set, step.write).refused
+        has_room = self.census(now, DYING).has_room
+        assert ("has room for more of its pods" in step.message) is has_room
+        found: Refused | None = patched(self.replica_set, step.write).refused
+        assert found is not None
+        return found
 
 
 def words(decisions: Sequence[Decision]) -> dict[str, str]:
@@ -159,6 +163,8 @@ def test_a_refusal_of_which_no_time_is_known_is_believed(since: datetime | None)
 def test_pods_that_were_never_released_go_in_turns_too() -> None:
     tight = Tight().doomed("a", "b").elsewhere("c")
     assert tight.note() == msgspec.structs.replace(TURNS, at=NOW)
+    two = Tight(replicas=2).doomed("a", "b")
+    assert two.note() == msgspec.structs.replace(TURNS, at=NOW, pods=2)
 
 
 def test_so_many_are_to_be_there_as_the_quota_allowed() -> None:
@@ -205,8 +211,9 @@ def test_nothing_is_noted_of_another_failure(failure: str, notes: dict[str, str]
 
 
 def test_under_a_hint_nothing_is_noted() -> None:
-    tight = Tight().doomed("a", "b", "c", notice=HINT)
+    tight = Tight(since=NOW - seconds(1)).doomed("a", "b", "c", notice=HINT)
     assert tight.note() is None
+    assert tight.plan().due == HINT.deadline - seconds(60)
     assert words(tight.plan().steps)["a"] == "leave CannotBeReplaced"
 
 
@@ -228,7 +235,8 @@ def test_one_that_is_replaced_goes() -> None:
 
 
 def test_then_the_first_one_goes() -> None:
-    found = Tight(TURNS, failure="").doomed("a", "b", "c").plan()
+    note = msgspec.structs.replace(TURNS, at=NOW)
+    found = Tight(note, failure="").doomed("a", "b", "c").plan()
     assert turns(found) == ["a"]
     assert found.evictions[0].reason == "QuotaRefuses"
     assert words(found.steps) == dict.fromkeys("bc", "wait QuotaRefuses")
@@ -446,7 +454,7 @@ def test_then_they_do_not_begin_again_while_pods_can_be_made() -> None:
 
 def test_a_pod_that_a_dead_node_holds_past_its_grace_period_says_nothing_of_the_quota() -> None:
     """The quota forgets it, and its successor is made beside it."""
-    tight = Tight(TURNS, failure="").doomed("b", "c").elsewhere("x").told("a", ago=31)
+    tight = Tight(TURNS, failure="").doomed("b", "c").elsewhere("x").told("a", ago=30)
     assert tight.note() is None
     assert turns(tight.plan()) == ["b"]
     before = Tight(TURNS, failure="").doomed("b", "c").told("a", ago=29)
