@@ -264,6 +264,7 @@ def test_a_pod_that_likely_has_gone_by_then_takes_less_of_the_time() -> None:
     by = slots[-1].forced.evict_by
     before = [(by - slot.begin).total_seconds() for slot in slots]
     assert before == pytest.approx([1 + 2 * LIKELY_GONE, 1 + LIKELY_GONE, 1])
+    assert forced().share == 1
 
 
 # The rate.

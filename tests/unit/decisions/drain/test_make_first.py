@@ -384,7 +384,9 @@ def test_a_pod_that_landed_shortly_before_its_eviction_waits_for_that(
 
 def test_a_pod_that_was_there_before_the_cordon_need_not_settle() -> None:
     assert candidates(Scene().moving("a", conditions=[landed_at(0)]).plan()) == ["a"]
-    assert candidates(Scene().moving("a").plan()) == ["a"]
+    assert candidates(Scene().moving("a", creation_timestamp=None).plan()) == ["a"]
+    noted = {"n1": builders.notice(cordoned=False)}
+    assert candidates(Scene(noted).moving("a", conditions=[landed_at(5)]).plan()) == ["a"]
 
 
 def test_a_warning_after_a_hint_begins_again() -> None:

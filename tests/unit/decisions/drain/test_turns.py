@@ -258,6 +258,8 @@ def test_none_goes_while_another_leaves(seen: bool) -> None:  # noqa: FBT001
     tight = Tight(TURNS).doomed("b", "c").told("a", seen=seen)
     assert turns(tight.plan()) == []
     assert tight.plan().awaits_pods
+    five = Tight(msgspec.structs.replace(TURNS, pods=5), replicas=5)
+    assert turns(five.doomed("c", "d", "e").told("a", "b", seen=seen).plan()) == []
 
 
 @pytest.mark.parametrize(("node", "expected"), [("n1", True), ("good", False)])
@@ -318,7 +320,8 @@ def test_one_stays_whatever_may_be_unavailable() -> None:
 
 
 def test_no_more_are_wanted_than_replicas() -> None:
-    assert turns(Tight(TURNS, replicas=2).doomed("a", "b").plan()) == ["a"]
+    for pods in ("ab", "abc"):
+        assert turns(Tight(TURNS, replicas=2).doomed(*pods).plan()) == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -329,7 +332,7 @@ def test_no_more_are_wanted_than_replicas() -> None:
         (10, 20, 0, 2),  # The same 30 s, in 109 s
         (10, 0, 20, 2),
         (30, 30, 0, 6),
-        (30, 60, 0, 1),  # No turn would be over by then.
+        (30, 59, 0, 1),  # No turn would be over by then.
     ],
 )
 def test_so_many_go_at_once_that_all_are_replaced_in_time(
@@ -339,6 +342,14 @@ def test_so_many_go_at_once_that_all_are_replaced_in_time(
     tight = Tight(note, replicas=10, min_ready_seconds=min_ready)
     tight.doomed(*"abcdefghij", ready_since=LONG_AGO + seconds(to_ready), grace=grace)
     assert len(turns(tight.plan())) == at_once
+
+
+def test_the_first_one_s_turn_and_the_last_one_s_deadline_count() -> None:
+    later = builders.notice(deadline=WARNING.deadline + seconds(30))
+    note = msgspec.structs.replace(TURNS, pods=10)
+    tight = Tight(note, replicas=10).doomed(*"abcdefghi", ready_since=LONG_AGO)
+    tight.doomed("j", node="n2", notice=later, ready_since=LONG_AGO, grace=10)
+    assert len(turns(tight.plan(dooms=DYING | {"n2": later}))) == 2  # 10 pods of 30 s in 139 s
 
 
 def test_the_shortest_time_to_ready_counts() -> None:

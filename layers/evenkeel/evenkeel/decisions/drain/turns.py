@@ -183,8 +183,9 @@ def _whose_turn(census: Census, note: Refused, movers: Sequence[MovingPod]) -> C
     there = len({*whole, *(pod.uid for pod in census.pods if census.is_available(pod))})
     left = (ordered[-1].evict_by - census.now).total_seconds()
     takes = _took(census, note) or _takes_at_first(census, ordered[0])
-    needed = int(len(whole) * takes / left) if takes < left else 0
-    most = max(1, budgets.max_unavailable(census.owner.deployment), needed)
+    most = max(1, budgets.max_unavailable(census.owner.deployment))
+    if takes < left:
+        most = max(most, int(len(whole) * takes / left))
     room = min(most - max(0, wanted - there), len(ready) - 1)
     return {*broken, *whole[: max(0, room)]}
 
