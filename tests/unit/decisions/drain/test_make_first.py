@@ -318,6 +318,11 @@ def test_a_pod_with_a_replacement_leaves_all_that_is_there() -> None:
     assert [each.is_replaced for each in found.forced] == [True, False, False]
 
 
+def test_as_many_replacements_come_as_pods_start() -> None:
+    scene = Scene(replicas=3).away("a", "b").moving("c").elsewhere("x", "y", **STARTING)
+    assert [each.is_coming for each in scene.plan().forced] == [True, True, False]
+
+
 def test_a_pod_whose_node_dies_later_leaves_less_than_those_whose_nodes_die_first() -> None:
     later = builders.notice(deadline=WARNING.deadline + seconds(5))
     scene = Scene({"n1": WARNING, "n2": later}, replicas=2)
