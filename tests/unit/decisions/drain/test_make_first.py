@@ -319,7 +319,12 @@ def test_a_pod_with_a_replacement_leaves_all_that_is_there() -> None:
 
 
 def test_as_many_replacements_come_as_pods_start() -> None:
-    scene = Scene(replicas=3).away("a", "b").moving("c").elsewhere("x", "y", **STARTING)
+    scene = (
+        Scene(replicas=3)
+        .away("a", "b")
+        .moving("c")
+        .elsewhere("x", "y", creation_timestamp=NOW, **STARTING)
+    )
     assert [each.is_coming for each in scene.plan().forced] == [True, True, False]
 
 
