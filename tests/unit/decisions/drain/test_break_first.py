@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.drain.census import Census, MovingPod
-from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline, node_deadline
+from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.plan import Plan
 from evenkeel.decisions.drain.plan import plan as decide
@@ -29,7 +29,7 @@ from tests.kit.builders import NOW, seconds
 from tests.kit.effort import measured
 
 WARNING, HINT = builders.notice(), builders.hint()
-EVICT_BY = WARNING.deadline - seconds(30) - EVICTION_OVERHEAD
+EVICT_BY = WARNING.deadline - seconds(31)
 TRIED_UNTIL = tried_until(node_deadline(WARNING))
 STATEFUL_SET = builders.stateful_set()
 OF_DB = builders.owner(STATEFUL_SET)

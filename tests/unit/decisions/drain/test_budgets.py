@@ -27,6 +27,8 @@ from tests.kit import builders
         ("150%", 3, 4, 5),
         ("1%", 1, 0, 1),
         ("50%", 0, 0, 0),
+        ("00123456789%", 100, 123456789, 123456789),
+        ("9999999999%", 100, 10**9, 10**9),
     ],
 )
 def test_percentages_are_rounded_towards_the_side_asked_for(

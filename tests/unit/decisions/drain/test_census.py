@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.decisions.drain.census import LONGEST_TO_MAKE, Census
+from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.decisions.drain.plan import plan
 from evenkeel.model import names
@@ -183,7 +183,7 @@ def test_releases_count_until_the_controller_has_made_their_replacements(
         dooms=DOOMS,
     )
     assert census.pending_replacements == expected
-    assert census.due == (NOW + LONGEST_TO_MAKE if expected else None)
+    assert census.due == (NOW + seconds(60) if expected else None)
 
 
 def test_a_pod_that_starts_is_waited_for_as_long_as_it_is_young() -> None:
@@ -202,7 +202,7 @@ def test_a_pod_that_starts_is_waited_for_as_long_as_it_is_young() -> None:
         ({}, {"node": "good"}),
         ({}, {"node": ""}),
         ({}, {"labels": {names.RELEASED_FROM: "another"}}),
-        ({"since": NOW - LONGEST_TO_MAKE}, {}),
+        ({"since": NOW - seconds(60)}, {}),
     ],
     ids=["on a good node", "on no node", "of another template", "long ago"],
 )
@@ -231,6 +231,21 @@ def test_without_a_hash_in_its_selector_nothing_is_released_from_a_replica_set()
     )
     census = builders.census(loose, released=[released("r")], dooms=DOOMS)
     assert census.pending_replacements == 0
+
+
+def test_the_last_pod_became_available_min_ready_seconds_after_it_was_ready() -> None:
+    slow = builders.replica_set(min_ready_seconds=10)
+    pods = [owned(f"p{ago}", of=slow, ready_since=NOW - seconds(ago)) for ago in (40, 30, 5)]
+    assert builders.census(slow, owned=pods).last_available_at == NOW - seconds(20)
+    assert builders.census(slow, owned=pods[2:]).last_available_at is None
+
+
+def test_no_pod_of_another_replica_set_becomes_available_where_none_was_read() -> None:
+    deployment = builders.deployment()
+    spec = msgspec.structs.replace(deployment.spec, min_ready_seconds=10)
+    deployment = msgspec.structs.replace(deployment, spec=spec)
+    found = builders.census(REPLICA_SET, deployment=deployment, owned=[owned("a")])
+    assert (found.siblings, found.next_available_at) == (None, None)
 
 
 OLD = NOW - timedelta(minutes=5)

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.drain.deadlines import (
-    LONGEST_UNNOTICED,
     Deadline,
     node_deadline,
     released_deadline,
@@ -128,4 +127,4 @@ def test_a_released_pod_goes_back_at_its_deadline_when_its_node_lives_after_all(
 
 def test_a_released_pod_goes_back_before_long_when_no_notice_says_how_long_it_may_take() -> None:
     release = builders.release(deadline=NOW + timedelta(days=1))
-    assert released_deadline(release, None) == Deadline(NOW + LONGEST_UNNOTICED, forced=False)
+    assert released_deadline(release, None) == Deadline(NOW + seconds(900), forced=False)

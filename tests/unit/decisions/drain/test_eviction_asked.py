@@ -7,7 +7,6 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.drain.census import Census
-from evenkeel.decisions.drain.eviction_asked import COMES_BACK
 from evenkeel.decisions.drain.plan import plan
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
@@ -67,12 +66,12 @@ def test_a_replaced_pod_is(
 
 
 def test_a_pod_that_goes_back_needs_no_rest_afterwards() -> None:
-    made = plan(replaced(READY_AT + COMES_BACK, kept_empty={"n1": False}))
+    made = plan(replaced(READY_AT + seconds(30), kept_empty={"n1": False}))
     assert [step.verb for step in made.steps] == [Verb.ROLL_BACK]
 
 
 def test_a_pod_that_goes_back_notes_that_it_was_asked_for() -> None:
-    census = replaced(READY_AT + COMES_BACK, kept_empty={"n1": False})
+    census = replaced(READY_AT + seconds(30), kept_empty={"n1": False})
     (step,) = steps(census)
     back = patched(census.released[0].pod, step.write)
     assert back.metadata.annotations == {names.ASKED_BEFORE: in_words(census.now)}
@@ -108,7 +107,7 @@ def test_a_pod_that_is_replaced_as_its_release_ends_is_a_failure_only_where_it_s
 
 
 def test_it_is_looked_at_again_when_the_drainer_has_not_come_back() -> None:
-    assert plan(replaced(READY_AT)).due == READY_AT + COMES_BACK
+    assert plan(replaced(READY_AT)).due == READY_AT + seconds(30)
 
 
 def test_it_is_left_to_the_drainer_from_its_release_on_where_a_replacement_was_there() -> None:

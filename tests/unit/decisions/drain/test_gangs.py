@@ -162,7 +162,7 @@ def test_a_job_is_one_if_it_says_so(said: str, fields: dict[str, int], minimum: 
         status=type(plain.status)(succeeded=succeeded),
     )
     found = gang_of(builders.pod(), Owner(kind="Job", controller=job), NamespaceObjects())
-    assert (found.minimum if found is not None else None) == minimum
+    assert found == (None if minimum is None else Gang(job.reference, minimum))
 
 
 def test_of_no_group_and_no_job_there_is_none() -> None:
@@ -209,6 +209,15 @@ def test_where_too_few_stay_they_go_at_the_earliest_last_moment() -> None:
     assert found.at == DYING["n1"].deadline - seconds(41)
     assert found.notice == DYING["n1"]
     assert found.uids == {each.uid for each in members}
+
+
+def test_of_two_that_go_first_at_the_same_time_the_uid_tells_whose_notice_it_is() -> None:
+    later = DYING["n2"].deadline - DYING["n1"].deadline
+    members = [member("b", "n1", 10), member("a", "n2", 10 + int(later.total_seconds()))]
+    for order in (members, members[::-1]):
+        found = together(TRAIN, order, DYING)
+        assert found is not None
+        assert found.notice == DYING["n2"]
 
 
 def test_a_pod_without_a_node_does_not_stay_and_one_under_a_hint_does() -> None:

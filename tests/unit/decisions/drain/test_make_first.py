@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 
 from evenkeel.decisions.drain import agenda, writes
-from evenkeel.decisions.drain.agenda import LEAD
 from evenkeel.decisions.drain.census import Census, MovingPod
-from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, node_deadline
-from evenkeel.decisions.drain.make_first import SHORTEST_STAY, SHORTEST_VOLUNTARY
+from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.plan import Plan, plan
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.route import Way
@@ -30,7 +28,7 @@ from tests.kit.effort import measured
 
 WARNING, HINT = builders.notice(), builders.hint()
 DYING, HINTED = {"n1": WARNING}, {"n1": HINT}
-EVICT_BY = WARNING.deadline - seconds(30) - EVICTION_OVERHEAD
+EVICT_BY = WARNING.deadline - seconds(31)
 TRIED_UNTIL = tried_until(node_deadline(WARNING))
 SECOND = seconds(1)
 
@@ -320,6 +318,16 @@ def test_a_pod_with_a_replacement_leaves_all_that_is_there() -> None:
     assert [each.is_replaced for each in found.forced] == [True, False, False]
 
 
+def test_as_many_replacements_come_as_pods_start() -> None:
+    scene = (
+        Scene(replicas=3)
+        .away("a", "b")
+        .moving("c")
+        .elsewhere("x", "y", creation_timestamp=NOW, **STARTING)
+    )
+    assert [each.is_coming for each in scene.plan().forced] == [True, True, False]
+
+
 def test_a_pod_whose_node_dies_later_leaves_less_than_those_whose_nodes_die_first() -> None:
     later = builders.notice(deadline=WARNING.deadline + seconds(5))
     scene = Scene({"n1": WARNING, "n2": later}, replicas=2)
@@ -386,8 +394,9 @@ def test_a_pod_that_landed_shortly_before_its_eviction_waits_for_that(
 
 def test_a_pod_that_was_there_before_the_cordon_need_not_settle() -> None:
     assert candidates(Scene().moving("a", conditions=[landed_at(0)]).plan()) == ["a"]
-    assert candidates(Scene().moving("a").plan()) == ["a"]
-    assert SHORTEST_STAY > SECOND  # the API server cuts off less than that
+    assert candidates(Scene().moving("a", creation_timestamp=None).plan()) == ["a"]
+    noted = {"n1": builders.notice(cordoned=False)}
+    assert candidates(Scene(noted).moving("a", conditions=[landed_at(5)]).plan()) == ["a"]
 
 
 def test_a_warning_after_a_hint_begins_again() -> None:
@@ -419,7 +428,7 @@ REFUSAL = "maximum cpu usage per Container is 1"
 
 def test_a_released_pod_is_put_back_shortly_before_its_eviction_when_none_can_be_made() -> None:
     scene = Scene(failure=REFUSAL).away("a")
-    back = EVICT_BY - LEAD
+    back = EVICT_BY - seconds(4)
     found = scene.plan()
 
     assert told(found.steps) == [("a", Verb.WAIT, "ReplacementPending")]
@@ -643,7 +652,7 @@ def test_a_workload_that_rests_is_handed_over_all_the_same_when_its_node_dies() 
 
 @pytest.mark.parametrize(
     ("left", "released"),
-    [(SHORTEST_VOLUNTARY, True), (SHORTEST_VOLUNTARY - SECOND, False), (-SECOND, False)],
+    [(seconds(60), True), (seconds(59), False), (-SECOND, False)],
 )
 def test_no_voluntary_handover_is_begun_shortly_before_its_deadline(
     left: timedelta, *, released: bool
@@ -654,7 +663,7 @@ def test_no_voluntary_handover_is_begun_shortly_before_its_deadline(
 
 
 def test_when_it_gets_too_late_for_a_voluntary_handover_is_due() -> None:
-    assert Scene(HINTED).moving("a").plan().due == HINT.deadline - SHORTEST_VOLUNTARY
+    assert Scene(HINTED).moving("a").plan().due == HINT.deadline - seconds(60)
     late = Scene(HINTED).moving("a").plan(HINT.deadline - SECOND)
     assert late.due == HINT.deadline
     assert Scene(HINTED).moving("a").plan(HINT.deadline).due is None

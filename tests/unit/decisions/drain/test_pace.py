@@ -15,7 +15,7 @@ from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.verdicts import Candidate
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
-from evenkeel.model.notice import NodeNotice
+from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
 from tests.kit import builders
@@ -23,7 +23,11 @@ from tests.kit.builders import NOW, patched, seconds
 
 type Waiting = tuple[Census, Sequence[Candidate]]
 
-DOOMS = {"n1": builders.notice(), "n2": builders.hint()}
+DOOMS = {
+    "n1": builders.notice(),
+    "n2": builders.hint(),
+    "drained": builders.notice(NoticeKind.DRAIN, deadline=NOW + seconds(600)),
+}
 
 
 def waiting(  # a workload whose pods on n1 wait for their release
@@ -319,7 +323,12 @@ def test_zeros_wait_when_only_a_later_candidate_of_a_workload_is_on_a_dying_node
 
 
 @pytest.mark.parametrize(
-    ("node", "reason"), [("n1", ReleaseReason.INTERRUPTION), ("n2", ReleaseReason.REBALANCE)]
+    ("node", "reason"),
+    [
+        ("n1", ReleaseReason.INTERRUPTION),
+        ("n2", ReleaseReason.REBALANCE),
+        ("drained", ReleaseReason.DRAIN),
+    ],
 )
 def test_a_release_says_why_until_when_and_how_many_have_to_stay(
     node: str, reason: ReleaseReason
@@ -331,6 +340,7 @@ def test_a_release_says_why_until_when_and_how_many_have_to_stay(
     pod, replica_set = turn.candidate.pod, turn.replica_set
     assert (decision.verb, decision.reason) == (Verb.RELEASE, "NodeDoomed")
     assert decision.subject == pod.reference
+    assert decision.message.startswith(f"{replica_set.name} makes its replacement")
     assert decision.workload is not None
     assert (decision.workload.kind, decision.workload.name) == ("Deployment", "web")
     assert decision.node == node

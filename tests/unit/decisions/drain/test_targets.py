@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 import msgspec
 
 from evenkeel.decisions.drain.census import Census
-from evenkeel.decisions.drain.make_first import LOOK_AGAIN_AFTER
 from evenkeel.decisions.drain.plan import Plan, plan
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
@@ -96,7 +95,7 @@ def test_it_waits_and_is_looked_at_often() -> None:
     ):
         made = plan(census(others, moving("m")))
         assert steps(made) == [("m", Verb.WAIT, "ReplacementPending")], others
-        assert made.due == NOW + LOOK_AGAIN_AFTER
+        assert made.due == NOW + seconds(5)
 
 
 def test_it_is_looked_at_no_later_than_its_deadline() -> None:

@@ -11,7 +11,6 @@ from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.plan import Plan, plan
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.route import Way
-from evenkeel.decisions.drain.turns import KNOWN_AFTER, TRY_AGAIN_AFTER
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Condition
@@ -26,6 +25,7 @@ from tests.kit.builders import LONG_AGO, NOW, patched, seconds
 
 WARNING, HINT = builders.notice(), builders.hint()
 DYING = {"n1": WARNING}
+KNOWN = NOW - seconds(2)
 TRIED = WARNING.deadline + timedelta(seconds=60)
 EVICT_BY = WARNING.deadline - seconds(31)
 QUOTA = 'pods "web" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3'
@@ -41,7 +41,7 @@ class Tight:
         note: Refused | None = None,
         *,
         replicas: int = 3,
-        since: datetime | None = NOW - KNOWN_AFTER,
+        since: datetime | None = KNOWN,
         failure: str = QUOTA,
         max_unavailable: int = 0,
         notes: dict[str, str] | None = None,
@@ -121,7 +121,11 @@ class Tight:
         (step,) = steps
         assert step.subject == self.replica_set.reference
         assert step.reason == "QuotaRefuses"
-        return patched(self.replica_set, step.write).refused
+        has_room = self.census(now, DYING).has_room
+        assert ("has room for more of its pods" in step.message) is has_room
+        found: Refused | None = patched(self.replica_set, step.write).refused
+        assert found is not None
+        return found
 
 
 def words(decisions: Sequence[Decision]) -> dict[str, str]:
@@ -159,6 +163,8 @@ def test_a_refusal_of_which_no_time_is_known_is_believed(since: datetime | None)
 def test_pods_that_were_never_released_go_in_turns_too() -> None:
     tight = Tight().doomed("a", "b").elsewhere("c")
     assert tight.note() == msgspec.structs.replace(TURNS, at=NOW)
+    two = Tight(replicas=2).doomed("a", "b")
+    assert two.note() == msgspec.structs.replace(TURNS, at=NOW, pods=2)
 
 
 def test_so_many_are_to_be_there_as_the_quota_allowed() -> None:
@@ -205,8 +211,9 @@ def test_nothing_is_noted_of_another_failure(failure: str, notes: dict[str, str]
 
 
 def test_under_a_hint_nothing_is_noted() -> None:
-    tight = Tight().doomed("a", "b", "c", notice=HINT)
+    tight = Tight(since=NOW - seconds(1)).doomed("a", "b", "c", notice=HINT)
     assert tight.note() is None
+    assert tight.plan().due == HINT.deadline - seconds(60)
     assert words(tight.plan().steps)["a"] == "leave CannotBeReplaced"
 
 
@@ -228,7 +235,8 @@ def test_one_that_is_replaced_goes() -> None:
 
 
 def test_then_the_first_one_goes() -> None:
-    found = Tight(TURNS, failure="").doomed("a", "b", "c").plan()
+    note = msgspec.structs.replace(TURNS, at=NOW)
+    found = Tight(note, failure="").doomed("a", "b", "c").plan()
     assert turns(found) == ["a"]
     assert found.evictions[0].reason == "QuotaRefuses"
     assert words(found.steps) == dict.fromkeys("bc", "wait QuotaRefuses")
@@ -250,6 +258,8 @@ def test_none_goes_while_another_leaves(seen: bool) -> None:  # noqa: FBT001
     tight = Tight(TURNS).doomed("b", "c").told("a", seen=seen)
     assert turns(tight.plan()) == []
     assert tight.plan().awaits_pods
+    five = Tight(msgspec.structs.replace(TURNS, pods=5), replicas=5)
+    assert turns(five.doomed("c", "d", "e").told("a", "b", seen=seen).plan()) == []
 
 
 @pytest.mark.parametrize(("node", "expected"), [("n1", True), ("good", False)])
@@ -310,7 +320,8 @@ def test_one_stays_whatever_may_be_unavailable() -> None:
 
 
 def test_no_more_are_wanted_than_replicas() -> None:
-    assert turns(Tight(TURNS, replicas=2).doomed("a", "b").plan()) == ["a"]
+    for pods in ("ab", "abc"):
+        assert turns(Tight(TURNS, replicas=2).doomed(*pods).plan()) == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -321,7 +332,7 @@ def test_no_more_are_wanted_than_replicas() -> None:
         (10, 20, 0, 2),  # The same 30 s, in 109 s
         (10, 0, 20, 2),
         (30, 30, 0, 6),
-        (30, 60, 0, 1),  # No turn would be over by then.
+        (30, 59, 0, 1),  # No turn would be over by then.
     ],
 )
 def test_so_many_go_at_once_that_all_are_replaced_in_time(
@@ -331,6 +342,14 @@ def test_so_many_go_at_once_that_all_are_replaced_in_time(
     tight = Tight(note, replicas=10, min_ready_seconds=min_ready)
     tight.doomed(*"abcdefghij", ready_since=LONG_AGO + seconds(to_ready), grace=grace)
     assert len(turns(tight.plan())) == at_once
+
+
+def test_the_first_one_s_turn_and_the_last_one_s_deadline_count() -> None:
+    later = builders.notice(deadline=WARNING.deadline + seconds(30))
+    note = msgspec.structs.replace(TURNS, pods=10)
+    tight = Tight(note, replicas=10).doomed(*"abcdefghi", ready_since=LONG_AGO)
+    tight.doomed("j", node="n2", notice=later, ready_since=LONG_AGO, grace=10)
+    assert len(turns(tight.plan(dooms=DYING | {"n2": later}))) == 2  # 10 pods of 30 s in 139 s
 
 
 def test_the_shortest_time_to_ready_counts() -> None:
@@ -386,8 +405,8 @@ def test_and_again_each_second_a_few_times() -> None:
     for number in range(1, MOST_TRIES + 1):
         tight = Tight(note).doomed("b", "c")
         assert tight.note(now) is None
-        now += TRY_AGAIN_AFTER
-        assert tight.plan(now - TRY_AGAIN_AFTER).due == now
+        now += seconds(1)
+        assert tight.plan(now - seconds(1)).due == now
         found = tight.note(now)
         assert found == msgspec.structs.replace(note, at=now, tries=number)
         note = found
@@ -446,7 +465,7 @@ def test_then_they_do_not_begin_again_while_pods_can_be_made() -> None:
 
 def test_a_pod_that_a_dead_node_holds_past_its_grace_period_says_nothing_of_the_quota() -> None:
     """The quota forgets it, and its successor is made beside it."""
-    tight = Tight(TURNS, failure="").doomed("b", "c").elsewhere("x").told("a", ago=31)
+    tight = Tight(TURNS, failure="").doomed("b", "c").elsewhere("x").told("a", ago=30)
     assert tight.note() is None
     assert turns(tight.plan()) == ["b"]
     before = Tight(TURNS, failure="").doomed("b", "c").told("a", ago=29)

@@ -86,41 +86,32 @@ def read(decision: Decision | None) -> SpotRest:
 # One move.
 
 
-def test_without_room_on_spot_a_pod_is_released_all_the_same() -> None:
-    found = made(web())
+@pytest.mark.parametrize(
+    ("nodes", "without_room"),
+    [(BARE, True), (fleet(node("o1"), node("s1")), False)],
+    ids=["no room", "room"],
+)
+def test_without_room_on_spot_a_pod_is_released_all_the_same(
+    nodes: Fleet, *, without_room: bool
+) -> None:
+    """That is told to the webhook, and is no promise that could fail of the workload."""
+    found = made(web(nodes=nodes), nodes=nodes)
     (step,) = found.steps
     assert (step.decision.verb, step.decision.reason) == (Verb.RELEASE, "AboveFloor")
-    assert "waits for one" in step.decision.message
+    assert ("waits for one" in step.decision.message) is without_room
     (pod, *_) = pods_of(deployment(3), "o1")
     release = release_on(patched(pod, step.decision.write))
     assert (release.reason, release.target) == (ReleaseReason.RESTORE, SPOT)
-    assert release.without_room
     assert release.deadline == NOW + timedelta(minutes=5)
-
-
-def test_its_lease_says_that_there_was_no_room() -> None:
-    (told,) = made(web()).steps[0].before
+    (told,), (note,) = step.before, step.after
     assert isinstance(told, Create)
     assert isinstance(told.object, Lease)
     move = move_of(told.object)
     assert move is not None
-    assert move.without_room
-
-
-def test_it_promises_nothing_that_could_count_as_a_failure_of_the_workload() -> None:
-    (note,) = made(web()).steps[0].after
-    found = Restored.of(patched(deployment(3), note))
-    assert found is not None
-    assert (found.spot, found.at) == (0, NOW)
-
-
-def test_with_room_it_is_a_move_like_any_other() -> None:
-    there = fleet(node("o1"), node("s1"))
-    (step,) = made(web(nodes=there), nodes=there).steps
-    assert not step.without_room
-    (told,) = step.before
-    assert isinstance(told, Create)
-    assert names.WITHOUT_ROOM not in told.object.metadata.annotations
+    assert step.without_room is release.without_room is move.without_room is without_room
+    noted = Restored.of(patched(deployment(3), note))
+    assert noted is not None
+    assert (noted.spot, noted.at) == (0 if without_room else 1, NOW)
 
 
 # How many.
@@ -322,19 +313,23 @@ def test_it_is_counted_once() -> None:
     assert made(back, rest=rest).rest is None
 
 
-def test_several_that_came_back_together_are_one_failure() -> None:
-    cases = [moving(back=True, name=name, ago=6 * MINUTE) for name in "ab"]
-    assert read(made(*cases).rest).failures == 1
+LONG_AGO = SpotRest(since=NOW - 1500 * MINUTE, until=NOW - 1440 * MINUTE, failures=6)
 
 
-def test_one_that_came_back_counts_more_than_one_that_arrived() -> None:
-    cases = [moving(back=True, name="a", ago=6 * MINUTE), moving(arrived=True, ago=6 * MINUTE)]
-    assert read(made(*cases, nodes=FULL).rest).failures == 1
-
-
-def test_failures_of_a_day_ago_are_forgotten() -> None:
-    before = SpotRest(since=NOW - 1500 * MINUTE, until=NOW - 1440 * MINUTE, failures=6)
-    assert read(made(moving(back=True, ago=6 * MINUTE), rest=before).rest).failures == 1
+@pytest.mark.parametrize(
+    ("beside", "before"),
+    [
+        (moving(back=True, name="b", ago=6 * MINUTE), UNKNOWN),
+        (moving(name="b", arrived=True, ago=6 * MINUTE), UNKNOWN),
+        (web("b"), LONG_AGO),
+    ],
+    ids=["another came back", "another arrived", "failures of a day ago are forgotten"],
+)
+def test_whatever_is_beside_it_one_that_came_back_is_one_failure(
+    beside: Case, before: SpotRest
+) -> None:
+    cases = [moving(back=True, name="a", ago=6 * MINUTE), beside]
+    assert read(made(*cases, nodes=FULL, rest=before).rest).failures == 1
 
 
 def test_what_the_workload_rests_for_is_no_failure_of_spot() -> None:

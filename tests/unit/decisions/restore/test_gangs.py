@@ -36,7 +36,6 @@ from tests.unit.decisions.restore.cases import (
     fleet,
     node,
     outcome,
-    pods_of,
     reason,
     replica_set,
     snapshot,
@@ -159,22 +158,15 @@ def test_a_stateful_set_s_gang_does_not_move() -> None:
     assert reason(case(in_group(stateful_set(2, "none")), "o1", "s1")) == "Gang"
 
 
-@pytest.mark.parametrize("word", ["true", "4h"])
-def test_one_pod_that_may_not_be_handed_over_keeps_all(word: str) -> None:
-    assert reason(_with_a_kept_pod(word)) == "Protected"
-
-
-def test_a_pod_that_was_not_to_be_disrupted_for_a_while_keeps_none_after_it() -> None:
-    assert step(_with_a_kept_pod("30m")).moves == 2
-
-
-def _with_a_kept_pod(word: str) -> Case:
+@pytest.mark.parametrize(("word", "keeps"), [("true", True), ("4h", True), ("30m", False)])
+def test_one_pod_that_may_not_be_handed_over_keeps_all(word: str, *, keeps: bool) -> None:
     web = in_group(deployment(2, "none"))
-    pods = pods_of(web, "o1", "o2")
-    kept = {names.DO_NOT_DISRUPT: word}
-    metadata = msgspec.structs.replace(pods[1].metadata, annotations=kept)
-    pods[1] = msgspec.structs.replace(pods[1], metadata=metadata)
-    return case(web, pods=pods)
+    free = builders.pod("web-0", of=replica_set(web), node="o1")
+    notes = {names.DO_NOT_DISRUPT: word}
+    kept = builders.pod("web-1", of=replica_set(web), node="o2", annotations=notes)
+    made = outcome(case(web, pods=[free, kept]))
+    found = made.decision if isinstance(made, Step) else made
+    assert found.reason == ("Protected" if keeps else "AboveFloor")
 
 
 def test_a_budget_without_room_or_a_replica_set_that_cannot_make_pods_keeps_all() -> None:

@@ -67,15 +67,14 @@ def test_what_a_node_does_not_offer_it_has_not() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"ready": False}, {"unschedulable": True}], ids=["not ready", "cordoned"]
+    ("options", "doomed"),
+    [({"ready": False}, []), ({"unschedulable": True}, []), ({}, ["s1"])],
+    ids=["not ready", "cordoned", "doomed"],
 )
-def test_a_node_that_takes_no_pods_has_no_room(options: dict[str, Any]) -> None:
-    assert not has(node("s1", **options))
-    assert Rooms(fleet(node("s1", **options), node("s2"))).has(request(), SPOT)
-
-
-def test_a_doomed_node_has_none() -> None:
-    assert not Rooms(fleet(node("s1"), doomed=["s1"])).has(request(), SPOT)
+def test_a_node_that_takes_no_pods_has_no_room(options: dict[str, Any], doomed: list[str]) -> None:
+    first = node("s1", **options)
+    assert not Rooms(fleet(first, doomed=doomed)).has(request(), SPOT)
+    assert Rooms(fleet(first, node("s2"), doomed=doomed)).has(request(), SPOT)
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def _whose_turn(census: Census, going: Sequence[MovingPod]) -> Collection[str]:
     broken = [mover.pod.uid for mover in going if not census.is_available(mover.pod)]
     whole = [mover.pod.uid for mover in going if census.is_available(mover.pod)]
     most = 1
-    if going[0].route.way is Way.BY_ORDINAL:
+    if all(mover.route.way is Way.BY_ORDINAL for mover in going):
         if broken:
             return broken[:1]
     else:

@@ -60,12 +60,10 @@ def never_allows(budget: PodDisruptionBudget) -> bool:
     A replacement beside a released pod would open the first two all the same, for the
     released pod counts as healthy, but not as expected. Their owners did not mean that.
     """
-    bounds = budget.spec
-    if bounds.max_unavailable is not None:
-        return scaled(bounds.max_unavailable, 100, round_up=True) == 0
-    if isinstance(bounds.min_available, str):
-        return _percent(bounds.min_available) >= 100
-    return bounds.min_available is None
+    most, least = budget.spec.max_unavailable, budget.spec.min_available
+    if most is not None:
+        return (_percent(most) if isinstance(most, str) else most) == 0
+    return _percent(least) >= 100 if isinstance(least, str) else least is None
 
 
 def hold_now(budgets: Sequence[PodDisruptionBudget]) -> PodDisruptionBudget | None:

@@ -338,7 +338,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def promised(self) -> int:
         """How many pods its releases have to keep available, or had to: the most of all."""
-        return max(self.minimum_available, *(each.release.wanted for each in self.released), 0)
+        return max([self.minimum_available, *(each.release.wanted for each in self.released)])
 
     @cached_property
     def worth_keeping(self) -> int:
@@ -477,6 +477,8 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def spare_in_rollout(self) -> int | None:
         """How many released pods the Deployment can spare in a rollout; None if none goes on.
 
+        Below zero where pods are missing.
+
         Its controller does not count them. It takes a released pod's replacement for an old
         pod that ails, and takes the ReplicaSet's size back by it: the ReplicaSet then has one
         pod too many, which the Deployment still needs.
@@ -487,7 +489,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         siblings = self._available_of(self.siblings, deployment.spec.min_ready_seconds)
         owned = min(self.available_owned, self.replicas)
         there = owned + self.available_released + sum(1 for _ in siblings)
-        return max(0, there - kept_in_rollout(deployment))
+        return there - kept_in_rollout(deployment)
 
     @cached_property
     def may_go(self) -> frozenset[str]:

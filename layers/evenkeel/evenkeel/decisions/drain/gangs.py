@@ -6,6 +6,7 @@ is decided first, from all its members, and every plan goes by it (docs/decision
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from operator import itemgetter
 
 import msgspec
 
@@ -111,7 +112,7 @@ def together(
             dying.append((node_deadline(notice).evict_by(pod), pod.uid, notice))
     if not dying or (gang.minimum is not None and stay >= gang.minimum):
         return None
-    at, _, notice = min(dying, key=lambda each: each[:2])
+    at, _, notice = min(dying, key=itemgetter(0, 1))
     return Together(at, notice, gang, frozenset(uids))
 
 

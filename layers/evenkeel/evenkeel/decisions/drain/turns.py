@@ -61,9 +61,8 @@ def of_note(census: Census, handed: Sequence[MovingPod]) -> Iterator[PodPlan]:
 
 def dues(census: Census, handed: Sequence[MovingPod]) -> Iterator[datetime | None]:
     """When the note is to be written, or ends, though nothing else changes."""
-    known_at = _known_at(census)
-    if known_at is not None and _until(census, handed) is not None:
-        yield known_at
+    if _until(census, handed) is not None:
+        yield _known_at(census)
     if census.noted_turns is not None:
         yield from (pod.ends_at for pod in census.going)
     if (note := census.refused) is not None:
@@ -184,8 +183,9 @@ def _whose_turn(census: Census, note: Refused, movers: Sequence[MovingPod]) -> C
     there = len({*whole, *(pod.uid for pod in census.pods if census.is_available(pod))})
     left = (ordered[-1].evict_by - census.now).total_seconds()
     takes = _took(census, note) or _takes_at_first(census, ordered[0])
-    needed = int(len(whole) * takes / left) if takes < left else 0
-    most = max(1, budgets.max_unavailable(census.owner.deployment), needed)
+    most = max(1, budgets.max_unavailable(census.owner.deployment))
+    if takes < left:
+        most = max(most, int(len(whole) * takes / left))
     room = min(most - max(0, wanted - there), len(ready) - 1)
     return {*broken, *whole[: max(0, room)]}
 
