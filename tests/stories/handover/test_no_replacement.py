@@ -2,7 +2,6 @@
 
 from tests.kit.manifests import apart, deployment, quota
 from tests.kit.scene import Scene
-from tests.stories.handover.conftest import MakeScene
 
 
 def owned(scene: Scene, app: str) -> dict[str, bool]:
@@ -70,18 +69,6 @@ def test_under_a_quota_the_pod_is_back_with_its_owner_just_before_it_goes(scene:
     assert scene.gone_at(pod) == 88.9
     (replacement,) = scene.pods("tight", "o1")
     assert replacement.metadata.creation_timestamp == scene.at(89)
-
-
-def test_one_refused_creation_teaches_to_release_no_more(make_scene: MakeScene) -> None:
-    """The first releases are enough to learn that the quota allows no replacement."""
-    scene = make_scene(window=2)
-    pods = scene.given(deployment("tight", 20), quota(pods="20"), spare="o1")
-
-    scene.interrupt("s1").run(until=60)
-
-    assert sum(scene.story(pod).order()[0] == "release NodeDoomed" for pod in pods) == 2
-    assert sum(scene.story(pod).order()[0] == "wait CannotBeReplaced" for pod in pods) == 18
-    assert len(scene.told("NodeDoomed")) == 2
 
 
 def test_a_hint_is_given_up_as_soon_as_a_quota_forbids_the_replacement(scene: Scene) -> None:

@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from evenkeel.model.notice import NoticeKind
 from evenkeel.model.request import Evict, Patch
 from tests.kit.manifests import bare_pod, budget, deployment, stateful_set
 from tests.kit.scene import Scene
@@ -101,18 +100,6 @@ def test_a_warning_turns_a_recommendation_into_a_deadline(scene: Scene) -> None:
         "118.9 evict LastMoment",
     ]
     assert [type(sent.write) for sent in scene.written(pod)] == [Patch, Evict]
-
-
-def test_a_recommendation_after_the_warning_changes_nothing(scene: Scene) -> None:
-    (pod,) = scene.given(deployment("stuck"))
-
-    scene.interrupt("s1")
-    scene.later(10, lambda: scene.recommend("s1"))
-    scene.run(until=110)
-
-    assert scene.gone_at(pod) == 88.9
-    notice = scene.notice("s1")
-    assert notice.kind is NoticeKind.INTERRUPTION
 
 
 @pytest.mark.parametrize("state", ["stopping", "shutting-down"])
