@@ -6,7 +6,7 @@ import pytest
 
 from evenkeel.model.request import Evict, Patch
 from tests.kit.manifests import bare_pod, budget, deployment, stateful_set
-from tests.kit.scene import Scene
+from tests.kit.scene import BEGUN, Scene
 
 
 def test_a_node_deleted_early_leaves_nothing_behind(scene: Scene) -> None:
@@ -94,11 +94,8 @@ def test_a_warning_turns_a_recommendation_into_a_deadline(scene: Scene) -> None:
     scene.later(30, lambda: scene.interrupt("s1"))
     scene.run(until=140)
 
-    assert scene.story(pod) == [
-        "1.0 release NodeDoomed",
-        "1.0 wait ReplacementPending",
-        "118.9 evict LastMoment",
-    ]
+    assert scene.story(pod).order() == [*BEGUN, "evict LastMoment"]
+    assert scene.gone_at(pod) == 118.9
     assert [type(sent.write) for sent in scene.written(pod)] == [Patch, Evict]
 
 

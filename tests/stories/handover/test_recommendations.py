@@ -14,7 +14,7 @@ from evenkeel.model.workload import Deployment
 from tests.kit.asking import asks
 from tests.kit.manifests import budget, deployment
 from tests.kit.nodes import is_marked
-from tests.kit.scene import Scene
+from tests.kit.scene import BEGUN, Scene
 from tests.stories.handover.conftest import MakeScene
 
 FIVE_MINUTES = {"rebalance_expiry": timedelta(minutes=5)}
@@ -155,11 +155,7 @@ def test_what_was_not_replaced_by_then_goes_back_and_rests(make_scene: MakeScene
     assert after.metadata.labels == before.metadata.labels
     assert after.metadata.annotations == before.metadata.annotations
     assert after.controller is not None
-    assert scene.story(before.name).order() == [
-        "release NodeDoomed",
-        "wait ReplacementPending",
-        "roll-back DeadlinePassed",
-    ]
+    assert scene.story(before.name).order() == [*BEGUN, "roll-back DeadlinePassed"]
     assert scene.story("stuck").order() == ["cool-down HandoverRolledBack"]
     rest = cooldown(scene, "stuck")
     assert rest is not None
