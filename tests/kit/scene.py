@@ -56,6 +56,10 @@ RECOMMENDATION = "EC2 Instance Rebalance Recommendation"
 STATE_CHANGE = "EC2 Instance State-change Notification"
 
 
+BEGUN = ("release NodeDoomed", "wait ReplacementPending")
+"""The order in which the handover of a pod begins."""
+
+
 def tenth(seconds: float) -> float:
     """The tenth of a second in which something happened."""
     return math.floor(seconds * 10) / 10

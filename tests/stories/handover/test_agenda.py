@@ -67,22 +67,6 @@ def test_a_node_that_dies_first_does_not_wait_in_the_queue_of_one_that_dies_late
     assert first == pytest.approx(ALONE + 1 - 20, abs=0.5)
 
 
-def test_pods_of_a_node_that_dies_later_are_told_first_if_they_take_longer_to_end(
-    scene: Scene,
-) -> None:
-    """Those told by 109 s have to be through when those told by 114 s begin, at 104 s."""
-    scene.given(
-        deployment("quick", 10, pod={**on_node("s1"), "grace": 5}),
-        deployment("slow", 10, pod={**on_node("s2"), "grace": 40}),
-        on="s1 s2",
-    )
-    going = {app: [pod.name for pod in scene.pods(app)] for app in ("quick", "slow")}
-    scene.interrupt("s1").run(until=30)
-    scene.interrupt("s2").run(until=116)
-    told = {app: sorted(map(scene.gone_at, pods)) for app, pods in going.items()}
-    assert (told["slow"][0], told["quick"][0]) == pytest.approx((94, 104), abs=0.5)
-
-
 def test_where_nothing_can_be_replaced_that_goes_first_after_which_most_is_left(
     scene: Scene,
 ) -> None:

@@ -108,21 +108,6 @@ def test_where_too_few_stay_those_on_dying_nodes_go_together(
     assert gone(scene, "ps", "worker", node="s2") == on_s2, "those on healthy nodes are left alone"
 
 
-def test_a_group_that_is_not_there_needs_all_its_pods(scene: Scene) -> None:
-    begin(scene, group(1), member("worker"))
-    scene.cluster.server.delete("PodGroup", ("default", "train"))
-    pod = scene.pod("worker", "s1")
-    scene.interrupt("s1").run(until=10)
-    assert scene.story(pod).order() == ["wait Gang"]
-
-
-def test_a_group_whose_pods_are_scheduled_one_by_one_is_no_gang(scene: Scene) -> None:
-    begin(scene, group(None, OWN), member("worker", label=""))
-    pod = scene.pod("worker", "s1")
-    scene.interrupt("s1").run(until=10)
-    assert scene.story(pod).order()[-1] == "evict ReplacementAvailable"
-
-
 def test_a_second_notice_breaks_what_the_first_did_not(scene: Scene) -> None:
     """With one node dying two stay, who are enough; then nobody stays."""
     begin(scene, group(2), member("ps"), member("worker", LONG))
@@ -204,13 +189,6 @@ def test_one_that_is_kept_is_tried_together_with_the_others_for_a_minute(scene: 
     scene.interrupt("s1", spare=True).run(until=300)
     tries = [at for at, each in scene.requests if isinstance(each, Evict) and each.name == "rank-1"]
     assert (round(min(tries)), round(max(tries))) == (109, 179)
-
-
-def test_a_recommendation_leaves_a_gang(scene: Scene) -> None:
-    begin(scene, group(1), member("worker"))
-    pod = scene.pod("worker", "s1")
-    scene.recommend("s1").run(until=30)
-    assert scene.story(pod).order() == ["leave Gang"]
 
 
 def test_of_many_groups_all_pods_are_listed_at_once(scene: Scene) -> None:

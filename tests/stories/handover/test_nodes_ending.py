@@ -124,20 +124,6 @@ def test_a_node_that_was_not_taken_is_given_back(scene: Scene) -> None:
     assert scene.is_quiet
 
 
-def test_a_label_and_a_cordon_that_were_there_before_stay(scene: Scene) -> None:
-    scene.place(on="s1 o1")
-    labels = {names.EXCLUDE_FROM_LOAD_BALANCERS: "true"}
-    before = {"metadata": {"labels": labels}, "spec": {"unschedulable": True}}
-    scene.cluster.server.patch("Node", ("", "s1"), before)
-    scene.begin()
-    scene.interrupt("s1", spare=True).run(until=400)
-    assert scene.story("s1").order()[-1] == "lift InstanceRunning"
-    node = scene.node("s1")
-    assert not is_marked(node)
-    assert is_excluded(node)
-    assert node.spec.unschedulable
-
-
 def test_a_stopped_node_is_complete_and_stays_marked(scene: Scene) -> None:
     scene.given(deployment("web", 2), spare="o1")
 
@@ -248,18 +234,6 @@ def test_a_node_that_lives_keeps_its_pods_and_volumes_when_ec2_does_not_list_its
     assert is_marked(scene.node("s1"))
 
 
-def test_a_node_without_an_instance_waits(scene: Scene) -> None:
-    """Marked by hand, say: EC2 cannot be asked, and nothing is lifted on a guess."""
-    scene.add_node("s1")
-    scene.begin()
-    scene.interrupt("s1", spare=True).run(until=5)
-    scene.cluster.server.patch("Node", ("", "s1"), {"spec": {"providerID": None}})
-    scene.run(until=400)
-
-    assert is_marked(scene.node("s1"))
-    assert scene.story("s1").order()[-1] == "wait DeadlinePassed"
-
-
 def test_a_last_running_is_not_believed_for_long(scene: Scene) -> None:
     """EC2 calls the instance running, then says nothing: it may be gone by now."""
     scene.given(on="s1 o1")
@@ -283,17 +257,6 @@ def test_a_slow_ec2_delays_no_forced_eviction(scene: Scene) -> None:
     told = [scene.gone_at(name) for name in going]
     assert told == pytest.approx([32 + 120 - 31] * 3, abs=0.2)
     assert scene.story("s1").order()[-1] == "complete InstanceOff"
-
-
-def test_an_instance_that_is_asked_about_is_not_given_up_before_the_answer(scene: Scene) -> None:
-    """A hint expires, but not while EC2 may still say that the instance ends."""
-    scene.given(on="s1 o1")
-    scene.recommend("s1").run(until=5)
-    scene.instances.set_state(scene.node("s1").instance_id, "shutting-down")
-    scene.instances.answer_after(timedelta(seconds=5), scene.clock)
-    scene.run(until=1_000)
-
-    assert scene.story("s1").order()[-1] == "wait InstanceEnding"
 
 
 def test_an_api_server_that_is_slow_to_say_which_nodes_remain_holds_no_pod_up(

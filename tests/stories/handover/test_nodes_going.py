@@ -4,10 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from evenkeel.model.notice import NoticeKind
 from evenkeel.model.request import Evict, Patch
 from tests.kit.manifests import bare_pod, budget, deployment, stateful_set
-from tests.kit.scene import CLUSTER, Scene
+from tests.kit.scene import BEGUN, CLUSTER, Scene
 
 
 def test_a_node_deleted_early_leaves_nothing_behind(scene: Scene) -> None:
@@ -95,24 +94,9 @@ def test_a_warning_turns_a_recommendation_into_a_deadline(scene: Scene) -> None:
     scene.later(30, lambda: scene.interrupt("s1"))
     scene.run(until=140)
 
-    assert scene.story(pod) == [
-        "1.0 release NodeDoomed",
-        "1.0 wait ReplacementPending",
-        "118.9 evict LastMoment",
-    ]
+    assert scene.story(pod).order() == [*BEGUN, "evict LastMoment"]
+    assert scene.gone_at(pod) == 118.9
     assert [type(sent.write) for sent in scene.written(pod)] == [Patch, Evict]
-
-
-def test_a_recommendation_after_the_warning_changes_nothing(scene: Scene) -> None:
-    (pod,) = scene.given(deployment("stuck"))
-
-    scene.interrupt("s1")
-    scene.later(10, lambda: scene.recommend("s1"))
-    scene.run(until=110)
-
-    assert scene.gone_at(pod) == 88.9
-    notice = scene.notice("s1")
-    assert notice.kind is NoticeKind.INTERRUPTION
 
 
 @pytest.mark.parametrize("state", ["stopping", "shutting-down"])

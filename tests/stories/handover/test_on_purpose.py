@@ -5,10 +5,9 @@ from functools import partial
 
 import pytest
 
-from evenkeel.decisions.notice import mark
 from evenkeel.decisions.notice.which_notice import decide
 from evenkeel.errors import NotFoundError
-from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.decision import Decision
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import Concern, Notice, NoticeKind
 from evenkeel.model.release import ReleaseReason
@@ -101,23 +100,6 @@ def test_a_warning_counts_before_a_drain_and_the_cordon_stays_all_the_same(
     assert running.node("s1").spec.unschedulable
 
 
-def test_a_recommendation_changes_nothing_about_a_drain(running: Scene) -> None:
-    drain(running, "s1")
-    before = mark.read(running.node("s1"))
-    running.recommend("s1").run(until=20)
-
-    assert mark.read(running.node("s1")) == before
-
-
-def test_a_node_that_dies_is_not_drained_on_purpose(running: Scene) -> None:
-    running.interrupt("s1", spare=True).run(until=5)
-    before = running.node("s1")
-    (decision,) = drain(running, "s1")
-
-    assert (decision.verb, decision.reason) == (Verb.LEAVE, "NodeDoomed")
-    assert running.node("s1") == before
-
-
 @pytest.mark.parametrize("before", [False, True])
 def test_cancelling_a_drain_takes_its_cordon_back_and_no_other(
     running: Scene, *, before: bool
@@ -129,36 +111,6 @@ def test_cancelling_a_drain_takes_its_cordon_back_and_no_other(
 
     assert not is_marked(running.node("s1"))
     assert running.node("s1").spec.unschedulable is before
-
-
-def test_a_drain_again_takes_the_new_time_and_keeps_what_is_known_of_the_cordon(
-    running: Scene,
-) -> None:
-    drain(running, "s1")
-    first = mark.read(running.node("s1"))
-    drain(running, "s1", seconds=600, drain_id="drain-2")
-    second = mark.read(running.node("s1"))
-
-    assert first is not None
-    assert second is not None
-    assert second.deadline >= first.deadline + timedelta(seconds=300)
-    assert (second.cordoned_at, second.cordoned_before) == (first.cordoned_at, False)
-    assert ended(running, "s1", "drain-1") is None
-    assert is_marked(running.node("s1"))
-    assert ended(running, "s1", "drain-2") is not None
-    assert not is_marked(running.node("s1"))
-    assert running.node("s1").spec.unschedulable
-
-
-def test_a_noted_recommendation_becomes_a_drain(scene: Scene) -> None:
-    scene.given(on="s1 s2")
-    scene.recommend("s1", "s2").run(until=10)
-    assert not scene.node("s2").spec.unschedulable
-
-    drain(scene, "s2")
-    assert scene.node("s2").spec.unschedulable
-    notice = scene.notice("s2")
-    assert (notice.kind, notice.keep_cordon) == (NoticeKind.DRAIN, True)
 
 
 def scheduled(scene: Scene, node: str, ahead: timedelta = timedelta(days=9)) -> None:

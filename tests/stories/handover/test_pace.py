@@ -14,7 +14,7 @@ from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Evict, Get, List, Patch, Request
 from evenkeel.model.workload import ReplicaSet
-from tests.kit.manifests import SYSTEM, bare_pod, deployment, resource
+from tests.kit.manifests import SYSTEM, bare_pod, deployment
 from tests.kit.scene import CALM, Scene
 from tests.stories.handover.conftest import MakeScene
 
@@ -91,19 +91,6 @@ def test_those_that_would_reach_zero_go_first_then_rounds(make_scene: MakeScene)
     assert [scene.lowest(app) for app in ("big", "one", "two")] == [8, 1, 2]
 
 
-def test_a_higher_priority_goes_before_a_larger_workload(make_scene: MakeScene) -> None:
-    scene = make_scene(options=SLOW_CONTROLLER, window=1)
-    scene.apply(resource("PriorityClass", "high", value=1000))
-    busy_node(scene, {"big": 6, "vital": 4}, vital={"priorityClassName": "high"})
-
-    scene.interrupt("s1").run(until=40)
-
-    order = order_of_release(scene)
-    assert set(order[:2]) == {"big", "vital"}
-    assert order[2:5] == ["vital"] * 3
-    assert order[5:] == ["big"] * 5
-
-
 def test_a_replacement_that_is_never_made_holds_others_up_for_a_minute(
     make_scene: MakeScene,
 ) -> None:
@@ -116,21 +103,6 @@ def test_a_replacement_that_is_never_made_holds_others_up_for_a_minute(
 
     first, second = (round(at) for at, _ in scene.told("NodeDoomed"))
     assert (first, second) == (1, 61)
-
-
-def test_a_dying_node_s_pods_go_before_a_hint_s(make_scene: MakeScene) -> None:
-    scene = make_scene(options=SLOW_CONTROLLER, window=1)
-    scene.place(deployment("calm", 5), room={"s1": "2"})
-    scene.cluster.server.patch("Node", ("", "s1"), {"spec": {"unschedulable": True}})
-    scene.place(deployment("dying", 5), on="s2", room={"s2": "2"})
-    scene.cluster.server.patch("Node", ("", "s1"), {"spec": {"unschedulable": None}})
-    scene.add_node("o1", spot=False, room="40")
-    scene.begin()
-
-    scene.recommend("s1")
-    scene.interrupt("s2").run(until=40)
-
-    assert order_of_release(scene) == ["dying"] * 5 + ["calm"] * 5
 
 
 def test_an_api_server_with_much_to_do_is_not_read_to_death(scene: Scene) -> None:

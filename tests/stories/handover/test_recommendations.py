@@ -6,16 +6,15 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.drain import writes
-from evenkeel.errors import ConflictError, ForbiddenError, InstancesError, UnavailableError
-from evenkeel.model import names
+from evenkeel.errors import ForbiddenError, UnavailableError
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.release import Cooldown
 from evenkeel.model.request import List, Patch, Request
-from evenkeel.model.workload import Deployment, ReplicaSet
+from evenkeel.model.workload import Deployment
 from tests.kit.asking import asks
-from tests.kit.manifests import budget, deployment, replica_set
+from tests.kit.manifests import budget, deployment
 from tests.kit.nodes import is_marked
-from tests.kit.scene import Scene
+from tests.kit.scene import BEGUN, Scene
 from tests.stories.handover.conftest import MakeScene
 
 FIVE_MINUTES = {"rebalance_expiry": timedelta(minutes=5)}
@@ -144,19 +143,6 @@ def test_the_cordon_expires_with_the_hint_and_only_ours_is_lifted(make_scene: Ma
     assert scene.is_quiet
 
 
-def test_a_hint_on_a_node_that_ends_is_not_lifted(make_scene: MakeScene) -> None:
-    """EC2 says stopping, though no warning ever came."""
-    scene = make_scene(**FIVE_MINUTES)
-    scene.given(deployment("stuck"))
-    instance_id = scene.node("s1").instance_id
-    scene.later(295, lambda: scene.instances.set_state(instance_id, "stopping"))
-
-    scene.recommend("s1").run(until=420)
-
-    assert scene.story("s1").order()[-1] == "wait InstanceEnding"
-    assert cordoned(scene) == {"s1"}
-
-
 def test_what_was_not_replaced_by_then_goes_back_and_rests(make_scene: MakeScene) -> None:
     scene = make_scene(**FIVE_MINUTES)
     scene.given(deployment("stuck"))
@@ -169,11 +155,7 @@ def test_what_was_not_replaced_by_then_goes_back_and_rests(make_scene: MakeScene
     assert after.metadata.labels == before.metadata.labels
     assert after.metadata.annotations == before.metadata.annotations
     assert after.controller is not None
-    assert scene.story(before.name).order() == [
-        "release NodeDoomed",
-        "wait ReplacementPending",
-        "roll-back DeadlinePassed",
-    ]
+    assert scene.story(before.name).order() == [*BEGUN, "roll-back DeadlinePassed"]
     assert scene.story("stuck").order() == ["cool-down HandoverRolledBack"]
     rest = cooldown(scene, "stuck")
     assert rest is not None
@@ -182,28 +164,6 @@ def test_what_was_not_replaced_by_then_goes_back_and_rests(make_scene: MakeScene
         timedelta(minutes=5), abs=timedelta(seconds=0.1)
     )
     assert scene.is_quiet
-
-
-def test_a_second_failure_doubles_the_rest(make_scene: MakeScene) -> None:
-    scene = make_scene(**FIVE_MINUTES)
-    (pod,) = scene.given(deployment("stuck"))
-
-    scene.recommend("s1")
-    scene.later(400, lambda: scene.recommend("s1"))
-    scene.run(until=1000)
-
-    assert scene.story(pod).order()[3:] == [
-        "leave CoolingDown",
-        "release NodeDoomed",
-        "wait ReplacementPending",
-        "roll-back DeadlinePassed",
-    ]
-    rest = cooldown(scene, "stuck")
-    assert rest is not None
-    assert rest.failures == 2
-    assert rest.until - scene.at(700) == pytest.approx(
-        timedelta(minutes=10), abs=timedelta(seconds=0.1)
-    )
 
 
 def test_a_rest_is_no_rest_from_a_warning(make_scene: MakeScene) -> None:
@@ -248,37 +208,6 @@ def test_a_cooldown_that_can_never_be_written_keeps_no_pod_from_going_back(
     assert cooldown(scene, "stuck") is None
 
 
-def test_too_little_time_before_the_expiry_is_not_begun_with(make_scene: MakeScene) -> None:
-    """Its share came free with less than a minute to go."""
-    scene = make_scene(rebalance_expiry=timedelta(seconds=90))
-    scene.given(deployment("web", 2), on="s1 s2", spare="o1")
-    second = scene.pods("web", "s2")[0].name
-
-    scene.recommend("s1")
-    scene.later(45, lambda: scene.recommend("s2"))
-    scene.run(until=200)
-
-    assert "90.0 cordon RebalanceRecommendation" in scene.story("s2")
-    assert scene.story(second) == ["90.0 leave TooLateForHandover"]
-    assert scene.pods("web", "s2")[0].name == second
-
-
-def test_a_replaced_pod_that_its_budget_keeps_goes_back_at_the_expiry(
-    make_scene: MakeScene,
-) -> None:
-    """Its budget was changed on the way; no pod may stay released for ever."""
-    scene = make_scene(**FIVE_MINUTES)
-    slow = {"annotations": {"evenkeel.test/ready-after": "20s"}}
-    scene.given(deployment("one", pod=slow), budget("one", minAvailable=1), spare="o1", settle=30)
-    scene.later(10, lambda: scene.apply(budget("one", minAvailable=3)))
-
-    scene.recommend("s1").run(until=400)
-
-    assert not any(pod.released for pod in scene.pods("one"))
-    assert len(scene.pods("one")) == 1
-    assert scene.lowest("one") == 1
-
-
 def test_spot_nodes_that_cannot_be_counted_are_not_asked_for_in_a_hurry(scene: Scene) -> None:
     scene.given(deployment("stuck"), on="s1 s2")
 
@@ -300,17 +229,6 @@ def test_spot_nodes_are_counted_once_a_minute_at_most(make_scene: MakeScene) -> 
     assert 1 <= len(asked) <= 2 * (290 // 60 + 1)  # two environments of the function
 
 
-def test_a_hint_expires_though_ec2_does_not_answer(make_scene: MakeScene) -> None:
-    scene = make_scene(**FIVE_MINUTES)
-    scene.given()
-    scene.later(100, lambda: scene.instances.fail(InstancesError("throttled")))
-
-    scene.recommend("s1").run(until=400)
-
-    assert scene.story("s1")[-1] == "300.0 lift HintExpired"
-    assert names.DOOMED not in scene.node("s1").metadata.labels
-
-
 def test_a_hold_ends_with_its_budget_s_trouble_while_other_work_goes_on(scene: Scene) -> None:
     """A pod without a place keeps the invocation busy; the budget is read again every second."""
     scene.place(deployment("stuck", pod={"cpu": "3"}))
@@ -329,29 +247,6 @@ def test_a_hold_ends_with_its_budget_s_trouble_while_other_work_goes_on(scene: S
         assert what == "release NodeDoomed"
         assert 6.5 < float(at) < 8
     assert scene.lowest("ill") == 2
-
-
-def test_a_replica_set_without_a_deployment_rests_itself(make_scene: MakeScene) -> None:
-    """Somebody made it by hand, with a template hash of their own."""
-    scene = make_scene(**FIVE_MINUTES)
-    hashed = replica_set("solo")
-    for labels in (
-        hashed["spec"]["selector"]["matchLabels"],
-        hashed["spec"]["template"]["metadata"]["labels"],
-    ):
-        labels[names.TEMPLATE_HASH] = "abc"
-    hashed["metadata"]["labels"] = {names.TEMPLATE_HASH: "abc"}
-    scene.given(hashed)
-    conflict = ConflictError("changed")
-    scene.fail(conflict, asks(Patch, of=ReplicaSet), times=1)
-
-    scene.recommend("s1").run(until=400)
-
-    (found,) = (msgspec.convert(obj, ReplicaSet) for obj in scene.cluster.objects("ReplicaSet"))
-    rest = writes.cooldown_of(found)
-    assert rest is not None
-    assert rest.failures == 1
-    assert scene.pods("solo")[0].controller is not None
 
 
 def test_an_answer_that_is_not_needed_any_more_keeps_no_invocation_at_work(scene: Scene) -> None:

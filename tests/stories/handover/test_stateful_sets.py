@@ -4,7 +4,7 @@ from evenkeel.errors import UnavailableError
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Request
 from evenkeel.model.workload import StatefulSet
-from tests.kit.manifests import Manifest, budget, stateful_set
+from tests.kit.manifests import Manifest, stateful_set
 from tests.kit.scene import Scene
 
 
@@ -76,43 +76,6 @@ def test_one_that_is_missing_elsewhere_is_waited_for(scene: Scene) -> None:
     scene.interrupt(nodes[2]).run(until=30)
 
     assert scene.story("db-2") == ["1.0 wait StatefulSet", "3.0 evict StatefulSet"]
-
-
-def test_one_that_serves_nobody_goes_first(scene: Scene) -> None:
-    scene.given(stateful_set("db", 2), spare="o1")
-    broken = {
-        "type": "Ready",
-        "status": "False",
-        "lastTransitionTime": scene.at(-1).strftime("%Y-%m-%dT%H:%M:%SZ"),
-    }
-    scene.cluster.server.set_condition(("default", "db-0"), broken)
-
-    scene.interrupt("s1").run(until=30)
-
-    assert scene.story("db-0").order() == ["evict StatefulSet"]
-    assert scene.story("db-1")[-1] == "4.0 evict StatefulSet"
-
-
-def test_a_warning_s_ordinal_goes_before_a_hint_s(scene: Scene) -> None:
-    nodes = spread(scene, 2)
-
-    scene.recommend(nodes[1])
-    scene.interrupt(nodes[0]).run(until=30)
-
-    assert scene.story("db-0").order() == ["evict StatefulSet"]
-    assert scene.story("db-1")[-1] == "4.0 evict StatefulSet"
-
-
-def test_a_budget_in_trouble_holds_the_hint_s_ordinal_and_not_the_warning_s(
-    scene: Scene,
-) -> None:
-    nodes = spread(scene, 2, budget("db", minAvailable=3))
-
-    scene.recommend(nodes[1])
-    scene.interrupt(nodes[0]).run(until=110)
-
-    assert scene.story("db-0")[-1] == "88.9 delete BudgetRefusedAtLastMoment"
-    assert scene.written("db-1") == []
 
 
 def test_a_read_that_fails_is_made_again(scene: Scene) -> None:

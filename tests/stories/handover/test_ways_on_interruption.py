@@ -75,17 +75,6 @@ def test_several_that_may_not_run_twice_go_one_after_the_other(
     assert len(scene.pods("app", "o1")) == 3
 
 
-def test_as_many_go_at_a_time_as_a_rolling_update_may_take(scene: Scene) -> None:
-    bounds: Manifest = {"strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 3}}}
-    pods = scene.given(deployment("app", 8, **bounds), spare="o1")
-    scene.interrupt("s1").run(until=30)
-
-    gone = sorted(scene.gone_at(pod) for pod in pods)
-    assert gone[2] == 1.0
-    assert gone[3] >= 3
-    assert scene.lowest("app") == 5
-
-
 @pytest.mark.parametrize("way", [RECREATE, {"pod": volume("disk")}], ids=["Recreate", "volume"])
 def test_all_go_at_once_where_a_ration_would_gain_nothing(scene: Scene, way: Manifest) -> None:
     pods = scene.given(claim("disk"), deployment("app", 3, **way), spare="o1")

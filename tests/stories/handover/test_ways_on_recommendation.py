@@ -143,16 +143,6 @@ def test_no_pod_moves_under_a_budget_that_leaves_no_room(
     assert all(scene.written(pod) == [] for pod in pods)
 
 
-def test_no_pod_moves_under_two_budgets_whose_eviction_could_never_succeed(scene: Scene) -> None:
-    first, second = (budget(name, "app", minAvailable=1) for name in ("first", "second"))
-    pods = scene.given(deployment("app", 3), first, second, spare="o1")
-    scene.recommend("s1").run(until=1000)
-
-    for pod in pods:
-        assert scene.story(pod).order() == ["leave BudgetHolds", "leave TooLateForHandover"]
-    assert len(scene.told("BudgetHolds")) == len(pods)
-
-
 def test_a_workload_in_trouble_moves_once_it_is_well_again(scene: Scene) -> None:
     slow = {"annotations": {"evenkeel.test/ready-after": "60s"}}
     pods = scene.given(

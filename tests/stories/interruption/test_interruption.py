@@ -115,13 +115,6 @@ def test_several_notices_for_one_node_in_a_batch_are_one_write(scene: Scene) -> 
     assert sorted(scene.reasons()) == ["AlreadyMarked", "AlreadyMarked", "SpotInterruption"]
 
 
-def test_a_warning_goes_before_a_recommendation_that_expires_sooner(scene: Scene) -> None:
-    old = recommendation(1, at=NOW - timedelta(minutes=14, seconds=30))
-    assert scene.deliver(old, warning(1)) == []
-    assert len(scene.writes()) == 1
-    assert scene.reasons() == ["SpotInterruption", "AlreadyMarked"]
-
-
 def test_a_duplicate_writes_nothing_and_still_wakes_the_handover(scene: Scene) -> None:
     scene.deliver(warning(1))
     scene.wake_up()
@@ -136,13 +129,6 @@ def test_an_odd_action_is_noted(scene: Scene) -> None:
     ((message, details),) = scene.recorder.notes
     assert "'teleport'" in message
     assert details["instance_id"] == instance_id(1)
-    assert scene.node("n1").spec.unschedulable
-
-
-def test_a_late_warning_for_a_node_that_is_still_there_acts_at_once(scene: Scene) -> None:
-    scene.instances.set_state(instance_id(1), "shutting-down")
-    scene.clock.advance(timedelta(seconds=200))
-    assert scene.deliver(warning(1)) == []
     assert scene.node("n1").spec.unschedulable
 
 

@@ -41,7 +41,7 @@ from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.kit.api_server import ScriptedServer, answer, refusal, serving
 from tests.kit.builders import NOW, seconds
-from tests.kit.manifests import deployment
+from tests.kit.manifests import deployment, resource
 from tests.unit.cli import storms
 from tests.unit.cli.doctor.scripted import VERSION, Api, kubeconfig
 from tests.unit.cli.install.keeping import Account, Kept, a_site
@@ -269,20 +269,17 @@ def fleet() -> Any:
     for name in ("spot", "on-demand", "bare-metal.example.internal"):
         labels = {} if "." in name else {names.CAPACITY_LABELS[0]: name}
         room = {"cpu": "8", "memory": "16Gi", "pods": "50"}
-        meta = {"name": name, "labels": labels}
-        node = {"apiVersion": "v1", "kind": "Node", "metadata": meta}
-        cluster.apply(node | {"status": {"allocatable": room}})
+        cluster.apply(resource("Node", name, labels=labels, status={"allocatable": room}))
     for namespace, managed, policy in (
         ("payments-production", "true", "1"),
         ("search", "false", "all"),
     ):
         notes = {names.ON_DEMAND: policy}
-        meta = {"name": namespace, "labels": {names.MANAGED: managed}, "annotations": notes}
-        cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
+        cluster.apply(
+            resource("Namespace", namespace, labels={names.MANAGED: managed}, notes=notes)
+        )
         for name in ("api", "checkout-reconciliation-worker", "feature-store-refresher"):
-            manifest = deployment(name, 3)
-            manifest["metadata"]["namespace"] = namespace
-            cluster.apply(manifest)
+            cluster.apply(deployment(name, 3, namespace=namespace))
     cluster.clock.advance(seconds(60))
     pods = ask(cluster, List(Selection(Pod, "search"))).items
     asked = msgspec.json.encode(Asked(by="kwok-admin", since=NOW)).decode()

@@ -1,6 +1,5 @@
 """Cancelling a notice that was wrong, by hand."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,8 +16,9 @@ from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Patch, Request
+from evenkeel.model.request import Patch
 from evenkeel_cli import cancelling
+from tests.kit.asking import asks
 from tests.kit.manifests import deployment
 from tests.kit.nodes import is_marked
 from tests.kit.scene import Scene
@@ -27,23 +27,14 @@ from tests.kit.scene import Scene
 @pytest.fixture
 def released(scene: Scene) -> Scene:
     """Two pods on s1 were released, and found no other place."""
-    scene.add_node("s1")
-    scene.apply(deployment("web", 2))
-    scene.settle()
-    scene.begin()
-    scene.interrupt("s1", spare=True)
-    scene.run(until=10)
+    scene.given(deployment("web", 2))
+    scene.interrupt("s1", spare=True).run(until=10)
     return scene
 
 
 def cancel(scene: Scene, node: str = "s1", *, act: bool = True) -> list[Decision]:
     """Do as ``evenkeel cancel NODE`` does."""
     return list(cancelling.cancel(scene.cluster, node, scene.recorder, act=act))
-
-
-def patched(kind: type[Any]) -> Callable[[Request], bool]:
-    """Whether a request patches an object of this kind."""
-    return lambda request: isinstance(request, Patch) and request.kind is kind
 
 
 def test_everything_goes_back_and_nothing_restarts(released: Scene) -> None:
@@ -78,11 +69,10 @@ def test_the_reconciler_at_work_releases_no_more_pods(released: Scene) -> None:
 
 
 def test_a_cordon_that_was_there_before_stays(scene: Scene) -> None:
-    scene.add_node("s1")
+    scene.place()
     scene.cluster.server.patch("Node", ("", "s1"), {"spec": {"unschedulable": True}})
     scene.begin()
-    scene.interrupt("s1", spare=True)
-    scene.run(until=10)
+    scene.interrupt("s1", spare=True).run(until=10)
 
     cancel(scene)
 
@@ -114,8 +104,7 @@ def test_only_deciding_writes_nothing(released: Scene) -> None:
 
 
 def test_nothing_is_done_to_a_node_without_a_notice(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.begin()
+    scene.given()
 
     assert cancel(scene) == []
     assert scene.writes == []
@@ -133,7 +122,7 @@ def test_a_node_that_is_not_there_is_an_error(scene: Scene) -> None:
 def test_what_others_changed_meanwhile_is_read_again(
     released: Scene, kind: type[Any], error: ClusterError
 ) -> None:
-    released.fail(error, patched(kind), times=2)
+    released.fail(error, asks(Patch, of=kind), times=2)
 
     made = cancel(released)
     released.run(until=100)
@@ -144,7 +133,7 @@ def test_what_others_changed_meanwhile_is_read_again(
 
 
 def test_it_gives_up_when_others_never_stop(released: Scene) -> None:
-    released.fail(ConflictError("changed"), patched(Node))
+    released.fail(ConflictError("changed"), asks(Patch, of=Node))
 
     with pytest.raises(ConflictError):
         cancel(released)
@@ -157,7 +146,7 @@ def test_it_gives_up_when_others_never_stop(released: Scene) -> None:
 def test_what_no_second_try_would_help_is_an_error_at_once(
     released: Scene, error: ClusterError
 ) -> None:
-    released.fail(error, patched(Node))
+    released.fail(error, asks(Patch, of=Node))
 
     with pytest.raises(type(error)):
         cancel(released)
@@ -166,7 +155,7 @@ def test_what_no_second_try_would_help_is_an_error_at_once(
 
 
 def test_a_pod_that_is_gone_by_then_is_no_error(released: Scene) -> None:
-    released.fail(NotFoundError("gone"), patched(Pod), times=1)
+    released.fail(NotFoundError("gone"), asks(Patch, of=Pod), times=1)
 
     assert len(cancel(released)) == 3
 
@@ -185,12 +174,8 @@ def test_a_leaving_pod_is_left_to_leave(released: Scene) -> None:
 
 def test_what_lands_on_a_node_as_it_is_given_back_is_not_taken_for_doomed(scene: Scene) -> None:
     """The watch of nodes may be a moment behind that of pods: so long the mark is still seen."""
-    scene.add_node("s1")
-    scene.apply(deployment("web", 3))
-    scene.settle()
-    scene.begin()
-    scene.interrupt("s1")
-    scene.run(until=4)
+    scene.given(deployment("web", 3))
+    scene.interrupt("s1").run(until=4)
     change = {"spec": {"unschedulable": None, "taints": None}}
     scene.cluster.server.patch("Node", ("", "s1"), change)
     scene.run(until=4.6)
@@ -204,12 +189,8 @@ def test_what_lands_on_a_marked_node_that_was_uncordoned_by_hand_is_not_moved_wi
     scene: Scene,
 ) -> None:
     """Each replacement lands where the pod before it was: only some of them are tried."""
-    scene.add_node("s1")
-    scene.apply(deployment("web", 3))
-    scene.settle()
-    scene.begin()
-    scene.interrupt("s1")
-    scene.run(until=2)
+    scene.given(deployment("web", 3))
+    scene.interrupt("s1").run(until=2)
     change = {"spec": {"unschedulable": None, "taints": None}}
     scene.cluster.server.patch("Node", ("", "s1"), change)
     scene.run(until=80)

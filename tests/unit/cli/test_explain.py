@@ -1,5 +1,5 @@
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -11,18 +11,21 @@ from evenkeel.decisions.drain.route import Way
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.reads import ask
 from evenkeel.model import names
-from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.release import Release, ReleaseReason
-from evenkeel.model.request import List, Request
+from evenkeel.model.request import List
 from evenkeel_cli import node_names
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.explain import drainers, gather, lookup
+from evenkeel_cli.explain.listing import Explanation
 from evenkeel_cli.main import main
 from evenkeel_cli.resource_quota import ResourceQuota
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from tests.kit.asking import asks, failing
 from tests.kit.builders import NOW
+from tests.kit.manifests import deployment, resource
 
 LOGIN = "shop/deploy/login"
 COSCHEDULED = "scheduling.x-k8s.io/pod-group"
@@ -108,6 +111,19 @@ def test_the_annotations_that_change_it_are_named() -> None:
     assert course["changes"] == [f"take the annotation {names.HANDOVER} off"]
 
 
+def answered(cluster: SimulatedCluster, text: str) -> Explanation:
+    """What is said of an object as it is named."""
+    return gather.answer(cluster, lookup.find(cluster, lookup.parse(text, "")))
+
+
+def of_node(labels_that_count: CapacityLabels = WELL_KNOWN, **node: Any) -> Explanation:
+    """What is said of the only node of a cluster."""
+    cluster = SimulatedCluster(SimulatedClock(NOW))
+    cluster.apply(resource("Node", "n1", **node))
+    found = lookup.find(cluster, lookup.parse("node/n1", ""))
+    return gather.answer(cluster, found, labels_that_count)
+
+
 @pytest.mark.parametrize(
     ("labels", "seen"),
     [
@@ -123,12 +139,7 @@ def test_the_annotations_that_change_it_are_named() -> None:
 def test_drainers_are_seen_by_the_labels_of_nodes(
     labels: Mapping[str, str], seen: list[str]
 ) -> None:
-    cluster = SimulatedCluster(SimulatedClock(NOW))
-    metadata = {"name": "n1", "labels": labels}
-    cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": metadata})
-    node = lookup.find(cluster, lookup.parse("node/n1", ""))
-
-    assert [drainer.name for drainer in gather.answer(cluster, node).other_drainers] == seen
+    assert [drainer.name for drainer in of_node(labels=labels).other_drainers] == seen
 
 
 @pytest.mark.parametrize(
@@ -146,14 +157,8 @@ def test_drainers_are_seen_by_the_labels_of_nodes(
 )
 def test_drainers_are_seen_by_their_pods(labels: Mapping[str, str], name: str) -> None:
     cluster = SimulatedCluster(SimulatedClock(NOW))
-    cluster.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": "d", "namespace": "kube-system", "labels": labels},
-            "spec": {"containers": [{"name": "d", "image": "d"}]},
-        }
-    )
+    spec = {"containers": [{"name": "d", "image": "d"}]}
+    cluster.apply(resource("Pod", "d", "kube-system", labels=labels, spec=spec))
     cluster.clock.advance(cluster.options.cache_lag * 2)
 
     (found,) = drainers.find(cluster, [])
@@ -184,22 +189,12 @@ def test_a_node_is_explained_with_its_workloads() -> None:
 def test_what_is_odd_about_a_node_is_said(
     labels: Mapping[str, str], spec: Mapping[str, Any], fact: str
 ) -> None:
-    cluster = SimulatedCluster(SimulatedClock(NOW))
-    metadata = {"name": "n1", "labels": labels}
-    cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": spec})
-
-    facts = gather.answer(cluster, lookup.find(cluster, lookup.parse("n1", ""))).facts
-
-    assert any(each.startswith(fact) for each in facts)
+    assert any(each.startswith(fact) for each in of_node(labels=labels, spec=spec).facts)
 
 
 def test_other_labels_can_tell_what_is_spot() -> None:
-    cluster = SimulatedCluster(SimulatedClock(NOW))
-    metadata = {"name": "n1", "labels": {"lifecycle": "spot"}}
-    cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": metadata})
-    node = lookup.find(cluster, lookup.parse("n1", ""))
-    facts = gather.answer(cluster, node, CapacityLabels(("lifecycle",))).facts
-    assert "It is a spot node." in facts
+    found = of_node(CapacityLabels(("lifecycle",)), labels={"lifecycle": "spot"})
+    assert "It is a spot node." in found.facts
 
 
 @pytest.mark.parametrize(
@@ -245,18 +240,7 @@ def test_a_name_that_leads_nowhere_is_bad_input(
 
 
 def test_a_name_that_means_several_things_is_bad_input(cluster: SimulatedCluster) -> None:
-    cluster.apply(
-        {
-            "apiVersion": "apps/v1",
-            "kind": "Deployment",
-            "metadata": {"name": "login", "namespace": "ops"},
-            "spec": {
-                "replicas": 0,
-                "selector": {"matchLabels": {"a": "b"}},
-                "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": []}},
-            },
-        }
-    )
+    cluster.apply(deployment("login", 0, namespace="ops"))
 
     with pytest.raises(BadInputError, match=r"login may be .*ops/deploy/login.*: name one of"):
         lookup.find(cluster, lookup.parse("login", ""))
@@ -286,7 +270,7 @@ def test_a_node_may_be_named_as_it_is_printed(
 
 def test_a_node_s_short_name_has_to_mean_one_node(cluster: SimulatedCluster) -> None:
     for zone in ("eu", "us"):
-        cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"twin.{zone}"}})
+        cluster.apply(resource("Node", f"twin.{zone}"))
 
     cluster.clock.advance(timedelta(seconds=5))  # the API server's cache shows them by then
 
@@ -313,9 +297,8 @@ def test_a_quota_with_room_is_not_mentioned(cluster: SimulatedCluster) -> None:
     spec = {"spec": {"hard": {"pods": "4"}}}
     cluster.server.patch("ResourceQuota", ("tenant", name), spec)
     cluster.clock.advance(timedelta(seconds=5))
-    portal = lookup.find(cluster, lookup.parse("tenant/deploy/portal", ""))
 
-    assert not [fact for fact in gather.answer(cluster, portal).facts if "Quota" in fact]
+    assert not [fact for fact in answered(cluster, "tenant/deploy/portal").facts if "Quota" in fact]
 
 
 @pytest.mark.parametrize(("cpu", "told"), [("799m", 1), ("800m", 0)])
@@ -327,8 +310,7 @@ def test_a_quota_is_compared_with_what_a_pod_asks_for(
     limits = {"spec": {"hard": {"pods": "4", "requests.cpu": cpu, "limits.cpu": "1"}}}
     cluster.server.patch("ResourceQuota", ("tenant", quota["metadata"]["name"]), limits)
     cluster.clock.advance(timedelta(seconds=5))
-    portal = lookup.find(cluster, lookup.parse("tenant/deploy/portal", ""))
-    facts = [fact for fact in gather.answer(cluster, portal).facts if "Quota" in fact]
+    facts = [fact for fact in answered(cluster, "tenant/deploy/portal").facts if "Quota" in fact]
 
     assert len(facts) == told
     assert all(f"(requests.cpu 600m of {cpu})" in fact for fact in facts)
@@ -337,27 +319,18 @@ def test_a_quota_is_compared_with_what_a_pod_asks_for(
 def test_a_single_replica_under_a_full_quota_is_said_to_stay_to_its_last_moment(
     cluster: SimulatedCluster,
 ) -> None:
-    metadata = {"name": "pods", "namespace": "shop"}
     used = len(cluster.objects("Pod", "shop"))
-    limits = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata}
-    cluster.apply({**limits, "spec": {"hard": {"pods": str(used)}}})
+    cluster.apply(resource("ResourceQuota", "pods", "shop", spec={"hard": {"pods": str(used)}}))
     cluster.clock.advance(timedelta(seconds=5))
-    login = lookup.find(cluster, lookup.parse(LOGIN, ""))
-    (fact,) = (fact for fact in gather.answer(cluster, login).facts if "Quota" in fact)
+    (fact,) = (fact for fact in answered(cluster, LOGIN).facts if "Quota" in fact)
 
     assert "its pod goes at its last moment on a warning" in fact
 
 
 def test_it_is_said_when_quotas_cannot_be_read(cluster: SimulatedCluster) -> None:
-    def refuse(request: Request, proceed: Callable[[], Any]) -> Any:
-        if isinstance(request, List) and request.selection.kind is ResourceQuota:
-            raise ForbiddenError("resourcequotas is forbidden")
-        return proceed()
+    failing(cluster, ForbiddenError("resourcequotas is forbidden"), asks(List, of=ResourceQuota))
 
-    cluster.intercept(refuse)
-    login = lookup.find(cluster, lookup.parse(LOGIN, ""))
-
-    assert gather.answer(cluster, login).facts[-1].endswith("resourcequotas is forbidden.")
+    assert answered(cluster, LOGIN).facts[-1].endswith("resourcequotas is forbidden.")
 
 
 @pytest.mark.parametrize(
@@ -373,8 +346,7 @@ def test_a_gang_is_told_with_what_becomes_of_it(
     notes = {names.GANG: "true", names.GANG_AT_NOTICE: at_notice}
     key = ("batch", "nightly-report")
     cluster.server.patch("Job", key, {"metadata": {"annotations": notes}})
-    report = lookup.find(cluster, lookup.parse("batch/job/nightly-report", ""))
-    answer = gather.answer(cluster, report)
+    answer = answered(cluster, "batch/job/nightly-report")
     (fact,) = (fact for fact in answer.facts if "gang" in fact)
     assert fact.startswith("It is in the gang job batch/nightly-report of at least 4:")
     assert which in fact
@@ -383,26 +355,23 @@ def test_a_gang_is_told_with_what_becomes_of_it(
 
 
 def test_of_a_group_that_is_disrupted_together_it_says_so(cluster: SimulatedCluster) -> None:
-    metadata = {"name": "login", "namespace": "shop"}
-    group = {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": metadata}
     spec: dict[str, Any] = {"schedulingPolicy": {"basic": {}}, "disruptionMode": {"all": {}}}
-    cluster.apply(group | {"spec": spec})
+    group = resource("PodGroup", "login", "shop", spec=spec)
+    cluster.apply(group | {"apiVersion": "scheduling.k8s.io/v1beta1"})
     own = {"spec": {"template": {"spec": {"schedulingGroup": {"podGroupName": "login"}}}}}
     cluster.server.patch("Deployment", ("shop", "login"), own)
     cluster.clock.advance(timedelta(seconds=60))
-    answer = gather.answer(cluster, lookup.find(cluster, lookup.parse(LOGIN, "")))
+    answer = answered(cluster, LOGIN)
     (fact,) = (fact for fact in answer.facts if "gang" in fact)
     assert "that is disrupted as one: where one has to go, all of them go together" in fact
 
 
 def test_under_a_hint_it_says_that_a_gang_stays(cluster: SimulatedCluster) -> None:
-    metadata = {"name": "login", "namespace": "shop"}
-    group = {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup", "metadata": metadata}
-    cluster.apply(group | {"spec": {"minMember": 2}})
+    cluster.apply(resource("PodGroup", "login", "shop", spec={"minMember": 2}))
     labels = {"spec": {"template": {"metadata": {"labels": {COSCHEDULED: "login"}}}}}
     cluster.server.patch("Deployment", ("shop", "login"), labels)
     cluster.clock.advance(timedelta(seconds=60))
-    answer = gather.answer(cluster, lookup.find(cluster, lookup.parse(LOGIN, "")))
+    answer = answered(cluster, LOGIN)
     assert any("gang podgroup shop/login of at least 2" in fact for fact in answer.facts)
     assert (Way.STAY, "Gang") in {
         (course.way, course.reason) for course in answer.on_rebalance_recommendation

@@ -35,6 +35,18 @@ def nodes(scene: Scene) -> Look:
     return look
 
 
+def at_times(look: Look, answers: Sequence[bool], error: str) -> Look:
+    """A look that is answered or fails, as these say."""
+    each = iter(answers)
+
+    def try_it() -> Seen:
+        if next(each):
+            return look()
+        raise UnavailableError(error)
+
+    return try_it
+
+
 def terminal(width: int = 80, height: int = 24) -> Console:
     return PlainConsole(
         file=io.StringIO(),
@@ -62,13 +74,8 @@ def screens(console: Console) -> Sequence[str]:
 @pytest.fixture
 def storm(scene: Scene) -> Scene:
     """A node with two pods is interrupted, which have room elsewhere."""
-    scene.add_node("s1")
-    scene.apply(deployment("web", 2), bare_pod("alone"))
-    scene.settle(15)
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    scene.interrupt("s1")
-    scene.run(until=1.5)
+    scene.given(deployment("web", 2), bare_pod("alone"), spare="o1", settle=15)
+    scene.interrupt("s1").run(until=1.5)
     return scene
 
 
@@ -137,15 +144,7 @@ def test_yaml_is_one_document_after_the_other(
 def test_what_cannot_be_read_is_noted_once_and_what_comes_then_is_shown(
     storm: Scene, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    answers = iter([True, False, False, True, False])
-    look = nodes(storm)
-
-    def at_times() -> Seen:
-        if next(answers):
-            return look()
-        raise UnavailableError("no\x1banswer")
-
-    watch(storm, 4, at_times)
+    watch(storm, 4, at_times(nodes(storm), [True, False, False, True, False], "no\x1banswer"))
 
     told = capsys.readouterr()
     assert told.err == "note: nothing newer can be read: no\\x1banswer\n" * 2
@@ -199,11 +198,9 @@ def test_on_a_terminal_the_whole_is_painted_in_the_same_place(storm: Scene) -> N
 def test_a_picture_is_no_larger_than_the_terminal_and_says_how_much_more_there_is(
     scene: Scene,
 ) -> None:
-    for number in range(30):
-        scene.add_node(f"node-{number:02}-of-a-fleet-with-long-names")
-    scene.begin()
-    scene.interrupt(*(f"node-{number:02}-of-a-fleet-with-long-names" for number in range(30)))
-    scene.run(until=5)
+    nodes_ = [f"node-{number:02}-of-a-fleet-with-long-names" for number in range(30)]
+    scene.given(on=" ".join(nodes_))
+    scene.interrupt(*nodes_).run(until=5)
     console = terminal()
     watch(scene, 0, nodes(scene), console=console)
 
@@ -217,14 +214,7 @@ def test_a_picture_is_no_larger_than_the_terminal_and_says_how_much_more_there_i
 
 def test_what_cannot_be_read_stands_above_the_last_picture(storm: Scene) -> None:
     look, console = nodes(storm), terminal()
-    answers = iter([True, False])
-
-    def at_times() -> Seen:
-        if next(answers):
-            return look()
-        raise UnavailableError("no answer")
-
-    watch(storm, 1, at_times, console=console)
+    watch(storm, 1, at_times(look, [True, False], "no answer"), console=console)
 
     last = screens(console)[-1]
     assert last.startswith("nothing newer can be read: no answer\n2026-11-21T12:00:56Z  1 node")

@@ -30,6 +30,7 @@ from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_sandbox.node_instances import NodeInstances
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from tests.kit.manifests import resource
 
 TICK = timedelta(seconds=1)
 WRITES: list[Write] = [
@@ -44,10 +45,7 @@ WRITES: list[Write] = [
 def cluster() -> SimulatedCluster:
     cluster = SimulatedCluster(SimulatedClock())
     for name in ("a", "b"):
-        spec = {"providerID": f"aws:///z/i-{name}"}
-        cluster.apply(
-            {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": spec}
-        )
+        cluster.apply(resource("Node", name, spec={"providerID": f"aws:///z/i-{name}"}))
     cluster.clock.advance(TICK)
     return cluster
 

@@ -6,7 +6,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
@@ -24,17 +23,13 @@ from tests.kit.manifests import (
     daemon_set,
     deployment,
     job,
+    resource,
     stateful_set,
 )
 from tests.kit.scene import Scene
 
 NEVER = {names.HANDOVER: "never"}
-GROUP = {
-    "apiVersion": "scheduling.x-k8s.io/v1alpha1",
-    "kind": "PodGroup",
-    "metadata": {"name": "train", "namespace": "default"},
-    "spec": {"minMember": 2},
-}
+GROUP = resource("PodGroup", "train", "default", spec={"minMember": 2})
 
 
 def looked_at(scene: Scene) -> DoomedNodeList:
@@ -55,12 +50,7 @@ def row(node: DoomedNode, *, wide: bool = True) -> Mapping[str, str]:
 
 def stage(scene: Scene, *manifests: Mapping[str, Any], room: bool = False) -> None:
     """All runs on s1, and Evenkeel is there."""
-    scene.add_node("s1")
-    scene.apply(*manifests)
-    scene.settle(15)
-    if room:
-        scene.add_node("o1", spot=False)
-    scene.begin()
+    scene.given(*manifests, spare="o1" if room else "", settle=15)
 
 
 def test_a_node_is_shown_with_its_notice_its_end_and_how_each_pod_goes(scene: Scene) -> None:
@@ -74,8 +64,7 @@ def test_a_node_is_shown_with_its_notice_its_end_and_how_each_pod_goes(scene: Sc
         bare_pod("alone"),
     )
 
-    scene.interrupt("s1")
-    scene.run(until=30)
+    scene.interrupt("s1").run(until=30)
 
     assert row(one(scene)) == {
         "NODE": "s1",
@@ -108,10 +97,8 @@ def test_of_a_recommendation_it_is_said_that_it_expires_and_may_not_have_begun(
     scene.add_node("s2")
     stage(scene, deployment("web", 2, pod=apart("web")))
 
-    scene.recommend("s1")
-    scene.run(until=5)
-    scene.recommend("s2")
-    scene.run(until=10)
+    scene.recommend("s1").run(until=5)
+    scene.recommend("s2").run(until=10)
 
     first, second = sorted(looked_at(scene).items, key=lambda each: each.subject.name)
     assert (first.hint, first.cordoned, first.action) == (True, True, "")
@@ -123,8 +110,7 @@ def test_of_a_recommendation_it_is_said_that_it_expires_and_may_not_have_begun(
 
 def test_what_an_owner_keeps_from_voluntary_moves_is_left_with_the_reason(scene: Scene) -> None:
     stage(scene, deployment("web", 1, pod={"annotations": {names.DO_NOT_DISRUPT: "true"}}))
-    scene.recommend("s1")
-    scene.run(until=10)
+    scene.recommend("s1").run(until=10)
 
     (pod,) = one(scene).pods
     assert (pod.way, pod.reason, pod.state) == ("leave", "Protected", "running")
@@ -139,39 +125,17 @@ def test_pods_of_a_gang_go_together_where_too_few_of_it_stay(scene: Scene) -> No
         return made
 
     stage(scene, GROUP, member("ps"), member("worker"), deployment("web"))
-    scene.interrupt("s1")
-    scene.run(until=5)
+    scene.interrupt("s1").run(until=5)
 
     ways = {pod.workload.name: (pod.way, pod.reason) for pod in one(scene).pods}
     assert ways["ps"] == ways["worker"] == ("at-last-moment", "Gang")
     assert ways["web"] == ("handover", "MakeBeforeBreak")
 
 
-def test_pods_of_a_job_that_is_a_gang_go_together(scene: Scene) -> None:
-    stage(scene, job("train", parallelism=2, notes={names.GANG: "true"}))
-    scene.interrupt("s1")
-    scene.run(until=5)
-
-    assert {pod.reason for pod in one(scene).pods} == {"Gang"}
-
-
 def test_a_mark_that_cannot_be_read_is_told_with_what_takes_it_off(scene: Scene) -> None:
     stage(scene)
-    node = scene.node("s1")
-    scene.cluster.load(
-        msgspec.to_builtins(node)
-        | {
-            "apiVersion": "v1",
-            "kind": "Node",
-            "metadata": {
-                "name": "s1",
-                "uid": node.uid,
-                "labels": {names.DOOMED: "interruption"},
-                "annotations": {names.NOTICE: "{"},
-            },
-        }
-    )
-
+    spoilt = {"annotations": {names.NOTICE: "{"}, "labels": {names.DOOMED: "interruption"}}
+    scene.cluster.server.patch("Node", ("", "s1"), {"metadata": spoilt})
     scene.settle(1)
     found = looked_at(scene)
     assert row(one(scene))["NOTICE"] == "unreadable"
@@ -187,8 +151,7 @@ def test_the_lease_and_the_pause_are_told_of(scene: Scene) -> None:
         "The Lease evenkeel-handover is held by nobody: no reconciler is at work now."
     ]
 
-    scene.interrupt("s1")
-    scene.run(until=5)
+    scene.interrupt("s1").run(until=5)
     held = looked_at(scene)
     assert held.lease is not None
     assert list(held.sentences(is_whole=True)) == [
@@ -205,8 +168,7 @@ def test_the_lease_and_the_pause_are_told_of(scene: Scene) -> None:
 
 def test_a_lease_that_is_not_renewed_is_held_by_nobody_who_works(scene: Scene) -> None:
     stage(scene, deployment("web", 2))
-    scene.interrupt("s1")
-    scene.run(until=5)
+    scene.interrupt("s1").run(until=5)
     scene.crash()
     scene.clock.advance(timedelta(seconds=16))
 
@@ -222,19 +184,13 @@ def test_a_snapshot_says_nothing_of_lease_and_pause(scene: Scene) -> None:
 
 
 def test_nodes_with_pods_come_first_and_of_these_the_one_that_ends_first(scene: Scene) -> None:
-    for name in ("s1", "s2", "s3"):
-        scene.add_node(name)
-    scene.apply(deployment("web", 2, pod=apart("web")))
-    scene.settle(15)
-    scene.begin()
+    scene.given(deployment("web", 2, pod=apart("web")), on="s1 s2 s3", settle=15)
     used = sorted({pod.spec.node_name for pod in scene.pods("web")})
     (unused,) = {"s1", "s2", "s3"} - set(used)
 
     scene.interrupt(unused)
-    scene.interrupt(used[1])
-    scene.run(until=3)
-    scene.interrupt(used[0])
-    scene.run(until=6)
+    scene.interrupt(used[1]).run(until=3)
+    scene.interrupt(used[0]).run(until=6)
 
     found = looked_at(scene)
     assert [each.subject.name for each in found.items] == [used[1], used[0], unused]
@@ -249,15 +205,12 @@ def test_the_headline_counts(scene: Scene, pods: int, headline: str) -> None:
     stage(scene, *([bare_pod("alone")] if pods else []))
     assert looked_at(scene).headline == "No node is doomed."
 
-    scene.interrupt("s1")
-    scene.run(until=3)
+    scene.interrupt("s1").run(until=3)
     assert looked_at(scene).headline.startswith(headline)
 
 
 def test_owners_are_read_once_in_a_while_and_a_changed_one_is_seen(scene: Scene) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("web", 2))
-    scene.settle()
+    scene.place(deployment("web", 2))
     write = mark.set_mark(scene.node("s1"), notice())
     assert write is not None
     scene.cluster.perform([write])
@@ -298,8 +251,7 @@ def nodes(*arguments: str) -> Result:
 
 def test_a_snapshot_is_shown(scene: Scene, tmp_path: Path) -> None:
     stage(scene, deployment("web", 2))
-    scene.interrupt("s1")
-    scene.run(until=5)
+    scene.interrupt("s1").run(until=5)
     file = tmp_path / "storm.json"
     snapshot.write(file, scene.cluster.objects)
     file.write_text(file.read_text().replace("2026-", "2020-"))

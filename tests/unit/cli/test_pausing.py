@@ -11,6 +11,7 @@ from evenkeel_cli import pausing
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.kit.clocks import NOW
+from tests.kit.manifests import PAUSED, SYSTEM
 
 
 @pytest.fixture
@@ -40,8 +41,7 @@ def test_a_pause_begins_when_another_makes_the_namespace_in_the_same_moment(
     class Racing:
         def perform(self, requests: Sequence[Request]) -> Sequence[Reply]:
             if isinstance(requests[0], Create) and isinstance(requests[0].object, Namespace):
-                namespace = {"apiVersion": "v1", "kind": "Namespace"}
-                cluster.apply(namespace | {"metadata": {"name": names.SYSTEM_NAMESPACE}})
+                cluster.apply(SYSTEM)
             return cluster.perform(requests)
 
         session = cluster.session
@@ -69,7 +69,6 @@ def test_a_pause_that_another_ended_is_told(cluster: SimulatedCluster) -> None:
 
 
 def test_a_pause_made_by_hand_tells_what_it_knows(cluster: SimulatedCluster) -> None:
-    metadata = {"name": names.PAUSED, "namespace": names.SYSTEM_NAMESPACE}
-    cluster.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
+    cluster.apply(PAUSED)
 
     assert str(pausing.find(cluster)) == "paused"

@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.node import Node
+from evenkeel_cli import snapshot
 from evenkeel_cli.main import main
-from evenkeel_cli.snapshot import KINDS
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.kit.builders import NOW
@@ -46,9 +46,8 @@ def about(instance_id: str, event: Any = WARNING, **changes: str) -> Any:
 def snapshot_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The built-in cluster as kubectl would print it."""
     cluster = built_in.build(SimulatedClock(NOW))
-    items = [item for kind in KINDS for item in cluster.objects(kind)]
     file = tmp_path_factory.mktemp("snapshot") / "cluster.json"
-    file.write_text(json.dumps({"kind": "List", "items": items}))
+    snapshot.write(file, cluster.objects)
     return file
 
 
@@ -127,14 +126,9 @@ def test_each_form_of_input_is_taken_from_standard_input(text: str) -> None:
     ("record", "problem"),
     [
         ("nonsense", "is no JSON"),
-        ('{"id": "1", ', "is "),
         ({}, "id: is missing"),
-        (WARNING | {"detail": {}}, "detail.instance-id: is missing"),
         (WARNING | {"time": "noon"}, "time: should be a time such as"),
-        (WARNING | {"id": 5}, "id: should be a string, but is a number"),
-        (about("i-nope"), "detail.instance-id: should be an instance id"),
         (about("i-0000000000000000a", **{"instance-action": "x"}), "detail.instance-action: shou"),
-        (about("i-0000000000000000a", RUNNING, state="x"), "detail.state: should be one of"),
     ],
 )
 def test_a_bad_record_is_one_line_and_exit_code_2_after_the_good_ones_were_done(

@@ -14,6 +14,7 @@ from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.errors import UnavailableError
 from evenkeel.flows.restore.reading import Scope
 from evenkeel.model import names
+from evenkeel_cli import snapshot as snapshots
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.journal import Journal
 from evenkeel_cli.main import main
@@ -21,35 +22,24 @@ from evenkeel_cli.restoring.real import Restoring
 from evenkeel_cli.status.gather import gather
 from evenkeel_cli.status.listing import listing
 from evenkeel_cli.targets import Target
-from tests.kit.manifests import SYSTEM, deployment, stateful_set
+from tests.kit.manifests import PAUSED, SYSTEM, deployment, stateful_set
 from tests.kit.restoring import RestoreScene
 from tests.kit.scene import Scene
-
-KINDS = ("Namespace", "Node", "Deployment", "StatefulSet", "ReplicaSet", "Pod")
 
 
 @pytest.fixture
 def scene() -> Any:
     """Two workloads above their floor, and one below it."""
     made = RestoreScene()
-    made.add_nodes("o", 2, spot=False)
-    made.apply(
+    made.place(
         deployment("web", 3, notes={names.ON_DEMAND: "1"}),
         stateful_set("db", 3),
         deployment("kept", 2, pod={"annotations": {names.SAFE_TO_EVICT: "false"}}),
+        on="o0 o1",
     )
-    made.settle()
-    made.add_nodes("s", 2, spot=True)
     made.webhook.down = True
-    made.apply(
-        deployment(
-            "low",
-            2,
-            notes={names.ON_DEMAND: "2"},
-            pod={"nodeSelector": {names.CAPACITY_LABELS[-1]: "spot"}},
-        )
-    )
-    made.settle()
+    on_spot = {"nodeSelector": {names.CAPACITY_LABELS[-1]: "spot"}}
+    made.place(deployment("low", 2, notes={names.ON_DEMAND: "2"}, pod=on_spot), on="s0 s1")
     made.webhook.down = False
     yield made
     made.close()
@@ -58,9 +48,8 @@ def scene() -> Any:
 @pytest.fixture
 def snapshot(scene: RestoreScene, tmp_path: Path) -> str:
     """The scene as kubectl prints it."""
-    items = [obj for kind in KINDS for obj in scene.cluster.objects(kind)]
     file = tmp_path / "all.json"
-    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    snapshots.write(file, scene.cluster.objects)
     return str(file)
 
 
@@ -92,9 +81,8 @@ def test_without_room_on_spot_one_move_that_waits_for_a_node_is_planned(
     scene.remove_nodes("s")
     scene.apply(deployment("api", 3, notes={names.ON_DEMAND: "1"}))
     scene.settle(60)
-    items = [obj for kind in KINDS for obj in scene.cluster.objects(kind)]
     file = tmp_path / "spotless.json"
-    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    snapshots.write(file, scene.cluster.objects)
     wanted = {"": {"release": 1, "wait": 1}, "default": {"leave": 2}}
     for namespace, actions in wanted.items():
         where = ("-n", namespace) if namespace else ()
@@ -192,17 +180,14 @@ def test_what_went_back_is_known(scene: RestoreScene) -> None:
 
 
 def test_nothing_is_moved_while_paused(scene: RestoreScene) -> None:
-    paused = {"name": names.PAUSED, "namespace": names.SYSTEM_NAMESPACE}
-    scene.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": paused})
+    scene.apply(PAUSED)
     with pytest.raises(UnmetError, match="evenkeel resume --apply"):
         restoring(scene).act()
 
 
 def test_moves_that_a_pause_holds_up_are_not_waited_for_without_end(scene: RestoreScene) -> None:
-    paused = {"name": names.PAUSED, "namespace": names.SYSTEM_NAMESPACE}
-    manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": paused}
     begun = scene.clock.now()
-    scene.clock.call_in(timedelta(seconds=1.2), lambda: scene.apply(manifest))
+    scene.clock.call_in(timedelta(seconds=1.2), lambda: scene.apply(PAUSED))
     with pytest.raises(UnmetError, match="not through: Evenkeel is paused"):
         restoring(scene, patience=timedelta(minutes=2)).act()
     assert scene.clock.now() - begun < timedelta(minutes=4)

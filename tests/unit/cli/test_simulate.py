@@ -22,6 +22,13 @@ from evenkeel_sandbox.storms.shapes import Share
 
 SMALL = ("--synthetic", "12x60", "--node-start", "90s")
 TWO = ("--seeds", "2")
+SETTING = Setting(
+    shape=Share(1.0, timedelta()),
+    policy=Policy.EVENKEEL,
+    pod_start=(1.0, 1.0),
+    node_start=timedelta(seconds=60),
+    labels=WELL_KNOWN,
+)
 
 
 def run(*arguments: str) -> Result:
@@ -70,9 +77,14 @@ def changed(kind: str, *, size: tuple[int, int] = (6, 12), **fields: Any) -> lis
     ]
 
 
+def recreated(tmp_path: Path, size: tuple[int, int] = (6, 12)) -> str:
+    """A cluster whose Deployments have Kubernetes tell all pods to go at once."""
+    objects = changed("Deployment", size=size, strategy={"type": "Recreate"})
+    return snapshot(tmp_path / "mine.json", objects)
+
+
 def test_a_snapshot_tells_which_workload_and_why(tmp_path: Path) -> None:
-    objects = changed("Deployment", strategy={"type": "Recreate"})
-    mine = snapshot(tmp_path / "mine.json", objects)
+    mine = recreated(tmp_path)
     result = found("--snapshot", mine, "--storm", "all", "--seeds", "1")
     assert result["policies"][0]["workloadsAtZero"] > 0
     worst = result["items"][0]
@@ -133,18 +145,11 @@ def test_each_remedy_has_its_price_a_month(tmp_path: Path) -> None:
 
 
 def test_a_strategy_that_breaks_first_can_be_another(tmp_path: Path) -> None:
-    objects = changed("Deployment", strategy={"type": "Recreate"})
-    mine = snapshot(tmp_path / "mine.json", objects)
+    mine = recreated(tmp_path)
     result = found("--snapshot", mine, "--seeds", "2", "--remedies")
     assert result["policies"][0]["workloadsAtZero"] > 0
     (rolling,) = [each for each in result["remedies"] if "RollingUpdate" in each["what"]]
     assert (rolling["workloadsAtZero"], rolling["adds"], rolling["cost"]) == (0, 0, 0)
-
-
-def recreated(tmp_path: Path) -> str:
-    """Twelve nodes, whose Deployments have Kubernetes tell all pods to go at once."""
-    objects = changed("Deployment", size=(12, 60), strategy={"type": "Recreate"})
-    return snapshot(tmp_path / "mine.json", objects)
 
 
 def told(result: dict[str, Any], what: str) -> dict[str, Any]:
@@ -154,7 +159,7 @@ def told(result: dict[str, Any], what: str) -> dict[str, Any]:
 
 
 def test_several_pods_that_break_first_do_so_within_a_budget(tmp_path: Path) -> None:
-    storm = ("--snapshot", recreated(tmp_path), "--storm", "node=3", "--spread", "0s")
+    storm = ("--snapshot", recreated(tmp_path, (12, 60)), "--storm", "node=3", "--spread", "0s")
     done = run(*storm, *TWO, "--remedies", "--at-least", "60%", "-o", "json")
     result = json.loads(done.stdout)
     budget = told(result, "PodDisruptionBudget")
@@ -164,7 +169,7 @@ def test_several_pods_that_break_first_do_so_within_a_budget(tmp_path: Path) -> 
 
 
 def test_a_pool_has_no_more_pods_than_can_be_done_without(tmp_path: Path) -> None:
-    storm = ("--snapshot", recreated(tmp_path), "--storm", "pool", "--spread", "0s")
+    storm = ("--snapshot", recreated(tmp_path, (12, 60)), "--storm", "pool", "--spread", "0s")
     done = run(*storm, "--seeds", "4", "--remedies", "--at-least", "60%", "-o", "json")
     result = json.loads(done.stdout)
     bound = told(result, "evenkeel.dev/one-pool-at-most")
@@ -214,13 +219,6 @@ def test_what_is_enough_is_so_in_as_many_new_storms() -> None:
         because="",
         pool="",
     )
-    setting = Setting(
-        shape=Share(1.0, timedelta()),
-        policy=Policy.EVENKEEL,
-        pod_start=(1.0, 1.0),
-        node_start=timedelta(seconds=60),
-        labels=WELL_KNOWN,
-    )
 
     def storms(hit: range) -> Storms:
         return lambda cases, seeds: [
@@ -229,7 +227,7 @@ def test_what_is_enough_is_so_in_as_many_new_storms() -> None:
         ]
 
     def floors(hit: range) -> tuple[bool, int, int]:
-        first, *_ = tried(objects, {app: 1}, setting, 0.0, read_prices(None), range(2), storms(hit))
+        first, *_ = tried(objects, {app: 1}, SETTING, 0.0, read_prices(None), range(2), storms(hit))
         return first.enough, first.kept, first.storms
 
     assert floors(range(4, 5)) == (True, 1, 2)
@@ -261,8 +259,7 @@ def test_remedies_are_compared_with_evenkeel_without_them() -> None:
 
 
 def test_what_lasts_until_the_end_is_told_as_longer(tmp_path: Path) -> None:
-    objects = changed("Deployment", strategy={"type": "Recreate"})
-    mine = snapshot(tmp_path / "mine.json", objects)
+    mine = recreated(tmp_path)
     storm = ("--snapshot", mine, "--storm", "all", "--seeds", "1", "--node-start", "1h")
     assert ">" in run(*storm).stdout
     assert not all(each["recovered"] for each in found(*storm)["items"])
@@ -271,15 +268,8 @@ def test_what_lasts_until_the_end_is_told_as_longer(tmp_path: Path) -> None:
 def test_a_storm_that_cannot_be_simulated_is_told_as_such() -> None:
     """Raised in its own process, where an error may be one that cannot be sent."""
     objects = changed("Node", taints=[{}])
-    setting = Setting(
-        shape=Share(1.0, timedelta()),
-        policy=Policy.EVENKEEL,
-        pod_start=(1.0, 1.0),
-        node_start=timedelta(seconds=60),
-        labels=WELL_KNOWN,
-    )
     with pytest.raises(UnmetError, match=r"a storm could not be simulated \(\w+Error: "):
-        running.storms([(objects, setting)], [0], 1)
+        running.storms([(objects, SETTING)], [0], 1)
 
 
 def test_where_all_is_well_nothing_is_tried() -> None:

@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Asked, ReleaseReason
-from evenkeel.model.request import List, Request, Selection
+from evenkeel.model.request import List, Selection
 from evenkeel.model.template import new_trace
 from evenkeel.model.workload import ReplicaSet
 from evenkeel_cli.following import Seen
@@ -28,8 +27,9 @@ from evenkeel_cli.words import workload_name
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.kit import builders
+from tests.kit.asking import asks, noting
 from tests.kit.builders import NOW, seconds
-from tests.kit.manifests import deployment, stateful_set
+from tests.kit.manifests import deployment, resource, stateful_set
 from tests.kit.scene import Scene
 from tests.unit.cli.watching import watch
 
@@ -105,16 +105,9 @@ def test_two_clusters_at_once_are_one_too_many(tmp_path: Path) -> None:
 @pytest.fixture
 def cluster() -> SimulatedCluster:
     made = SimulatedCluster(SimulatedClock(NOW))
+    labels, notes = {names.MANAGED: "true"}, {names.ON_DEMAND: "1"}
     made.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "Namespace",
-            "metadata": {
-                "name": "default",
-                "labels": {names.MANAGED: "true"},
-                "annotations": {names.ON_DEMAND: "1"},
-            },
-        },
+        resource("Namespace", "default", labels=labels, notes=notes),
         deployment("web", 2),
         stateful_set("db", 3),
     )
@@ -127,8 +120,7 @@ def test_what_places_the_pods_is_said_and_what_is_off_with_a_template(
     cluster.apply(deployment("web", 2, notes={names.PLACEMENT: names.BY_TEMPLATE}))
     (uid,) = [each["metadata"]["uid"] for each in cluster.objects("Deployment")]
     trace = new_trace(Reference(kind="Deployment", namespace="default", name="web", uid=uid))
-    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
-    cluster.apply(lease | msgspec.json.decode(msgspec.json.encode(trace)))
+    cluster.apply(builders.manifest(trace))
     cluster.clock.advance(seconds(20))
     found = standing(cluster)
     assert found["db"].placement == "webhook"
@@ -156,14 +148,7 @@ def test_other_labels_can_tell_what_is_spot(cluster: SimulatedCluster) -> None:
 def test_a_floor_may_be_the_namespaces_and_nodes_without_a_label_are_named(
     cluster: SimulatedCluster,
 ) -> None:
-    cluster.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "Node",
-            "metadata": {"name": "bare-metal"},
-            "status": {"allocatable": {"cpu": "8", "memory": "16Gi", "pods": "20"}},
-        }
-    )
+    cluster.apply(resource("Node", "bare-metal"))
     cluster.clock.advance(seconds(20))
     found = gather(cluster)
     assert found.unlabelled == ["bare-metal"]
@@ -203,20 +188,10 @@ def test_a_gang_with_a_part_on_the_other_capacity_type_says_why_it_stays(
 ) -> None:
     """Its namespace wants one on on-demand, so all are wanted there, and the only node is spot."""
     labels = {"karpenter.sh/capacity-type": "spot"}
-    room = {"cpu": "8", "memory": "16Gi", "pods": "20"}
     made = deployment("train", 2)
     made["spec"]["template"]["metadata"]["labels"]["scheduling.x-k8s.io/pod-group"] = "train"
-    group = {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup"}
-    cluster.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "Node",
-            "metadata": {"name": "s1", "labels": labels},
-            "status": {"allocatable": room},
-        },
-        group | {"metadata": {"name": "train", "namespace": "default"}, "spec": {"minMember": 2}},
-        made,
-    )
+    group = resource("PodGroup", "train", "default", spec={"minMember": 2})
+    cluster.apply(resource("Node", "s1", labels=labels), group, made)
     cluster.clock.advance(seconds(20))
     train = standing(cluster)["train"]
     assert train.floor.replicas == 2
@@ -236,9 +211,8 @@ def test_a_pool_with_more_pods_than_its_workload_is_to_have_there_is_told(scene:
     """What a template says counts before its workload's word, and that before its namespace's."""
     pooled(scene, s1="m5.large")
     at_most = {pods: {names.ONE_POOL_AT_MOST: pods} for pods in ("1", "2", "3")}
-    space = {"name": "default", "annotations": at_most["1"]}
     scene.apply(
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": space},
+        resource("Namespace", "default", notes=at_most["1"]),
         deployment("web", 3, notes=at_most["2"]),
         deployment("api", 3, notes=at_most["2"], pod={"annotations": at_most["3"]}),
         deployment("cart", 2),
@@ -263,15 +237,9 @@ def test_namespaces_and_nodes_are_listed_once(scene: Scene) -> None:
     pooled(scene, s1="m5.large")
     scene.apply(deployment("web", 2, notes={names.ONE_POOL_AT_MOST: "1"}))
     scene.settle()
-    listed = Counter[str]()
-
-    def count(request: Request, proceed: Callable[[], Any]) -> Any:
-        if isinstance(request, List):
-            listed[request.selection.kind.resource.kind] += 1
-        return proceed()
-
-    scene.cluster.intercept(count)
+    lists = noting(scene.cluster, asks(List))
     assert reasons(standing(scene.cluster)["web"]) == ["PoolsTooFew"]
+    listed = Counter(each.selection.kind.resource.kind for each in lists)
     assert (listed["Namespace"], listed["Node"]) == (1, 1)
 
 
@@ -286,10 +254,7 @@ def test_a_pool_that_takes_none_of_its_pods_is_none_for_them(scene: Scene) -> No
 def test_who_follows_is_told_of_each_workload_whose_standing_changes(
     scene: Scene, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    scene.add_node("s1")
-    scene.apply(deployment("web", 2, notes={names.ON_DEMAND: "1"}), deployment("api"))
-    scene.settle()
-    scene.begin()
+    scene.given(deployment("web", 2, notes={names.ON_DEMAND: "1"}), deployment("api"), settle=10)
     scene.later(3, lambda: scene.cluster.apply(deployment("web", 3, notes={names.ON_DEMAND: "1"})))
 
     def look() -> Seen:
@@ -313,8 +278,6 @@ def test_the_headline_counts_those_at_risk(scene: Scene) -> None:
     empty = listing(gather(scene.cluster, clock=scene.clock))
     assert empty.headline == "There is no Deployment and no StatefulSet."
 
-    scene.add_node("s1")
-    scene.apply(deployment("web", 2, notes={names.ON_DEMAND: "1"}), deployment("api"))
-    scene.settle()
+    scene.place(deployment("web", 2, notes={names.ON_DEMAND: "1"}), deployment("api"))
     found = listing(gather(scene.cluster, clock=scene.clock))
     assert found.headline == "2 workloads, 1 of them at risk."

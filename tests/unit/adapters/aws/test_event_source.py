@@ -6,15 +6,11 @@ from typing import Any
 
 import pytest
 
-from evenkeel.errors import InstancesError, QueueError
+from evenkeel.errors import QueueError
 from evenkeel.handlers import Handler
 from evenkeel.handlers.records import read_batch
-from evenkeel.model.meta import Metadata
-from evenkeel.model.node import Node, NodeSpec
-from evenkeel.model.notice import WakeUp
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.event_source import SimulatedEventSource, SimulatedSchedule
-from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
 from tests.kit.builders import NOW
 
@@ -72,25 +68,6 @@ def test_a_stale_receipt_handle_deletes_and_postpones_nothing(
     assert len(queue.messages) == 1
     with pytest.raises(QueueError):
         queue.postpone(stale, SECOND)
-
-
-def test_a_message_that_is_visible_cannot_be_postponed(
-    clock: SimulatedClock, queue: SimulatedQueue
-) -> None:
-    queue.put("x")
-    handle = queue.receive()[0].receipt_handle
-    clock.advance(21 * SECOND)
-    with pytest.raises(QueueError, match="not in flight"):
-        queue.postpone(handle, SECOND)
-
-
-@pytest.mark.parametrize("delay", [-SECOND, timedelta(days=1)], ids=str)
-def test_a_delay_out_of_range_is_refused(queue: SimulatedQueue, delay: timedelta) -> None:
-    queue.put("x")
-    with pytest.raises(QueueError):
-        queue.send(WakeUp(reason="x"), delay)
-    with pytest.raises(QueueError):
-        queue.postpone(queue.receive()[0].receipt_handle, delay)
 
 
 def test_a_message_goes_to_the_dead_letters_after_its_last_receive(
@@ -176,22 +153,6 @@ def test_what_failed_comes_back_after_the_timeout_and_the_rest_does_not(
     assert seen == [["body 0", "body 1", "body 2"]]
     clock.advance(2 * SECOND)
     assert seen[1:] == [["body 1"]]
-
-
-def test_what_was_postponed_comes_back_then(clock: SimulatedClock, queue: SimulatedQueue) -> None:
-    times: list[datetime] = []
-
-    def handle(event: dict[str, Any], _context: object) -> dict[str, Any]:
-        (record,) = read_batch(event)
-        times.append(clock.now())
-        queue.postpone(record.receipt_handle, 2 * SECOND)
-        return {"batchItemFailures": [{"itemIdentifier": record.message_id}]}
-
-    SimulatedEventSource(clock, queue, handle)
-    queue.put("x")
-    clock.advance(5 * SECOND)
-    assert times == [NOW, NOW + 2 * SECOND, NOW + 4 * SECOND]
-    assert queue.messages[0].receives == 3
 
 
 def test_a_batch_whose_handler_raised_comes_back_as_a_whole(
@@ -307,29 +268,3 @@ def test_a_schedule_invokes_again_and_again_until_it_is_stopped(clock: Simulated
     clock.advance(timedelta(minutes=5))
     assert len(times) == 3
     assert schedule.running == []
-
-
-# The instances.
-
-
-def test_instances_of_nodes_are_known_and_forgotten() -> None:
-    labels = {"topology.kubernetes.io/zone": "eu-central-1a"}
-    known = Node(
-        metadata=Metadata(name="n1", labels=labels),
-        spec=NodeSpec(provider_id="aws:///eu-central-1a/i-1234567890abcdef0"),
-    )
-    kind = Node(metadata=Metadata(name="n2"), spec=NodeSpec(provider_id="kind://docker/n2"))
-    instances = SimulatedInstances()
-    instances.adopt([known, kind], "prod")
-
-    (instance,) = instances.describe(["i-1234567890abcdef0", "n2"]).values()
-    assert instance.private_dns_name == "n1"
-    assert instance.belongs_to("prod")
-
-    instances.fail(InstancesError("down"))
-    with pytest.raises(InstancesError):
-        instances.describe(["i-1234567890abcdef0"])
-    instances.fail(None)
-    instances.forget("i-1234567890abcdef0")
-    assert instances.describe(["i-1234567890abcdef0"]) == {}
-    assert len(instances.calls) == 3

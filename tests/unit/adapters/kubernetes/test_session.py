@@ -39,9 +39,8 @@ def test_an_empty_mailbox_answers_when_the_time_is_over(connect: Connect) -> Non
         assert session.next(timedelta(milliseconds=20)) == ()
 
 
-def test_a_request_is_in_flight_until_its_reply_is_in_the_mailbox(
-    server: ScriptedServer, connect: Connect
-) -> None:
+def gate(server: ScriptedServer) -> Event:
+    """Requests are answered when this is set."""
     go = Event()
 
     def wait(handler: Handler) -> None:
@@ -49,6 +48,13 @@ def test_a_request_is_in_flight_until_its_reply_is_in_the_mailbox(
         DONE(handler)
 
     server.script(always=wait)
+    return go
+
+
+def test_a_request_is_in_flight_until_its_reply_is_in_the_mailbox(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    go = gate(server)
     with connect(Limits()).session() as session:
         for _ in range(3):
             session.submit(READ)
@@ -64,13 +70,7 @@ def test_a_request_is_in_flight_until_its_reply_is_in_the_mailbox(
 def test_submitting_more_than_the_capacity_does_not_block(
     server: ScriptedServer, connect: Connect
 ) -> None:
-    go = Event()
-
-    def wait(handler: Handler) -> None:
-        go.wait(20)
-        DONE(handler)
-
-    server.script(always=wait)
+    go = gate(server)
     with connect(Limits(parallel=2)).session() as session:
         for _ in range(50):
             session.submit(READ)

@@ -1,9 +1,10 @@
 """The half in AWS as it is asked: moto plays what it can, scripted clients the rest."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import boto3
@@ -20,6 +21,7 @@ from evenkeel_cli.doctor.in_aws import Wanted
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from tests.kit.manifests import resource
 from tests.unit.cli.doctor.checking import BROKEN, FINE, NOT_LOOKED, UNKNOWN, check
 
 REGION = "eu-central-1"
@@ -195,46 +197,64 @@ def only(site: Site, *links: str, verdict: Verdict = BROKEN) -> None:
     assert {each.verdict for each in found.values()} == {verdict}
 
 
-def test_a_stack_that_did_not_roll_back_is_broken(site: Site) -> None:
-    site.status = "UPDATE_ROLLBACK_FAILED"
-    only(site, "stack")
+ACCESS = tuple(f"access of {each.lower()}" for each in FUNCTIONS)
 
 
-def test_a_disabled_rule_is_broken(site: Site) -> None:
-    site.events.disable_rule(Name="StateChangeRule")
-    only(site, "rule StateChangeRule")
-
-
-def test_a_rule_without_its_target_is_broken(site: Site) -> None:
-    site.events.remove_targets(Rule="NoticeRule", Ids=["notices"])
-    only(site, "rule NoticeRule")
-
-
-def test_a_deleted_rule_is_broken(site: Site) -> None:
-    site.events.remove_targets(Rule="NoticeRule", Ids=["notices"])
-    site.events.delete_rule(Name="NoticeRule")
-    only(site, "rule NoticeRule")
-
-
-def test_a_queue_without_its_policy_is_broken(site: Site) -> None:
-    site.sqs.set_queue_attributes(QueueUrl=site.url["NoticeQueue"], Attributes={"Policy": ""})
-    only(site, "policy NoticeQueue")
-
-
-@pytest.mark.parametrize("queue", ["NoticeDeadLetters", "WakeUpDeadLetters"])
-def test_a_dead_letter_is_broken(queue: str, site: Site) -> None:
+def lose_letters(site: Site, queue: str) -> None:
     site.sqs.send_message(QueueUrl=site.url[queue], MessageBody="lost")
-    only(site, queue)
 
 
-def test_a_disabled_event_source_is_broken(site: Site) -> None:
-    site.mapping = "Disabled"
-    only(site, "queue of interruption", "queue of handover")
+def drop_policy(site: Site) -> None:
+    site.sqs.set_queue_attributes(QueueUrl=site.url["NoticeQueue"], Attributes={"Policy": ""})
 
 
-def test_an_error_of_a_function_is_broken(site: Site) -> None:
-    site.count("AWS/Lambda", "Errors", FunctionName="the-HandoverFunction")
-    only(site, "calls of handover")
+def drop_rule(site: Site, *, whole: bool) -> None:
+    site.events.remove_targets(Rule="NoticeRule", Ids=["notices"])
+    if whole:
+        site.events.delete_rule(Name="NoticeRule")
+
+
+def drop_entries(site: Site) -> None:
+    site.eks.answers["describe_access_entry"] = refusal("ResourceNotFoundException")
+
+
+BREAKS: dict[str, tuple[Callable[[Site], object], Sequence[str]]] = {
+    "a stack that did not roll back": (
+        lambda site: setattr(site, "status", "UPDATE_ROLLBACK_FAILED"),
+        ["stack"],
+    ),
+    "a disabled rule": (
+        lambda site: site.events.disable_rule(Name="StateChangeRule"),
+        ["rule StateChangeRule"],
+    ),
+    "a rule without its target": (partial(drop_rule, whole=False), ["rule NoticeRule"]),
+    "a deleted rule": (partial(drop_rule, whole=True), ["rule NoticeRule"]),
+    "a queue without its policy": (drop_policy, ["policy NoticeQueue"]),
+    "a notice that was lost": (
+        partial(lose_letters, queue="NoticeDeadLetters"),
+        ["NoticeDeadLetters"],
+    ),
+    "a wake-up that was lost": (
+        partial(lose_letters, queue="WakeUpDeadLetters"),
+        ["WakeUpDeadLetters"],
+    ),
+    "a disabled event source": (
+        lambda site: setattr(site, "mapping", "Disabled"),
+        ["queue of interruption", "queue of handover"],
+    ),
+    "an error of a function": (
+        lambda site: site.count("AWS/Lambda", "Errors", FunctionName="the-HandoverFunction"),
+        ["calls of handover"],
+    ),
+    "a role without an access entry": (drop_entries, ACCESS),
+}
+
+
+@pytest.mark.parametrize("what", BREAKS)
+def test_it_is_broken_and_all_else_holds(what: str, site: Site) -> None:
+    break_it, links = BREAKS[what]
+    break_it(site)
+    only(site, *links)
 
 
 def test_invocations_and_probes_that_ended_are_broken(site: Site) -> None:
@@ -248,37 +268,29 @@ def test_invocations_and_probes_that_ended_are_broken(site: Site) -> None:
     only(site, "calls of restore", "probe")
 
 
-def test_a_role_without_an_access_entry_is_broken(site: Site) -> None:
-    site.eks.answers["describe_access_entry"] = refusal("ResourceNotFoundException")
-    only(site, *(f"access of {each.lower()}" for each in FUNCTIONS))
-
-
 def test_aws_auth_counts_where_there_are_no_access_entries(site: Site) -> None:
     site.parameters["AccessEntries"] = "false"
-    links = [f"access of {each.lower()}" for each in FUNCTIONS]
-    only(site, *links)
+    only(site, *ACCESS)
     lines = [
         {"rolearn": ROLE.format(each), "groups": [f"evenkeel-{each.lower()}"]}
         for each in FUNCTIONS[1:]
     ]
-    metadata = {"name": "aws-auth", "namespace": "kube-system"}
-    config: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
-    site.cluster.apply(config | {"data": {"mapRoles": json.dumps(lines)}})
+    site.cluster.apply(
+        resource("ConfigMap", "aws-auth", "kube-system", data={"mapRoles": json.dumps(lines)})
+    )
     only(site, "access of interruption")
 
 
 def test_aws_auth_that_cannot_be_read_maps_nobody(site: Site) -> None:
     site.parameters["AccessEntries"] = "false"
-    metadata = {"name": "aws-auth", "namespace": "kube-system"}
-    config: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
-    site.cluster.apply(config | {"data": {"mapRoles": "- [a"}})
-    only(site, *(f"access of {each.lower()}" for each in FUNCTIONS))
+    site.cluster.apply(resource("ConfigMap", "aws-auth", "kube-system", data={"mapRoles": "- [a"}))
+    only(site, *ACCESS)
 
 
 @pytest.mark.parametrize(
     ("service", "method", "links"),
     [
-        ("eks", "describe_access_entry", {f"access of {each.lower()}" for each in FUNCTIONS}),
+        ("eks", "describe_access_entry", set(ACCESS)),
         (
             "lambda_",
             "list_event_source_mappings",

@@ -28,6 +28,7 @@ from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.kit import builders
 from tests.kit.api_server import refusal, serving
 from tests.kit.builders import NOW, seconds
+from tests.kit.manifests import SYSTEM, resource
 from tests.kit.manifests import deployment as manifest
 from tests.unit.cli.doctor.checking import BROKEN, FINE, NOT_LOOKED, check
 from tests.unit.cli.doctor.scripted import Api, kubeconfig
@@ -96,10 +97,9 @@ def cluster() -> SimulatedCluster:
     """A node of each type; the pods of ``login``, a single replica, are on spot."""
     made = SimulatedCluster(SimulatedClock(NOW))
     for name in ("spot", "on-demand"):
-        meta = {"name": name, "labels": {names.CAPACITY_LABELS[0]: name}}
         room = {"cpu": "8", "memory": "16Gi", "pods": "50"}
-        node = {"apiVersion": "v1", "kind": "Node", "metadata": meta}
-        made.apply(node | {"status": {"allocatable": room}})
+        status = {"allocatable": room}
+        made.apply(resource("Node", name, labels={names.CAPACITY_LABELS[0]: name}, status=status))
     spot = {"nodeSelector": {names.CAPACITY_LABELS[0]: "spot"}}
     made.apply(manifest("login", pod=spot))
     made.clock.advance(seconds(30))
@@ -110,7 +110,7 @@ def add_buffer(cluster: SimulatedCluster, template: str, name: str = HEADROOM) -
     meta = {"name": name, "namespace": names.SYSTEM_NAMESPACE}
     containers = [{"name": "pause", "resources": {"requests": {"cpu": "1", "memory": "2Gi"}}}]
     cluster.apply(
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": names.SYSTEM_NAMESPACE}},
+        SYSTEM,
         {
             "apiVersion": "v1",
             "kind": "PodTemplate",

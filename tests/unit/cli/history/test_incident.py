@@ -1,7 +1,6 @@
 """The account of an interruption: what the functions' records say together."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 import pytest
@@ -51,56 +50,40 @@ def test_a_node_whose_mark_is_not_in_the_log_is_there_all_the_same() -> None:
     assert (node.name, node.kind, node.deadline) == ("a", "", None)
 
 
-EVICT_LATE = {"warning": True, "forced": True}
+LATE = {"late": {"warning": True, "forced": True}, "forced": {"forced": True}}
+"""What is told of a step beside its verb and reason."""
 
 
 @pytest.mark.parametrize(
     ("story", "way", "reason", "late"),
     [
-        (
-            [("release", "NodeDoomed", {}), ("evict", "ReplacementAvailable", {})],
-            Move.HANDED_OVER,
-            "ReplacementAvailable",
-            False,
-        ),
-        (
-            [("wait", "ReplacementPending", {}), ("evict", "LastMoment", EVICT_LATE)],
-            Move.LAST_MOMENT,
-            "ReplacementPending",
-            True,
-        ),
-        ([("evict", "LastMoment", EVICT_LATE)], Move.LAST_MOMENT, "", True),
-        (
-            [("wait", "ReplacementPending", {}), ("evict", "LastMoment", {"forced": True})],
-            Move.LAST_MOMENT,
-            "ReplacementPending",
-            False,
-        ),
-        (
-            [("wait", "JobMayFinish", {}), ("evict", "LastMoment", EVICT_LATE)],
-            Move.LAST_MOMENT,
-            "JobMayFinish",
-            False,
-        ),
-        ([("evict", "Recreate", {})], Move.AT_ONCE, "Recreate", False),
-        ([("evict", "HandoverNever", {})], Move.IN_TURNS, "HandoverNever", False),
-        ([("leave", "DaemonSet", {})], Move.LEFT, "DaemonSet", False),
-        ([("delete", "NodeGone", {})], Move.LOST, "NodeGone", True),
-        (
-            [("release", "NodeDoomed", {}), ("roll-back", "CannotBeReplaced", {})],
-            Move.PUT_BACK,
-            "CannotBeReplaced",
-            False,
-        ),
-        ([("wait", "ReplacementPending", {})], Move.WAITING, "ReplacementPending", False),
+        (["release NodeDoomed", "evict Done"], Move.HANDED_OVER, "Done", False),
+        (["wait Pending", "evict LastMoment late"], Move.LAST_MOMENT, "Pending", True),
+        (["evict LastMoment late"], Move.LAST_MOMENT, "", True),
+        (["wait Pending", "evict LastMoment forced"], Move.LAST_MOMENT, "Pending", False),
+        (["wait JobMayFinish", "evict LastMoment late"], Move.LAST_MOMENT, "JobMayFinish", False),
+        (["evict Recreate"], Move.AT_ONCE, "Recreate", False),
+        (["evict HandoverNever"], Move.IN_TURNS, "HandoverNever", False),
+        (["leave DaemonSet"], Move.LEFT, "DaemonSet", False),
+        (["delete NodeGone"], Move.LOST, "NodeGone", True),
+        (["release NodeDoomed", "roll-back NoWay"], Move.PUT_BACK, "NoWay", False),
+        (["wait Pending"], Move.WAITING, "Pending", False),
     ],
 )
 def test_a_pod_went_the_way_that_its_last_decision_says(
-    story: Sequence[tuple[str, str, dict[str, Any]]], way: Move, reason: str, *, late: bool
+    story: Sequence[str], way: Move, reason: str, *, late: bool
 ) -> None:
-    steps = [of_pod(i, verb, why, **more) for i, (verb, why, more) in enumerate(story)]
+    full = {
+        "Done": "ReplacementAvailable",
+        "Pending": "ReplacementPending",
+        "NoWay": "CannotBeReplaced",
+    }
+    steps = []
+    for second, step in enumerate(story):
+        verb, why, *more = step.split()
+        steps.append(of_pod(second, verb, full.get(why, why), **LATE.get("".join(more), {})))
     pod = one_pod(marked(0), *steps)
-    assert (pod.way, pod.reason, pod.is_late) == (way, reason, late)
+    assert (pod.way, pod.reason, pod.is_late) == (way, full.get(reason, reason), late)
     assert pod.why
 
 

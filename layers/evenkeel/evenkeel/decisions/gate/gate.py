@@ -185,7 +185,7 @@ def _by_workload(found: GatedPod) -> Allowed | None:
     if cooldown is not None and census.now < cooldown.until:
         return Allowed(
             reason=Reason.COOLING_DOWN,
-            message=f"{cooldown.failures} evictions of pods of {top.reference} found no replacement:"
+            message=f"{cooldown.failures} evictions from {top.reference} found no replacement:"
             f" those until {in_words(cooldown.until)} pass without one",
             warning=True,
         )
