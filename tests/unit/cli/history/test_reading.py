@@ -154,6 +154,7 @@ def test_files_may_be_gzipped_or_a_folder_of_such(tmp_path: Path) -> None:
         (b"\x1f\x8bhello", "is damaged"),
         (gzip.compress(b"x" * 1000)[:-9], "is damaged"),
     ],
+    ids=["empty", "some word", "no gzip after its first bytes", "gzip cut short"],
 )
 def test_a_file_that_is_none_is_refused(content: bytes, says: str, tmp_path: Path) -> None:
     path = tmp_path / "log"
