@@ -44,6 +44,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
         "HOME": str(tmp_path),
         "MAKE": str(programs / "make"),
         "MADE": str(tmp_path / "made"),
+        "EVENKEEL_KUBERNETES_DOWNLOADS": "",
     }
 
 
