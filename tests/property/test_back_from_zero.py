@@ -174,7 +174,9 @@ AN_HOUR = (
 @example(Tale((5, 3, 2), floor="none", late=700, deeds=AN_HOUR))
 @example(Tale((4, 4), deeds=AN_HOUR, dies_after=3))
 @given(tales)
-def test_no_service_loses_a_pod_and_few_move_without_room(tale: Tale) -> None:
+def test_no_service_loses_a_pod_few_move_without_room_and_spot_is_had_at_last(
+    tale: Tale,
+) -> None:
     with told(tale) as story:
         for app, size in zip(story.apps, tale.sizes, strict=True):
             assert story.scene.lowest(app) == size, app
@@ -188,13 +190,5 @@ def test_no_service_loses_a_pod_and_few_move_without_room(tale: Tale) -> None:
             assert within_an_hour <= 6 + sum(tale.sizes), at
         back = len(story.scene.told("DeadlinePassed"))
         assert back <= 10 * (1 + len(begun) - back), (back, len(begun))
-
-
-@tries(0.5)
-@example(Tale((4, 4), deeds=AN_HOUR))
-@example(Tale((5, 3, 2), floor="none", late=700, deeds=AN_HOUR))
-@given(tales)
-def test_in_the_end_all_above_the_floors_is_on_spot(tale: Tale) -> None:
-    with told(tale) as story:
         assert story.is_as_wanted, {app: dict(story.scene.split(app)) for app in story.apps}
         assert not story.scene.restoring.errors

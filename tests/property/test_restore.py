@@ -171,18 +171,9 @@ LOST = ((Deed.GONE, 0), (Deed.WAIT, 3))
 @example(Tale("Deployment", 5, "2", LOST))
 @example(Tale("StatefulSet", 5, "majority", LOST))
 @given(tales)
-def test_the_end_has_exactly_the_floor_on_on_demand(tale: Tale) -> None:
+def test_the_end_has_exactly_the_floor_and_no_pod_is_missing_on_the_way(tale: Tale) -> None:
     with told(tale) as story:
         assert story.is_as_wanted, dict(story.scene.split("web"))
-
-
-@tries()
-@example(Tale("Deployment", 2, "50%", MISSED))
-@example(Tale("Deployment", 5, "2", LOST))
-@example(Tale("StatefulSet", 5, "majority", LOST))
-@given(tales)
-def test_on_the_way_no_pod_is_missing_and_the_floor_stands(tale: Tale) -> None:
-    with told(tale) as story:
         gap = 1 if tale.kind == "StatefulSet" else 0
         floor = tale.floor_of(story.size)
         there = story.at_rest["on-demand"]
