@@ -6,7 +6,7 @@ A package such as decisions/floor stands for all mutations in it; it may have no
 
 Every mutation is applied to a copy in a temporary directory, never to the work tree, and the
 tests that ought to catch it run against that copy. Prints what each of them reported; exits
-with 1 if a mutation survives a test, or fits the package no more. README.md beside it keeps a table.
+with 1 if a mutation survives a test, or fits the package no more. README.md here keeps a table.
 """
 
 import itertools
