@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from evenkeel_sandbox.built_in.cluster import OPTIONS
 from evenkeel_sandbox.collecting import uncollected
+from evenkeel_sandbox.simulator.api.resources import manifest
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.options import SimulatorOptions
@@ -34,10 +35,7 @@ def missing_namespaces(objects: Iterable[Mapping[str, Any]]) -> Sequence[dict[st
     objects = list(objects)
     present = {item["metadata"]["name"] for item in objects if item["kind"] == "Namespace"}
     used = {item["metadata"].get("namespace", "") for item in objects}
-    return [
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-        for name in sorted(used - present - {""})
-    ]
+    return [manifest("Namespace", name) for name in sorted(used - present - {""})]
 
 
 def _placeholders(objects: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

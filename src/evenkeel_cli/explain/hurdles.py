@@ -8,12 +8,12 @@ from evenkeel.decisions.drain.route import Way
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.reads import list_all
 from evenkeel.model.pod import PLACES
+from evenkeel.model.quantity import number
 from evenkeel.model.request import List, Selection
 from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Cluster
 from evenkeel_cli.resource_quota import ResourceQuota
 from evenkeel_cli.ways import Situation
-from evenkeel_sandbox.simulator.api.objects import number
 
 LIMITED: Final[Mapping[str, str]] = {
     "pods": PLACES,

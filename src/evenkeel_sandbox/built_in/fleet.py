@@ -5,6 +5,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
+from evenkeel_sandbox.simulator.api.resources import manifest
+
 REGION: Final = "eu-central-1"
 ZONES: Final = tuple(REGION + letter for letter in "abc")
 
@@ -83,22 +85,15 @@ def _node(number: int, labels: dict[str, str], instance_type: str) -> dict[str, 
     if instance_type == GPU_TYPE:
         spec["taints"] = [{"key": GPU_TAINT, "value": "present", "effect": "NoSchedule"}]
     room = {"cpu": size.cpu, "memory": size.memory, "pods": str(size.pods)}
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {
-            "name": name,
-            "labels": {
-                "kubernetes.io/hostname": name,
-                "node.kubernetes.io/instance-type": instance_type,
-                "topology.kubernetes.io/region": REGION,
-                "topology.kubernetes.io/zone": ZONES[zone],
-                **labels,
-            },
-        },
-        "spec": spec,
-        "status": {"capacity": room, "allocatable": room},
+    its = {
+        "kubernetes.io/hostname": name,
+        "node.kubernetes.io/instance-type": instance_type,
+        "topology.kubernetes.io/region": REGION,
+        "topology.kubernetes.io/zone": ZONES[zone],
+        **labels,
     }
+    status = {"capacity": room, "allocatable": room}
+    return manifest("Node", name, labels=its, spec=spec, status=status)
 
 
 def _name(number: int) -> str:

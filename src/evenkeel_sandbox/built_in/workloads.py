@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from evenkeel.model import names
 from evenkeel_sandbox.built_in.fleet import GPU_TAINT, GPU_TYPE
+from evenkeel_sandbox.simulator.api.resources import manifest
 from evenkeel_sandbox.simulator.kubelet import ANNOTATION
 
 NAMESPACES: Final = ("shop", "data", "batch", "ml", "tenant", "ops", "kube-system")
@@ -16,6 +17,10 @@ IMPORT_TAKES: Final = "85s"
 """From the cluster's beginning to some time before it would have to go with its node."""
 
 LABEL: Final = "app.kubernetes.io/name"
+DISK: Final = {
+    "accessModes": ["ReadWriteOnce"],
+    "resources": {"requests": {"storage": "20Gi"}},
+}
 
 
 def all_manifests() -> list[dict[str, Any]]:
@@ -96,13 +101,11 @@ def _others() -> list[dict[str, Any]]:
 
 
 def _namespace(name: str) -> dict[str, Any]:
-    labels = {names.MANAGED: "true"} if name in MANAGED else {}
-    metadata = {"name": name, "labels": labels}
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+    return manifest("Namespace", name, labels={names.MANAGED: "true"} if name in MANAGED else {})
 
 
-def _meta(namespace: str, name: str) -> dict[str, Any]:
-    return {"namespace": namespace, "name": name, "labels": {LABEL: name}}
+def _made(kind: str, namespace: str, name: str, **rest: Any) -> dict[str, Any]:
+    return manifest(kind, name, namespace, labels={LABEL: name}, **rest)
 
 
 def _template(name: str, cpu: str, pod: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,14 +115,14 @@ def _template(name: str, cpu: str, pod: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _workload(
-    api_version: str, kind: str, namespace: str, name: str, spec: Mapping[str, Any]
+    kind: str,
+    namespace: str,
+    name: str,
+    spec: Mapping[str, Any],
+    annotations: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    return {
-        "apiVersion": api_version,
-        "kind": kind,
-        "metadata": _meta(namespace, name),
-        "spec": {"selector": {"matchLabels": {LABEL: name}}, **spec},
-    }
+    spec = {"selector": {"matchLabels": {LABEL: name}}, **spec}
+    return _made(kind, namespace, name, annotations=annotations, spec=spec)
 
 
 def _deployment(
@@ -133,91 +136,55 @@ def _deployment(
     annotations: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     body = {"replicas": replicas, "template": _template(name, cpu, pod or {}), **(spec or {})}
-    manifest = _workload("apps/v1", "Deployment", namespace, name, body)
-    if annotations:
-        manifest["metadata"]["annotations"] = dict(annotations)
-    return manifest
+    return _workload("Deployment", namespace, name, body, annotations)
 
 
 def _stateful_set(
     namespace: str, name: str, replicas: int, *, annotations: Mapping[str, str]
 ) -> dict[str, Any]:
-    claim = _claim(namespace, "disk")
-    manifest = _workload(
-        "apps/v1",
-        "StatefulSet",
-        namespace,
-        name,
-        {
-            "replicas": replicas,
-            "serviceName": name,
-            "template": _template(name, "300m", {}),
-            "volumeClaimTemplates": [{"metadata": {"name": "disk"}, "spec": claim["spec"]}],
-        },
-    )
-    manifest["metadata"]["annotations"] = dict(annotations)
-    return manifest
+    claim = {"metadata": {"name": "disk"}, "spec": DISK}
+    body = {
+        "replicas": replicas,
+        "serviceName": name,
+        "template": _template(name, "300m", {}),
+        "volumeClaimTemplates": [claim],
+    }
+    return _workload("StatefulSet", namespace, name, body, annotations)
 
 
 def _job(namespace: str, name: str, parallelism: int, complete_after: str = "") -> dict[str, Any]:
     template = _template(name, "500m", {"restartPolicy": "Never"})
     if complete_after:
         template["metadata"]["annotations"] = {f"{ANNOTATION}complete-after": complete_after}
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": _meta(namespace, name),
-        "spec": {"parallelism": parallelism, "completions": parallelism, "template": template},
-    }
+    spec = {"parallelism": parallelism, "completions": parallelism, "template": template}
+    return _made("Job", namespace, name, spec=spec)
 
 
 def _daemon_set(namespace: str, name: str) -> dict[str, Any]:
     template = _template(name, "50m", {"tolerations": [{"operator": "Exists"}]})
-    return _workload("apps/v1", "DaemonSet", namespace, name, {"template": template})
+    return _workload("DaemonSet", namespace, name, {"template": template})
 
 
 def _bare_pod(namespace: str, name: str) -> dict[str, Any]:
-    spec = _template(name, "100m", {})["spec"]
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": _meta(namespace, name), "spec": spec}
+    return _made("Pod", namespace, name, spec=_template(name, "100m", {})["spec"])
 
 
 def _service(namespace: str, name: str) -> dict[str, Any]:
-    return {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": _meta(namespace, name),
-        "spec": {"selector": {LABEL: name}, "ports": [{"port": 80}]},
-    }
+    spec = {"selector": {LABEL: name}, "ports": [{"port": 80}]}
+    return _made("Service", namespace, name, spec=spec)
 
 
 def _budget(namespace: str, name: str, **bound: int) -> dict[str, Any]:
-    return {
-        "apiVersion": "policy/v1",
-        "kind": "PodDisruptionBudget",
-        "metadata": _meta(namespace, name),
-        "spec": {"selector": {"matchLabels": {LABEL: name}}, **bound},
-    }
+    return _workload("PodDisruptionBudget", namespace, name, bound)
 
 
 def _policy(namespace: str, name: str) -> dict[str, Any]:
-    return {
-        "apiVersion": "networking.k8s.io/v1",
-        "kind": "NetworkPolicy",
-        "metadata": _meta(namespace, name),
-        "spec": {"podSelector": {"matchLabels": {LABEL: name}}, "policyTypes": ["Ingress"]},
-    }
+    spec = {"podSelector": {"matchLabels": {LABEL: name}}, "policyTypes": ["Ingress"]}
+    return _made("NetworkPolicy", namespace, name, spec=spec)
 
 
 def _claim(namespace: str, name: str) -> dict[str, Any]:
-    return {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": _meta(namespace, name),
-        "spec": {
-            "accessModes": ["ReadWriteOnce"],
-            "resources": {"requests": {"storage": "20Gi"}},
-        },
-    }
+    return _made("PersistentVolumeClaim", namespace, name, spec=DISK)
 
 
 def _volume(claim: str) -> dict[str, Any]:
@@ -225,12 +192,7 @@ def _volume(claim: str) -> dict[str, Any]:
 
 
 def _quota(namespace: str, *, pods: int) -> dict[str, Any]:
-    return {
-        "apiVersion": "v1",
-        "kind": "ResourceQuota",
-        "metadata": _meta(namespace, "pods"),
-        "spec": {"hard": {"pods": str(pods)}},
-    }
+    return _made("ResourceQuota", namespace, "pods", spec={"hard": {"pods": str(pods)}})
 
 
 def _apart(name: str) -> dict[str, Any]:

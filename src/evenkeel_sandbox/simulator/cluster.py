@@ -14,7 +14,7 @@ from evenkeel.model.request import Create, Delete, Evict, Get, List, Listing, Pa
 from evenkeel.ports import Reply
 from evenkeel_sandbox.simulator.api.eviction import evict
 from evenkeel_sandbox.simulator.api.objects import Key, Obj, is_true, stamp
-from evenkeel_sandbox.simulator.api.resources import kind_of
+from evenkeel_sandbox.simulator.api.resources import kind_of, manifest
 from evenkeel_sandbox.simulator.api.server import ApiServer
 from evenkeel_sandbox.simulator.api.store import Store
 from evenkeel_sandbox.simulator.api.watch import WatchHub, in_order
@@ -158,20 +158,20 @@ class SimulatedCluster:
         for 110 pods, 4 cores and 16 GiB.
         """
         for given in manifests:
-            manifest = dict(given)
-            kind = kind_of(manifest)
+            obj = dict(given)
+            kind = kind_of(obj)
             namespace = ""
             if kind.namespaced:
-                namespace = manifest["metadata"].get("namespace", "default")
+                namespace = obj["metadata"].get("namespace", "default")
                 if self.server.store.get("Namespace", ("", namespace)) is None:
                     self._make_namespace(namespace)
-            if kind.name == "Node" and "status" not in manifest:
-                manifest = {**manifest, "status": ready_status({}, stamp(self.clock.now()))}
-            name = manifest["metadata"].get("name", "")
+            if kind.name == "Node" and "status" not in obj:
+                obj = {**obj, "status": ready_status({}, stamp(self.clock.now()))}
+            name = obj["metadata"].get("name", "")
             if name and self.server.store.get(kind.name, (namespace, name)) is not None:
-                self.server.patch(kind.name, (namespace, name), manifest)
+                self.server.patch(kind.name, (namespace, name), obj)
             else:
-                self.server.create(manifest)
+                self.server.create(obj)
 
     def load(self, *objects: Mapping[str, Any]) -> None:
         """Store objects as they were read from another cluster, with uid, status and node.
@@ -232,7 +232,7 @@ class SimulatedCluster:
             self.server.delete("Node", ("", name))
 
     def _make_namespace(self, name: str) -> None:
-        self.server.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+        self.server.create(manifest("Namespace", name))
 
     def _execute(self, request: Request) -> Result:
         if isinstance(request, Get | Patch | Delete | Evict) and not is_path_segment(request.name):
@@ -254,10 +254,10 @@ class SimulatedCluster:
                 return decode(changed, request.kind)
             case Create():
                 kind = type(request.object)
-                manifest = msgspec.to_builtins(request.object)
-                manifest["kind"] = kind.resource.kind
-                manifest["apiVersion"] = kind.resource.api_version
-                return decode(self.server.create(manifest), kind)
+                obj = msgspec.to_builtins(request.object)
+                obj["kind"] = kind.resource.kind
+                obj["apiVersion"] = kind.resource.api_version
+                return decode(self.server.create(obj), kind)
             case Delete():
                 key = (request.namespace, request.name)
                 self.server.delete(

@@ -41,11 +41,12 @@ class Context:
         return max(0, round((self.deadline - self.clock.now()) / timedelta(milliseconds=1)))
 
 
-class _Invocations:
-    """The invocations of one function: each a process, stopped when it takes too long."""
+class _Invoker:
+    """What invokes one function: each invocation a process, stopped when it takes too long."""
 
     def __init__(self, clock: SimulatedClock, handler: Handler, timeout: timedelta) -> None:
         self.errors: list[Exception] = []
+        """What the handler raised so far."""
         self._running: list[Process] = []
         self._clock = clock
         self._handler = handler
@@ -54,11 +55,11 @@ class _Invocations:
 
     @property
     def running(self) -> Sequence[Process]:
-        """Those that have not ended yet."""
+        """The invocations under way; killing one is what a crash looks like from outside."""
         self._running = [process for process in self._running if process.alive]
         return self._running
 
-    def start(self, event: dict[str, Any], done: Callable[[dict[str, Any] | None], None]) -> None:
+    def _start(self, event: dict[str, Any], done: Callable[[dict[str, Any] | None], None]) -> None:
         """Invoke the function; ``done`` gets its answer, or None if it raised or was stopped."""
         context = Context(
             self._clock, self._clock.now() + self._timeout, f"invocation-{next(self._numbers)}"
@@ -76,23 +77,6 @@ class _Invocations:
         process = self._clock.start(body)
         self._running = [*self.running, process]
         self._clock.call_at(context.deadline, process.kill)
-
-
-class _Invoker:
-    """What invokes one function."""
-
-    def __init__(self, clock: SimulatedClock, handler: Handler, timeout: timedelta) -> None:
-        self._invocations = _Invocations(clock, handler, timeout)
-
-    @property
-    def errors(self) -> Sequence[Exception]:
-        """What the handler raised so far."""
-        return self._invocations.errors
-
-    @property
-    def running(self) -> Sequence[Process]:
-        """The invocations under way; killing one is what a crash looks like from outside."""
-        return self._invocations.running
 
 
 class SimulatedEventSource(_Invoker):
@@ -131,7 +115,7 @@ class SimulatedEventSource(_Invoker):
             def done(answer: dict[str, Any] | None, batch: Sequence[Message] = batch) -> None:
                 self._finish(batch, answer)
 
-            self._invocations.start(batch_event(batch, self._queue.name), done)
+            self._start(batch_event(batch, self._queue.name), done)
 
     def _finish(self, batch: Sequence[Message], answer: dict[str, Any] | None) -> None:
         kept = failed([message.message_id for message in batch], answer)
@@ -154,7 +138,6 @@ class SimulatedSchedule(_Invoker):
     ) -> None:
         """The first invocation comes after ``every``."""
         super().__init__(clock, handler, timeout)
-        self._clock = clock
         self._every = every
         self._stopped = False
         clock.call_in(every, self._invoke)
@@ -167,4 +150,4 @@ class SimulatedSchedule(_Invoker):
         if self._stopped:
             return
         self._clock.call_in(self._every, self._invoke)
-        self._invocations.start(schedule_event(self._clock.now()), lambda _: None)
+        self._start(schedule_event(self._clock.now()), lambda _: None)

@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
+from evenkeel.model.quantity import number
 from evenkeel_sandbox.simulator.api.objects import (
     Key,
     Obj,
@@ -13,7 +14,6 @@ from evenkeel_sandbox.simulator.api.objects import (
     controller_of,
     key_of,
     labels_of,
-    number,
     requests_of,
 )
 from evenkeel_sandbox.simulator.api.selectors import holds, selects
@@ -41,7 +41,7 @@ class Room:
         """Take the node's new state."""
         self.node = node
         room = at(node, "status", "allocatable", default=None) or {}
-        self.allocatable = {name: number(quantity) for name, quantity in room.items()}
+        self.allocatable = {name: number(str(quantity)) for name, quantity in room.items()}
 
     def add(self, pod: Obj) -> None:
         """Book a pod, or take its new state."""

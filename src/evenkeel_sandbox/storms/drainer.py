@@ -10,6 +10,7 @@ from evenkeel.model.notice import Notice
 from evenkeel_sandbox.events import read_event
 from evenkeel_sandbox.simulation import nodes_of
 from evenkeel_sandbox.simulator.api.objects import Obj, controller_of, is_finished, is_leaving
+from evenkeel_sandbox.simulator.api.resources import manifest
 from evenkeel_sandbox.simulator.api.webhooks import Client
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
@@ -55,14 +56,7 @@ class Drainer:
     def _cordon(self, notice: Notice) -> None:
         for node in nodes_of(self._cluster):
             if node.instance_id == notice.instance_id:
-                self._cluster.apply(
-                    {
-                        "apiVersion": "v1",
-                        "kind": "Node",
-                        "metadata": {"name": node.name},
-                        "spec": {"unschedulable": True},
-                    }
-                )
+                self._cluster.apply(manifest("Node", node.name, spec={"unschedulable": True}))
                 self._draining.add(node.name)
                 self._empty(node.name)
 

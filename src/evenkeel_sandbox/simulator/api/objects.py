@@ -190,34 +190,6 @@ def requests_of(pod: Obj) -> Mapping[str, float]:
     return msgspec.convert(pod["spec"], PodSpec).requests
 
 
-SUFFIXES = {
-    "n": 1e-9,
-    "u": 1e-6,
-    "m": 1e-3,
-    "k": 1e3,
-    "M": 1e6,
-    "G": 1e9,
-    "T": 1e12,
-    "P": 1e15,
-    "Ki": 2.0**10,
-    "Mi": 2.0**20,
-    "Gi": 2.0**30,
-    "Ti": 2.0**40,
-    "Pi": 2.0**50,
-}
-
-
-@functools.lru_cache(maxsize=4096)
-def number(quantity: str | float) -> float:
-    """A Kubernetes quantity as a number: ``500m`` is 0.5, ``1Ki`` 1024."""
-    text = str(quantity)
-    for length in (2, 1):
-        factor = SUFFIXES.get(text[-length:])
-        if factor is not None:
-            return float(text[:-length]) * factor
-    return float(text)
-
-
 def scaled(value: int | str, total: int, *, round_up: bool) -> int:
     """A number, or a percentage of a total, rounded as asked (intstr.GetScaledValue)."""
     if isinstance(value, int):

@@ -1,12 +1,12 @@
 """ResourceQuota: what a namespace may use, charged when a pod is created."""
 
 from evenkeel.errors import ForbiddenError
+from evenkeel.model.quantity import number
 from evenkeel_sandbox.simulator.api.objects import (
     Obj,
     at,
     is_finished,
     is_leaving,
-    number,
     requests_of,
 )
 from evenkeel_sandbox.simulator.api.store import Store
@@ -54,7 +54,7 @@ def charge(store: Store, pod: Obj) -> Obj:
     booked: list[Obj] = []
     for found in list(store.all("ResourceQuota", namespace)):
         hard = at(found, "spec", "hard", default={})
-        limits = {key: number(hard[key]) for key in hard if _is_known(key)}
+        limits = {key: number(str(hard[key])) for key in hard if _is_known(key)}
         missing = [key for key in limits if key not in mine]
         if missing:
             raise ForbiddenError(
@@ -66,7 +66,7 @@ def charge(store: Store, pod: Obj) -> Obj:
             raise ForbiddenError(
                 f'pods "{name}" is forbidden: status unknown for quota: {found["metadata"]["name"]}'
             )
-        used = {key: number(status.get(key, "0")) for key in limits}
+        used = {key: number(str(status.get(key, 0))) for key in limits}
         over = [key for key in limits if used[key] + mine[key] > limits[key]]
         if over:
             raise ForbiddenError(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from evenkeel_sandbox.simulator.api.objects import Obj
 
@@ -45,6 +46,25 @@ KINDS: Mapping[str, Kind] = {
         Kind("PriorityClass", "scheduling.k8s.io/v1", namespaced=False, has_status=False),
     )
 }
+
+
+def manifest(
+    kind: str,
+    name: str,
+    namespace: str = "",
+    *,
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
+    **rest: Any,
+) -> Obj:
+    """What makes an object of a known kind; ``rest`` is its spec and the like."""
+    metadata: Obj = {"name": name}
+    if namespace:
+        metadata["namespace"] = namespace
+    for field, values in (("labels", labels), ("annotations", annotations)):
+        if values:
+            metadata[field] = dict(values)
+    return {"apiVersion": KINDS[kind].api_version, "kind": kind, "metadata": metadata, **rest}
 
 
 def kind_of(obj: Obj) -> Kind:

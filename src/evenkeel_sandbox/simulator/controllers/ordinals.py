@@ -2,6 +2,7 @@
 
 from evenkeel.model.names import POD_INDEX
 from evenkeel_sandbox.simulator.api.objects import Obj, at
+from evenkeel_sandbox.simulator.api.resources import manifest
 from evenkeel_sandbox.simulator.controllers.ownership import controller_reference
 
 REVISION = "controller-revision-hash"
@@ -46,17 +47,15 @@ def manifests(
         },
         "spec": spec,
     }
-    claims: list[Obj] = [
-        {
-            "apiVersion": "v1",
-            "kind": "PersistentVolumeClaim",
-            "metadata": {
-                "namespace": namespace,
-                "name": _claim_name(claim, name),
-                "labels": stateful_set["spec"]["selector"].get("matchLabels") or {},
-            },
-            "spec": claim["spec"],
-        }
+    selected = stateful_set["spec"]["selector"].get("matchLabels")
+    claims = [
+        manifest(
+            "PersistentVolumeClaim",
+            _claim_name(claim, name),
+            namespace,
+            labels=selected,
+            spec=claim["spec"],
+        )
         for claim in templates
     ]
     return pod, claims
