@@ -1,45 +1,20 @@
 """An eviction in a dry run is answered as it would be, says so, and writes nothing."""
 
-import json
 from typing import Any
 
 import pytest
 
 from evenkeel.errors import ForbiddenError
-from evenkeel.handlers import placement
-from evenkeel.settings import Mode, PlacementSettings
 from tests.kit.manifests import deployment
-from tests.stories.gate.gated import TOKEN, Gated
+from tests.kit.reviews import answering, of_eviction, post
+from tests.stories.gate.gated import Gated
 
 
 def asked(gated: Gated, *, dry_run: bool = True) -> dict[str, Any]:
     """What the gate answers to somebody who evicts the pod of the workload ``one``."""
-    placing = PlacementSettings(mode=Mode.ACT, cluster_name="gated", tokens=(TOKEN,))
-    handler = placement.build(placing, gated.settings, gated.cluster, gated.clock, gated.recorder)
+    handler = answering(gated.recorder, gated.settings)(gated.cluster, gated.clock)
     (pod,) = gated.pods("one")
-    request = {
-        "uid": "review",
-        "operation": "CREATE",
-        "resource": {"group": "", "version": "v1", "resource": "pods"},
-        "subResource": "eviction",
-        "namespace": pod.namespace,
-        "name": pod.name,
-        "userInfo": {"username": "somebody"},
-        "dryRun": dry_run,
-        "object": {"metadata": {"name": pod.name, "namespace": pod.namespace}},
-    }
-    review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
-    answer = handler(
-        {
-            "rawPath": f"/v1/{TOKEN}/evictions",
-            "headers": {"content-type": "application/json"},
-            "requestContext": {"http": {"method": "POST"}},
-            "body": json.dumps(review),
-        },
-        None,
-    )
-    response: dict[str, Any] = json.loads(answer["body"])["response"]
-    return response
+    return post(handler, of_eviction(pod.namespace, pod.name, by="somebody", dryRun=dry_run))
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """The handler of notices with both of its queues, and events of EC2."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -36,16 +36,18 @@ def instance_id(number: int) -> str:
 
 
 class Scene:
-    """Five nodes of this cluster, n1 to n5, and the handler with both of its queues."""
+    """Nodes of this cluster, n1 and so on, and the handler with both of its queues."""
 
-    def __init__(self, mode: Mode = Mode.ACT, **settings: Any) -> None:
+    def __init__(
+        self, mode: Mode = Mode.ACT, numbers: Iterable[int] = range(1, 6), **settings: Any
+    ) -> None:
         self.clock = SimulatedClock(NOW - timedelta(minutes=1))
         self.cluster = SimulatedCluster(self.clock)
         self.instances = SimulatedInstances()
         self.notices = SimulatedQueue(self.clock, "notices", retention=timedelta(seconds=300))
         self.wake_ups = SimulatedQueue(self.clock, "wake-ups")
         self.recorder = InMemoryRecorder()
-        for number in range(1, 6):
+        for number in numbers:
             self.add_node(f"n{number}", number)
         self.handler = build(
             InterruptionSettings(mode=mode, cluster_name=CLUSTER, **settings),

@@ -8,7 +8,8 @@ import pytest
 
 from evenkeel.errors import UnavailableError
 from evenkeel.handlers.requests import LARGEST
-from tests.stories.placement.scene import TOKEN, Scene, event, failing, pod, review
+from tests.kit.reviews import TOKEN
+from tests.stories.placement.scene import Scene, event, failing, pod, review
 
 OTHER = "fedcba9876543210" * 4
 SECRETS = (TOKEN, OTHER)
