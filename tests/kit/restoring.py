@@ -5,21 +5,20 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
-from evenkeel.handlers import Handler, placement, restore
+from evenkeel.handlers import Handler, restore
 from evenkeel.model import names
 from evenkeel.model.decision import Decision
 from evenkeel.model.request import Create, Delete, Evict, Patch, Request
-from evenkeel.ports import Clock, Cluster
-from evenkeel.settings import GateSettings, Mode, PlacementSettings, RestoreSettings
+from evenkeel.settings import Mode, RestoreSettings
 from evenkeel_sandbox.application import Environments
 from evenkeel_sandbox.simulator.api.webhooks import Webhook
 from evenkeel_sandbox.simulator.event_source import SimulatedSchedule
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.webhook import HandlerWebhook
 from tests.kit.manifests import resource
+from tests.kit.reviews import TOKEN, answering
 from tests.kit.scene import CALM, CLUSTER, Scene
 
-TOKEN = "0123456789abcdef" * 4
 EVERY = timedelta(minutes=1)
 
 
@@ -39,7 +38,7 @@ class RestoreScene(Scene):
         super().__init__(mode, options)
         self._restore_settings = settings
         self._every = every
-        self.webhook = HandlerWebhook(self.cluster, TOKEN, self._placement)
+        self.webhook = HandlerWebhook(self.cluster, TOKEN, answering(self.recorder))
         self.cluster.ask(Webhook(self.webhook))
         self.manage("default")
 
@@ -101,12 +100,6 @@ class RestoreScene(Scene):
             and decision.write is not None
             and app in ("", decision.workload.name)
         ]
-
-    def _placement(self, cluster: Cluster, clock: Clock) -> Handler:
-        settings = PlacementSettings(mode=Mode.ACT, cluster_name=CLUSTER, tokens=(TOKEN,))
-        return placement.build(
-            settings, GateSettings(mode=settings.mode), cluster, clock, self.recorder
-        )
 
     def _restore(self) -> Handler:
         settings = RestoreSettings(mode=self._mode, cluster_name=CLUSTER, **self._restore_settings)

@@ -3,18 +3,16 @@
 from collections.abc import Iterable
 from datetime import timedelta
 
-from evenkeel.handlers import Handler, placement
 from evenkeel.model import names
-from evenkeel.ports import Clock, Cluster
-from evenkeel.settings import GateSettings, Mode, PlacementSettings
+from evenkeel.settings import GateSettings, Mode
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.api.webhooks import Answer, Webhook
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.webhook import HandlerWebhook
 from tests.kit.drainer import Asking, Drainer
+from tests.kit.reviews import TOKEN, answering
 from tests.property.hands import Cause, Hands
 
-TOKEN = "0123456789abcdef" * 4
 REPLACED = "ReplacementAvailable"
 """The reason of an eviction that must not take a pod too many; others may, as without the gate."""
 
@@ -28,8 +26,8 @@ class Draining:
         self._cluster = cluster
         self._hands = hands
         self._recorder = recorder
-        self._settings = GateSettings(mode=Mode.ACT, window=window)
-        self._gate = HandlerWebhook(cluster, TOKEN, self._build, name="evictions")
+        gate = answering(recorder, GateSettings(mode=Mode.ACT, window=window))
+        self._gate = HandlerWebhook(cluster, TOKEN, gate, name="evictions")
         self._drainers: list[_Judged] = []
 
     def begin(self, namespaces: Iterable[str]) -> None:
@@ -72,10 +70,6 @@ class Draining:
         if any(each.reason == REPLACED for each in self._recorder.decisions[told:]):
             self._hands.cause = Cause.EVENKEEL
         return answer
-
-    def _build(self, cluster: Cluster, clock: Clock) -> Handler:
-        settings = PlacementSettings(mode=Mode.ACT, cluster_name="prod", tokens=(TOKEN,))
-        return placement.build(settings, self._settings, cluster, clock, self._recorder)
 
 
 class _Judged(Drainer):

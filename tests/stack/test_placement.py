@@ -15,10 +15,10 @@ from evenkeel.errors import SettingsError
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
 from tests.kit.control_plane import ROOT
+from tests.kit.reviews import TOKEN
 from tests.stack.cloudformation import Stack, deployed, load
 from tests.stack.sets import CLUSTER, LOGGING, NETWORK
 
-TOKEN = "0123456789abcdef" * 4
 NAMES = {
     *("PlacementApi", "PlacementApiLogs", "PlacementFunction", "PlacementLogs"),
     *("PlacementRole", "PlacementAccess"),

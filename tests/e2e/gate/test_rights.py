@@ -21,12 +21,11 @@ from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment, selector
 from tests.e2e.rights import GATE_RIGHTS, MANIFESTS, Right, Rights, WatchedCluster, rights_in
 from tests.kit.control_plane import ControlPlane
-from tests.kit.reviews import Document, of_eviction, post
+from tests.kit.reviews import TOKEN, Document, of_eviction, post
 
 pytestmark = pytest.mark.controlplane
 
 GROUP = "evenkeel-placement"
-TOKEN = "0123456789abcdef" * 4
 RBAC = "rbac.authorization.k8s.io/v1"
 ROLE = "evenkeel-gate"
 
@@ -49,7 +48,7 @@ class Gate:
 
     def ask(self, namespace: str, pod: str) -> Document:
         """The response to the review of an eviction."""
-        return post(self._handler, TOKEN, of_eviction(namespace, pod))
+        return post(self._handler, of_eviction(namespace, pod))
 
 
 @pytest.fixture

@@ -3,17 +3,14 @@
 from datetime import timedelta
 from typing import Any
 
-from evenkeel.handlers import Handler, placement
 from evenkeel.model import names
-from evenkeel.ports import Clock, Cluster
-from evenkeel.settings import GateSettings, Mode, PlacementSettings
+from evenkeel.settings import GateSettings, Mode
 from evenkeel_sandbox.simulator.api.webhooks import Webhook
 from evenkeel_sandbox.simulator.webhook import HandlerWebhook
 from tests.kit.drainer import Drainer
 from tests.kit.manifests import resource
+from tests.kit.reviews import TOKEN, answering
 from tests.kit.scene import Scene
-
-TOKEN = "0123456789abcdef" * 4
 
 
 class Gated(Scene):
@@ -22,7 +19,8 @@ class Gated(Scene):
     def __init__(self, mode: Mode = Mode.ACT, **settings: Any) -> None:
         super().__init__()
         self.settings = GateSettings(**{"mode": mode, **settings})
-        self.gate = HandlerWebhook(self.cluster, TOKEN, self._handler, name="evictions")
+        handler = answering(self.recorder, self.settings)
+        self.gate = HandlerWebhook(self.cluster, TOKEN, handler, name="evictions")
         self.apply(resource("Namespace", "default", labels={names.GATE: "true"}))
 
     def begin(self) -> None:
@@ -46,7 +44,3 @@ class Gated(Scene):
             assert self.seconds - began < within, "a drain does not end"
             self.clock.advance(timedelta(seconds=0.5))
         return self.seconds - began
-
-    def _handler(self, cluster: Cluster, clock: Clock) -> Handler:
-        placing = PlacementSettings(mode=Mode.ACT, cluster_name="scene", tokens=(TOKEN,))
-        return placement.build(placing, self.settings, cluster, clock, self.recorder)

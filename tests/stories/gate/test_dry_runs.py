@@ -1,6 +1,5 @@
 """An eviction in a dry run is answered as it would be, says so, and writes nothing."""
 
-import json
 from typing import Any
 
 import pytest
@@ -8,17 +7,15 @@ import pytest
 from evenkeel.errors import ForbiddenError
 from tests.kit.asking import asks
 from tests.kit.manifests import deployment
-from tests.kit.reviews import of_eviction
+from tests.kit.reviews import answering, of_eviction, post
 from tests.stories.gate.gated import Gated
 
 
 def asked(gated: Gated, *, dry_run: bool = True) -> dict[str, Any]:
     """What the gate answers to somebody who evicts the pod of the workload ``one``."""
+    handler = answering(gated.recorder, gated.settings)(gated.cluster, gated.clock)
     (pod,) = gated.pods("one")
-    review = of_eviction(pod.namespace, pod.name, dryRun=dry_run)
-    answer = gated.gate(json.dumps(review).encode())
-    response: dict[str, Any] = json.loads(answer.body)["response"]
-    return response
+    return post(handler, of_eviction(pod.namespace, pod.name, by="somebody", dryRun=dry_run))
 
 
 @pytest.fixture

@@ -5,18 +5,15 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from evenkeel.handlers import Handler
-from evenkeel.handlers.placement import build
 from evenkeel.model import names
-from evenkeel.ports import Clock, Cluster
-from evenkeel.settings import GateSettings, Mode, PlacementSettings
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.api.webhooks import Webhook
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.webhook import HandlerWebhook
-from tests.stories.placement.scene import NAMESPACE, TOKEN, namespace
+from tests.kit.reviews import TOKEN, answering
+from tests.stories.placement.scene import NAMESPACE, namespace
 
 KEY = "eks.amazonaws.com/capacityType"
 
@@ -34,12 +31,8 @@ class Controlled:
                 metadata = {"name": f"{kind}-{number}".lower(), "labels": {KEY: kind}}
                 self.cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": metadata})
         self.cluster.apply(namespace(NAMESPACE, managed=True))
-        self.webhook = HandlerWebhook(self.cluster, TOKEN, self.handler)
+        self.webhook = HandlerWebhook(self.cluster, TOKEN, answering(self.recorder))
         self.end = self.cluster.ask(Webhook(self.webhook))
-
-    def handler(self, cluster: Cluster, clock: Clock) -> Handler:
-        settings = PlacementSettings(mode=Mode.ACT, cluster_name="prod", tokens=(TOKEN,))
-        return build(settings, GateSettings(mode=settings.mode), cluster, clock, self.recorder)
 
     def settle(self, seconds: float = 30.0) -> None:
         self.clock.advance(timedelta(seconds=seconds))

@@ -26,8 +26,8 @@ from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from tests.kit.asking import asks
 from tests.kit.manifests import resource
+from tests.kit.reviews import TOKEN
 
-TOKEN = "0123456789abcdef" * 4
 NAMESPACE = "shop"
 HASH = "5d8f7"
 type Document = dict[str, Any]

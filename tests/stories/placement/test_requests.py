@@ -9,7 +9,8 @@ import pytest
 from evenkeel.errors import UnavailableError
 from evenkeel.handlers.requests import LARGEST
 from tests.kit.asking import failing
-from tests.stories.placement.scene import TOKEN, Scene, event, pod, review
+from tests.kit.reviews import TOKEN
+from tests.stories.placement.scene import Scene, event, pod, review
 
 OTHER = "fedcba9876543210" * 4
 SECRETS = (TOKEN, OTHER)

@@ -3,8 +3,8 @@
 import pytest
 
 from evenkeel_cli.main import main
+from tests.kit.reviews import TOKEN
 
-TOKEN = "0123456789abcdef" * 4
 URL = f"https://10.0.0.1:8443/v1/{TOKEN}"
 
 

@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 from tests.kit.certificates import Authority
-from tests.unit.cli.running import TOKEN, URL, run
+from tests.kit.reviews import TOKEN
+from tests.unit.cli.running import URL, run
 
 
 def test_the_configuration_is_filled_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,8 +18,8 @@ from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.event_source import Context
 from tests.kit.api_server import Handler, ScriptedServer, answer, refusal, serving
 from tests.kit.certificates import Authority
+from tests.kit.reviews import TOKEN
 
-TOKEN = "0123456789abcdef" * 4
 OWNER = {
     "apiVersion": "apps/v1",
     "kind": "ReplicaSet",

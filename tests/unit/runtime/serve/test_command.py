@@ -21,10 +21,10 @@ from evenkeel_runtime.serve.slots import MOST
 from tests.kit.api_server import Handler, answer, refusal, serving
 from tests.kit.certificates import Authority
 from tests.kit.control_plane import ROOT
+from tests.kit.reviews import TOKEN
 from tests.kit.silence import silent
 from tests.stories.placement.scene import review
 
-TOKEN = "0123456789abcdef" * 4
 OWNER = {
     "apiVersion": "apps/v1",
     "kind": "ReplicaSet",
