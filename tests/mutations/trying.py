@@ -152,7 +152,7 @@ class _Trial:
                 self._wait(under_way)
             child = os.fork()
             if not child:
-                _end(self.folder, mutant, None if anew else [items[test] for test in tests])
+                _end(mutant, [items[test] for test in tests], self.folder if anew else "")
             under_way[child] = mutant
         while under_way:
             self._wait(under_way)
@@ -170,19 +170,21 @@ class _Trial:
             raise RuntimeError(f"{mutant.module}:{mutant.line} could not be tried: {mutant.after}")
 
 
-def _end(folder: str, mutant: Mutant, items: Sequence[pytest.Item] | None) -> Never:
-    """In a fork, try a mutant with these tests, or anew, and exit with 0 where it survives."""
+def _end(mutant: Mutant, items: Sequence[pytest.Item], folder: str) -> Never:
+    """In a fork, try a mutant with these tests, and exit with 0 where it survives.
+
+    ``folder``: they are collected there anew; empty: they are not.
+    """
     status = BROKEN
     try:
         resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST))
         resource.setrlimit(resource.RLIMIT_DATA, (MOST, MOST))
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = compile(mutant.text, mutant.module, "exec")
-        status = int(
-            _fails_anew(folder, mutant.module, code)
-            if items is None
-            else _fails(items, mutant.module, code)
-        )
+        if folder:
+            status = int(_fails_anew(folder, items, mutant.module, code))
+        else:
+            status = int(_fails(items, mutant.module, code))
     except BaseException:  # noqa: BLE001 - no fork may get out of here
         traceback.print_exc()
     finally:
@@ -210,7 +212,17 @@ def _within(code: CodeType) -> Iterator[CodeType]:
             yield from _within(each)
 
 
-def _fails_anew(folder: str, module: str, code: CodeType) -> bool:
+class _InOrder:
+    """Runs tests in the order of these, which were collected before."""
+
+    def __init__(self, items: Sequence[pytest.Item]) -> None:
+        self._places = {item.nodeid: place for place, item in enumerate(items)}
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items.sort(key=lambda item: self._places.get(item.nodeid, 0))
+
+
+def _fails_anew(folder: str, items: Sequence[pytest.Item], module: str, code: CodeType) -> bool:
     """Whether any test fails once all is imported again, with other code for a module."""
     for name in [name for name in sys.modules if name.startswith(("evenkeel", "tests"))]:
         del sys.modules[name]
@@ -220,4 +232,4 @@ def _fails_anew(folder: str, module: str, code: CodeType) -> bool:
         return code if self.path == module else usual(self, name)
 
     pytest.MonkeyPatch().setattr(SourceFileLoader, "get_code", get_code)
-    return pytest.main([*OPTIONS, folder]) != pytest.ExitCode.OK
+    return pytest.main([*OPTIONS, folder], [_InOrder(items)]) != pytest.ExitCode.OK

@@ -361,3 +361,4 @@ def test_what_goes_with_its_gang_goes_from_a_healthy_node_within_its_budget(
     assert eviction.reason == "GangBroken"
     assert f"from a {where} node" in eviction.message
     assert eviction.forced is not lives
+    assert (each.share_remaining, each.share) == (1, 1), "of its workload nothing is known"

@@ -267,10 +267,10 @@ def _two_at_once_ruled_out(
         return (Reason.NO_SURGE, "the Deployment's maxSurge is 0", "set maxSurge to 1 or more")
     template_hash = pod.template_hash
     replica_set = owner.controller
-    if not 0 < len(template_hash) <= LONGEST_HASH or (
-        isinstance(replica_set, ReplicaSet)
-        and not replica_set.spec.selector.mentions(names.TEMPLATE_HASH)
-    ):
+    is_selected = not isinstance(replica_set, ReplicaSet) or replica_set.spec.selector.mentions(
+        names.TEMPLATE_HASH
+    )
+    if not template_hash or len(template_hash) > LONGEST_HASH or not is_selected:
         return (
             Reason.NO_TEMPLATE_HASH,
             f"its ReplicaSet does not select by {names.TEMPLATE_HASH}, so it cannot be released",

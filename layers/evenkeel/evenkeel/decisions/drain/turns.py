@@ -61,8 +61,9 @@ def of_note(census: Census, handed: Sequence[MovingPod]) -> Iterator[PodPlan]:
 
 def dues(census: Census, handed: Sequence[MovingPod]) -> Iterator[datetime | None]:
     """When the note is to be written, or ends, though nothing else changes."""
-    if _until(census, handed) is not None:
-        yield _known_at(census)
+    known_at = _known_at(census)
+    if known_at is not None and _until(census, handed) is not None:
+        yield known_at
     if census.noted_turns is not None:
         yield from (pod.ends_at for pod in census.going)
     if (note := census.refused) is not None:
