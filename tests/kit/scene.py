@@ -7,7 +7,8 @@ is the same every time. Times are seconds since ``begin``.
 import itertools
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -118,6 +119,20 @@ class Function:
         if self._kept:
             self._idle.append(handler)
         return answer
+
+
+@contextmanager
+def ending[S: Scene](make: Callable[..., S]) -> Iterator[Callable[..., S]]:
+    """Make scenes, and close all of them at the end."""
+    made: list[S] = []
+
+    def make_one(*args: Any, **options: Any) -> S:
+        made.append(make(*args, **options))
+        return made[-1]
+
+    yield make_one
+    for scene in made:
+        scene.close()
 
 
 class Scene:
