@@ -7,7 +7,8 @@ is the same every time. Times are seconds since ``begin``.
 import itertools
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -98,6 +99,20 @@ class TimedRecorder(InMemoryRecorder):
     def decided(self, decision: Decision) -> None:
         super().decided(decision)
         self.times.append(self._seconds())
+
+
+@contextmanager
+def ending[S: Scene](make: Callable[..., S]) -> Iterator[Callable[..., S]]:
+    """Make scenes, and close all of them at the end."""
+    made: list[S] = []
+
+    def make_one(*args: Any, **options: Any) -> S:
+        made.append(make(*args, **options))
+        return made[-1]
+
+    yield make_one
+    for scene in made:
+        scene.close()
 
 
 class Scene:

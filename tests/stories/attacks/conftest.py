@@ -7,7 +7,7 @@ import pytest
 
 from tests.kit.manifests import deployment
 from tests.kit.restoring import RestoreScene
-from tests.kit.scene import Scene
+from tests.kit.scene import Scene, ending
 
 type MakeScene = Callable[..., Scene]
 
@@ -15,17 +15,14 @@ type MakeScene = Callable[..., Scene]
 @pytest.fixture
 def make_scene() -> Iterator[MakeScene]:
     """Make an honest cluster: ``web`` runs on the spot nodes s1 and s2, o1 has room."""
-    made: list[Scene] = []
 
     def make(**options: Any) -> Scene:
         scene = Scene(**options)
-        made.append(scene)
         scene.given(deployment("web", 4), on="s1 s2", spare="o1")
         return scene
 
-    yield make
-    for scene in made:
-        scene.close()
+    with ending(make) as made:
+        yield made
 
 
 @pytest.fixture

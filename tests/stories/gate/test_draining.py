@@ -250,3 +250,13 @@ def test_in_a_rollout_the_pods_of_other_versions_are_read_afresh_before_one_pass
     assert not asked[0].fresh
     assert [each.fresh for each in asked[-2:]] == [False, True]
     assert gated.lowest("web") >= 3
+
+
+def test_where_nothing_has_room_an_eviction_waits_five_minutes_however_late_its_node_dies(
+    gated: Gated,
+) -> None:
+    gated.given(deployment("web"), on="o1")
+    gated.scale_in("o1", longest=3_600)
+    gated.settle(5)
+    took = gated.drain("o1", within=400)
+    assert 300 <= took < 311

@@ -8,7 +8,7 @@ import pytest
 
 from evenkeel.decisions.node import doomed_node
 from evenkeel.decisions.notice import rebalance_recommendation
-from tests.kit.scene import Scene
+from tests.kit.scene import Scene, ending
 from tests.property import levels
 
 type MakeScene = Callable[..., Scene]
@@ -29,7 +29,6 @@ def make_scene(monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeScene]:
     ``rebalance_expiry`` and ``load_balancer_lead`` are no settings: a story that has others than
     the usual ones sees more clearly what depends on them.
     """
-    made: list[Scene] = []
 
     def make(
         rebalance_expiry: timedelta = rebalance_recommendation.EXPIRY,
@@ -38,12 +37,10 @@ def make_scene(monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeScene]:
     ) -> Scene:
         monkeypatch.setattr(rebalance_recommendation, "EXPIRY", rebalance_expiry)
         monkeypatch.setattr(doomed_node, "LOAD_BALANCER_LEAD", load_balancer_lead)
-        made.append(Scene(**options))
-        return made[-1]
+        return Scene(**options)
 
-    yield make
-    for scene in made:
-        scene.close()
+    with ending(make) as made:
+        yield made
 
 
 @pytest.fixture

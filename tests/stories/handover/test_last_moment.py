@@ -12,7 +12,14 @@ import pytest
 from evenkeel.model import names
 from evenkeel.model.request import Delete, Evict
 from tests.kit.builders import seconds
-from tests.kit.manifests import Manifest, budget, deployment, job
+from tests.kit.manifests import (
+    Manifest,
+    bare_pod,
+    budget,
+    deployment,
+    job,
+    stateful_set,
+)
 from tests.kit.scene import BEGUN, CALM, Scene
 from tests.stories.handover.conftest import MakeScene
 
@@ -136,3 +143,54 @@ def test_a_pod_whose_last_moment_comes_between_two_invocations_goes_before_that(
     (old,) = scene.given(deployment("stuck"))
     scene.interrupt("s1").run(until=130)
     assert 80 < scene.gone_at(old) <= 90
+
+
+KEPT: Manifest = {"annotations": {names.AT_DEADLINE: "leave"}}
+
+
+@pytest.mark.parametrize("kept", [job("kept", pod=KEPT), bare_pod("kept", **KEPT)])
+def test_a_pod_kept_to_the_end_is_not_evicted_any_more(scene: Scene, kept: Manifest) -> None:
+    scene.given(kept, budget("kept", minAvailable=1), spare="o1")
+
+    scene.interrupt("s1", action="stop").run(until=400)
+
+    tries = [sent.at for sent in scene.writes if isinstance(sent.write, Evict)]
+    assert 120 < max(tries) < 190
+    assert scene.is_quiet
+    assert scene.pods("kept", "s1")
+
+
+STUBBORN: Manifest = {"tolerations": [{"operator": "Exists", "effect": "NoExecute"}]}
+"""Nor does the cluster take it from a node that is off."""
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        job("kept", pod=KEPT | STUBBORN),
+        stateful_set("kept", 1, pod=KEPT | STUBBORN),
+        deployment(
+            "kept",
+            2,
+            pod=STUBBORN | {"annotations": {**KEPT["annotations"], names.HANDOVER: "never"}},
+        ),
+    ],
+    ids=["at its last moment", "by ordinal", "rationed"],
+)
+def test_a_pod_kept_to_the_end_is_not_read_any_more(scene: Scene, kept: Manifest) -> None:
+    scene.given(kept, budget("kept", minAvailable=3), spare="o1")
+    scene.interrupt("s1", action="stop").run(until=600)
+    assert scene.is_quiet
+
+
+def test_a_released_pod_that_was_kept_to_the_end_goes_back_to_its_owner(scene: Scene) -> None:
+    """Its machine is off, and known to be: its ReplicaSet deletes it, not its replacement."""
+    (old,) = scene.given(deployment("kept", pod=KEPT), budget("kept", minAvailable=3), spare="o1")
+
+    scene.interrupt("s1", action="stop").run(until=400)
+
+    assert scene.story(old)[-1].endswith("roll-back AtDeadlineLeave")
+    assert not any(pod.released for pod in scene.pods("kept"))
+    assert [pod.leaving for pod in scene.pods("kept", "s1")] == [True]
+    assert [pod.ready and not pod.leaving for pod in scene.pods("kept", "o1")] == [True]
+    assert scene.lowest("kept") == 1

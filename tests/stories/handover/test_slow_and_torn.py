@@ -223,8 +223,7 @@ def test_a_pod_waits_until_its_owner_and_its_namespace_were_read(
     """It may be one that must not be released. An invocation is at work for another pod."""
     scene.place(deployment("web", 2), room={"s1": "1"})
     scene.given(deployment("stuck", pod=on_node("s2"), namespace="elsewhere"), on="s2")
-    scene.interrupt("s2")
-    scene.run(until=10)
+    scene.interrupt("s2").run(until=10)
     scene.delay(timedelta(seconds=6), asks(Get, List, of=kind))
     scene.interrupt("s1").run(until=40)
     released = [at for at, step in scene.told("NodeDoomed") if step.subject.name.startswith("web")]

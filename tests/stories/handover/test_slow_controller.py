@@ -35,8 +35,7 @@ def storm(make_scene: MakeScene) -> Scene:
 
 def test_no_workload_falls_far_below_the_share_that_can_be_replaced(storm: Scene) -> None:
     """Nor does a single replica at all; and the last pod goes in time for its grace period."""
-    storm.interrupt(*DOOMED)
-    storm.run(until=GRACE_BEGINS)
+    storm.interrupt(*DOOMED).run(until=GRACE_BEGINS)
     pods = [pod for name in (*LARGE, *ONES) for pod in storm.pods(name)]
     replaced = sum(pod.spec.node_name.startswith("o") for pod in pods)
     part = replaced / (EACH * len(LARGE) + len(ONES))

@@ -11,6 +11,7 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from evenkeel.model import names
+from tests.kit.manifests import deployment, stateful_set
 
 type Document = dict[str, Any]
 
@@ -142,3 +143,19 @@ def as_template(manifest: Document, notes: dict[str, str], extra: dict[str, str]
     metadata = metadata | {"labels": metadata["labels"] | extra, "annotations": notes}
     spec = manifest["spec"] | {"template": template | {"metadata": metadata}}
     return manifest | {"spec": spec}
+
+
+@st.composite
+def workloads(draw: st.DrawFn, sizes: st.SearchStrategy[int]) -> list[Document]:
+    """A Deployment and a StatefulSet that say anything, of so many pods each."""
+    found = []
+    for make, name in ((deployment, "hostile"), (stateful_set, "hostile-db")):
+        made = make(name, draw(sizes))
+        made["metadata"]["annotations"] = draw(annotations())
+        made = as_template(made, draw(annotations()), draw(labels(20)))
+        made["spec"]["minReadySeconds"] = draw(INT32)
+        made["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = draw(INT64)
+        found.append(made)
+    found[0]["spec"]["strategy"] = draw(bounds())
+    found[1]["spec"]["ordinals"] = {"start": draw(st.sampled_from([0, 10**9]))}
+    return found

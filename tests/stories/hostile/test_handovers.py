@@ -16,7 +16,7 @@ from evenkeel_hosting.memory import InMemoryRecorder
 from tests.kit import builders
 from tests.kit.builders import NOW
 from tests.kit.effort import measured
-from tests.kit.manifests import deployment, resource, stateful_set
+from tests.kit.manifests import deployment, resource
 from tests.kit.scene import Scene
 from tests.stories.hostile import objects
 from tests.stories.hostile.objects import Document
@@ -42,21 +42,6 @@ def released(number: int, notes: dict[str, str]) -> Document:
     )
 
 
-@st.composite
-def workloads(draw: st.DrawFn) -> list[Document]:
-    """A Deployment and a StatefulSet of two pods each that say anything."""
-    found = []
-    for make, name in ((deployment, "hostile"), (stateful_set, "hostile-db")):
-        made = make(name, 2)
-        made["metadata"]["annotations"] = draw(objects.annotations())
-        made = objects.as_template(made, draw(objects.annotations()), draw(objects.labels(20)))
-        made["spec"]["minReadySeconds"] = draw(objects.INT32)
-        made["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = draw(objects.INT64)
-        found.append(made)
-    found[0]["spec"]["strategy"] = draw(objects.bounds())
-    return found
-
-
 def lists(scene: Scene) -> list[str]:
     """The label selectors of all lists that were asked for."""
     asked = (request for _, request in scene.requests)
@@ -64,7 +49,7 @@ def lists(scene: Scene) -> list[str]:
 
 
 @settings(max_examples=8, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-@given(hostile=workloads(), pods=PODS)
+@given(hostile=objects.workloads(st.just(2)), pods=PODS)
 def test_a_handover_has_a_ceiling_and_an_honest_workload_never_dips(
     hostile: list[Document], pods: list[dict[str, str]]
 ) -> None:

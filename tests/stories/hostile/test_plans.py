@@ -1,7 +1,7 @@
 """Status and restore's plan cost the same whatever workloads and their pods say."""
 
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,9 +18,10 @@ from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
+from tests.kit.asking import asks, noting
 from tests.kit.builders import NOW
 from tests.kit.effort import measured
-from tests.kit.manifests import deployment, stateful_set
+from tests.kit.manifests import deployment, resource
 from tests.stories.hostile import objects
 from tests.stories.hostile.objects import Document
 
@@ -37,34 +38,16 @@ KEY: Final = "karpenter.sh/capacity-type"
 def cluster_with(*manifests: Document) -> SimulatedCluster:
     """A managed namespace on an on-demand and a spot node, as it is when it has come to rest."""
     cluster = SimulatedCluster(SimulatedClock(NOW))
-    space = {"name": "default", "labels": {names.MANAGED: "true"}}
-    cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": space})
+    cluster.apply(resource("Namespace", "default", labels={names.MANAGED: "true"}))
     for capacity in ("on-demand", "spot"):
-        metadata = {"name": capacity, "labels": {KEY: capacity}}
-        cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": metadata})
+        cluster.apply(resource("Node", capacity, labels={KEY: capacity}))
     cluster.apply(*manifests)
     cluster.clock.advance(timedelta(seconds=60))
     return cluster
 
 
-@st.composite
-def workloads(draw: st.DrawFn) -> list[Document]:
-    """A Deployment and a StatefulSet that say anything, at most two pods each."""
-    found = []
-    for make, name in ((deployment, "hostile"), (stateful_set, "hostile-db")):
-        made = make(name, draw(st.integers(0, 2)))
-        made["metadata"]["annotations"] = draw(objects.annotations())
-        made = objects.as_template(made, draw(objects.annotations()), draw(objects.labels(20)))
-        made["spec"]["minReadySeconds"] = draw(objects.INT32)
-        made["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = draw(objects.INT64)
-        found.append(made)
-    found[0]["spec"]["strategy"] = draw(objects.bounds())
-    found[1]["spec"]["ordinals"] = {"start": draw(st.sampled_from([0, 10**9]))}
-    return found
-
-
 @settings(max_examples=25, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-@given(hostile=workloads(), size=objects.INT32)
+@given(hostile=objects.workloads(st.integers(0, 2)), size=objects.INT32)
 def test_status_and_plan_have_a_ceiling_and_an_honest_workload_is_seen(
     hostile: list[Document], size: int
 ) -> None:
@@ -96,18 +79,11 @@ def test_a_run_goes_on_when_a_tenants_selector_is_longer_than_an_address() -> No
     clause = {"key": "app", "operator": "In", "values": values}
     hostile["spec"]["selector"] = {"matchExpressions": [clause]}
     cluster = cluster_with(hostile, deployment("web", 2, notes=notes))
-    asked: list[str] = []
-
-    def watch(request: Any, proceed: Any) -> Any:
-        if isinstance(request, List):
-            asked.append(request.selection.labels)
-        return proceed()
-
-    cluster.intercept(watch)
+    asked = noting(cluster, asks(List))
     queue = SimulatedQueue(cluster.clock, "wake-ups")
     recorder = InMemoryRecorder()
     flow = RestoreFlow(Terms(), Scope(), cluster, queue, cluster.clock, recorder, acts=True)
     outcome = flow.run()
     moved = {step.decision.workload.name for step in outcome.done if step.decision.workload}
     assert moved == {"hostile", "web"}
-    assert max(map(size, asked)) <= LONGEST
+    assert max(size(each.selection.labels) for each in asked) <= LONGEST

@@ -1,11 +1,11 @@
 """Scenes for the stories of restore."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 
 from tests.kit.restoring import RestoreScene
+from tests.kit.scene import ending
 
 type MakeScene = Callable[..., RestoreScene]
 
@@ -13,15 +13,8 @@ type MakeScene = Callable[..., RestoreScene]
 @pytest.fixture
 def make_scene() -> Iterator[MakeScene]:
     """Make a scene with settings of its own."""
-    made: list[RestoreScene] = []
-
-    def make(**options: Any) -> RestoreScene:
-        made.append(RestoreScene(**options))
-        return made[-1]
-
-    yield make
-    for scene in made:
-        scene.close()
+    with ending(RestoreScene) as made:
+        yield made
 
 
 @pytest.fixture

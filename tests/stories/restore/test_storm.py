@@ -20,6 +20,7 @@ REPLICAS = 10
 ORDINALS = 3
 FLOORS = {"Deployment": 2, "StatefulSet": 2}
 """20 % of 10, and the majority of 3."""
+SPOT = " ".join(f"s{number}" for number in range(100))
 ON_DEMAND_NODES = 4
 """Of 50 pods each: the 200 of the floors fill them up."""
 
@@ -31,15 +32,15 @@ class Storm(RestoreScene):
         super().__init__()
         for team in range(TEAMS):
             self.manage(f"team-{team}")
-        self.add_nodes("s", 100, spot=True)
+        floor = {names.ON_DEMAND: "20%"}
+        workloads = []
         for number in range(EACH):
-            for manifest in (
-                deployment(f"web-{number}", REPLICAS, notes={names.ON_DEMAND: "20%"}),
-                stateful_set(f"db-{number}", ORDINALS),
-            ):
-                manifest["metadata"]["namespace"] = f"team-{number % TEAMS}"
-                self.apply(manifest)
-        self.settle(60)
+            team = f"team-{number % TEAMS}"
+            workloads += [
+                deployment(f"web-{number}", REPLICAS, notes=floor, namespace=team),
+                stateful_set(f"db-{number}", ORDINALS, namespace=team),
+            ]
+        self.place(*workloads, on=SPOT, settle=60)
         self.add_nodes("o", ON_DEMAND_NODES, spot=False, room="5")
         self.settle(60)
 
@@ -71,8 +72,7 @@ def test_every_floor_stands_when_all_spot_goes_and_nothing_has_room(storm: Storm
     assert storm.running_on("s") == (REPLICAS + ORDINALS) * EACH - floors
     assert set(storm.ready().values()) == {REPLICAS, ORDINALS}
 
-    storm.interrupt(*(f"s{number}" for number in range(100)))
-    storm.run(until=240)
+    storm.interrupt(*SPOT.split()).run(until=240)
 
     assert storm.running_on("s") == 0
     assert len(storm.ready()) == 2 * EACH

@@ -13,6 +13,7 @@ from evenkeel.model.pool import Pool
 from evenkeel.model.request import Delete, Evict
 from tests.kit.manifests import deployment
 from tests.kit.restoring import RestoreScene
+from tests.kit.scene import ending
 from tests.stories.restore.pools import MINUTE, held
 
 type MakePools = Callable[..., TenPools]
@@ -85,15 +86,8 @@ class TenPools(RestoreScene):
 
 @pytest.fixture
 def make_pools() -> Iterator[MakePools]:
-    made: list[TenPools] = []
-
-    def make(goal: str = "", apps: int = 5) -> TenPools:
-        made.append(TenPools(goal, apps))
-        return made[-1]
-
-    yield make
-    for scene in made:
-        scene.close()
+    with ending(TenPools) as made:
+        yield lambda goal="", apps=5: made(goal, apps)
 
 
 def turns(scene: TenPools) -> tuple[list[int], list[int]]:

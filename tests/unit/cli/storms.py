@@ -31,8 +31,7 @@ def write(file: Path) -> None:
         nodes = sorted(obj["metadata"]["name"] for obj in scene.cluster.objects("Node"))
         scene.interrupt(nodes[0])
         scene.interrupt(nodes[1], action="stop")
-        scene.recommend(*nodes[2:])
-        scene.run(until=4)
+        scene.recommend(*nodes[2:]).run(until=4)
         snapshot.write(file, scene.cluster.objects)
     finally:
         scene.close()
