@@ -24,7 +24,7 @@ def asks(
         return (
             (not types or isinstance(request, types))
             and (of is None or _kind(request) is of)
-            and name in ("", getattr(request, "name", ""))
+            and name in ("", _name(request))
             and (selection is None or getattr(request, "selection", None) == selection)
         )
 
@@ -93,3 +93,7 @@ def _kind(request: Any) -> type[KubernetesObject]:
     if isinstance(request, Create):
         return type(request.object)
     return Pod if isinstance(request, Evict) else request.kind
+
+
+def _name(request: Any) -> str:
+    return request.reference.name if isinstance(request, Create) else getattr(request, "name", "")

@@ -51,7 +51,13 @@ def member(app: str, grace: int = SHORT, label: str = COSCHEDULED, **more: Any) 
     return made
 
 
-def rank(number: int, node: str, grace: int = SHORT, gang: str = "train", **notes: str) -> Manifest:
+def rank(
+    number: int,
+    node: str,
+    grace: int = SHORT,
+    gang: str = "train",
+    notes: Mapping[str, str] | None = None,
+) -> Manifest:
     """A bare pod of the group on a node, as a training operator makes them."""
     pod = bare_pod(f"rank-{number}", grace=grace, nodeName=node, annotations=notes)
     pod["metadata"]["labels"][COSCHEDULED] = gang
@@ -143,7 +149,7 @@ def test_whose_owner_says_so_all_go_also_those_on_healthy_nodes(
     scene: Scene, found: Manifest, label: str, notes: Mapping[str, str]
 ) -> None:
     """Where they are disrupted as one, two of four stay, who were enough for the policy."""
-    of_group = {"label": label, "notes": notes}
+    of_group: Manifest = {"label": label, "notes": notes}
     begin(scene, found, member("ps", **of_group), member("worker", LONG, **of_group))
     pods = [scene.pod(app, node) for app in ("ps", "worker") for node in ("s1", "s2")]
     scene.interrupt("s1").run(until=80)
@@ -182,7 +188,7 @@ def test_a_notice_of_one_member_s_node_concerns_those_that_others_own(scene: Sce
 
 def test_one_that_is_kept_is_tried_together_with_the_others_for_a_minute(scene: Scene) -> None:
     """Nothing else happens when that is over. Its own node dies later, by a scheduled change."""
-    kept = rank(1, "s2", **{names.AT_DEADLINE: "leave"})
+    kept = rank(1, "s2", notes={names.AT_DEADLINE: "leave"})
     stuck = deployment("stuck", pod=on_node("s2"))
     begin(scene, group(1), rank(0, "s1"), kept, stuck, budget("kept", "rank-1", minAvailable=1))
     scene.schedule_change("s2", start=500)

@@ -246,7 +246,8 @@ def test_a_hook_in_an_annotation_counts_only_where_it_is_the_deployments(
 
 def test_a_state_change_after_the_end_is_the_end_of_it(scene: Scene) -> None:
     on_the_last_node(scene, deployment("web", 1))
-    scene.scale_in("n1").run(until=45).run(until=400)
+    scene.scale_in("n1").run(until=45)
+    scene.run(until=400)
     assert scene.is_quiet
     calls = len(scene.auto_scaling.calls)
     scene.run(until=800)

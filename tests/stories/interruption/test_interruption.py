@@ -431,7 +431,7 @@ def test_a_node_that_goes_while_it_is_marked_is_acknowledged_and_another_not_tou
 def test_a_node_that_cannot_be_read_again_is_tried_again_later(scene: Scene) -> None:
     scene.fail(ConflictError("changed"), asks(Patch))
     reads = asks(Get, of=Node)
-    scene.fail(UnavailableError("timed out"), lambda each: reads(each) and scene.writes())
+    scene.fail(UnavailableError("timed out"), lambda each: bool(reads(each) and scene.writes()))
     assert len(scene.deliver(warning(1))) == 1
     assert scene.reasons() == ["NoAnswerFromApiServer"]
 

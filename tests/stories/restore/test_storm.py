@@ -35,10 +35,10 @@ class Storm(RestoreScene):
         floor = {names.ON_DEMAND: "20%"}
         workloads = []
         for number in range(EACH):
-            team = f"team-{number % TEAMS}"
+            space = f"team-{number % TEAMS}"
             workloads += [
-                deployment(f"web-{number}", REPLICAS, notes=floor, namespace=team),
-                stateful_set(f"db-{number}", ORDINALS, namespace=team),
+                deployment(f"web-{number}", REPLICAS, notes=floor, namespace=space),
+                stateful_set(f"db-{number}", ORDINALS, namespace=space),
             ]
         self.place(*workloads, on=SPOT, settle=60)
         self.add_nodes("o", ON_DEMAND_NODES, spot=False, room="5")

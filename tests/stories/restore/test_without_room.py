@@ -204,10 +204,7 @@ def test_where_a_quota_forbids_the_replacement_that_workload_rests(scene: Restor
 
 def test_unless_it_can_be_noted_none_is_begun(scene: RestoreScene) -> None:
     on_on_demand(scene, "web")
-    scene.fail(
-        ForbiddenError("no"),
-        lambda r: asks(Create, Patch)(r) and r.reference.name == names.SPOT_REST,
-    )
+    scene.fail(ForbiddenError("no"), asks(Create, Patch, of=Lease, name=names.SPOT_REST))
     Autoscaler(scene)
     scene.run(until=300)
     assert scene.split("web") == {"on-demand": 4}

@@ -1,6 +1,7 @@
 """The account of an interruption: what the functions' records say together."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 import pytest
@@ -50,7 +51,10 @@ def test_a_node_whose_mark_is_not_in_the_log_is_there_all_the_same() -> None:
     assert (node.name, node.kind, node.deadline) == ("a", "", None)
 
 
-LATE = {"late": {"warning": True, "forced": True}, "forced": {"forced": True}}
+LATE: dict[str, dict[str, Any]] = {
+    "late": {"warning": True, "forced": True},
+    "forced": {"forced": True},
+}
 """What is told of a step beside its verb and reason."""
 
 
