@@ -58,7 +58,7 @@ def test_of_one_namespace_what_the_cluster_has_idle_is_told_below() -> None:
     table, _, sentences = status("--built-in", "--cost", "-n", "data").stdout.partition("\n\n")
     assert "idle" not in table
     assert table.splitlines()[-1].split()[:3] == ["together", "6", "3"]
-    assert "All nodes of the cluster cost $5,633, and no pod requests $3,051 of it." in sentences
+    assert "All nodes of the cluster cost $5,633, and no pod requests $3,053 of it." in sentences
     everywhere = {each["subject"]["name"]: each["cost"] for each in found()["items"]}
     for each in found("-n", "data")["items"]:
         assert each["cost"] == everywhere[each["subject"]["name"]]

@@ -64,6 +64,8 @@ class DeploymentController(Controller):
         new = rollout.by_age(matching)[0] if matching else None
         old = [rs for rs in owned if rs is not new]
         if not is_leaving(deployment):
+            if new is not None:
+                yield from self._note_revision(deployment, new, old)
             if deployment["spec"].get("paused") or rollout.is_scaling_event(deployment, owned):
                 yield from self._resize(deployment, rollout.scale(deployment, new, old))
             elif rollout.is_rolling(deployment):
@@ -75,7 +77,7 @@ class DeploymentController(Controller):
     def _roll(self, deployment: Obj, new: Obj | None, old: list[Obj]) -> Steps[Obj | None]:
         target = rollout.grow(deployment, new, old)
         if new is None:
-            return (yield from self._make(deployment, target))
+            return (yield from self._make(deployment, target, old))
         if target != rollout.size(new):
             yield from self._resize(deployment, [(new, target)])
             return new
@@ -90,7 +92,7 @@ class DeploymentController(Controller):
         if any(self._has_pods(rs) for rs in old):
             return new
         if new is None:
-            return (yield from self._make(deployment, deployment["spec"]["replicas"]))
+            return (yield from self._make(deployment, deployment["spec"]["replicas"], old))
         yield from self._resize(deployment, [(new, deployment["spec"]["replicas"])])
         return new
 
@@ -99,7 +101,7 @@ class DeploymentController(Controller):
             not is_finished(pod) for pod in self.store.owned(replica_set, "Pod")
         )
 
-    def _make(self, deployment: Obj, replicas: int) -> Steps[Obj | None]:
+    def _make(self, deployment: Obj, replicas: int, old: list[Obj]) -> Steps[Obj | None]:
         template = deployment["spec"]["template"]
         name = template_hash(template)
         labels = {**at(template, "metadata", "labels", default={}), TEMPLATE_HASH: name}
@@ -112,7 +114,11 @@ class DeploymentController(Controller):
                 "namespace": deployment["metadata"]["namespace"],
                 "name": f"{deployment['metadata']['name']}-{name}",
                 "labels": labels,
-                "annotations": {**_inherited(deployment), **_sizing(deployment)},
+                "annotations": {
+                    **_inherited(deployment),
+                    **_sizing(deployment),
+                    rollout.REVISION: str(_latest_revision(old) + 1),
+                },
                 "ownerReferences": [controller_reference(deployment)],
             },
             "spec": {
@@ -130,7 +136,27 @@ class DeploymentController(Controller):
         except AlreadyExistsError:
             # Its twin is there and will be claimed next time round.
             return None
+        revision = annotations_of(made)[rollout.REVISION]
+        yield lambda: self._annotate(deployment, {rollout.REVISION: revision})
         return made
+
+    def _note_revision(self, deployment: Obj, new: Obj, old: list[Obj]) -> Work:
+        """Number the new ReplicaSet on: after a roll-back an old one is the newest again."""
+        revision = int(annotations_of(new).get(rollout.REVISION, "0"))
+        latest = _latest_revision(old)
+        if revision <= latest:
+            revision = latest + 1
+            yield lambda: self._annotate(new, {rollout.REVISION: str(revision)})
+        if annotations_of(deployment).get(rollout.REVISION) != str(revision):
+            yield lambda: self._annotate(deployment, {rollout.REVISION: str(revision)})
+
+    def _annotate(self, obj: Obj, annotations: dict[str, str]) -> Obj:
+        def edit(now: Obj) -> Obj:
+            merged = {**annotations_of(now), **annotations}
+            return {**now, "metadata": {**now["metadata"], "annotations": merged}}
+
+        subresource = "status" if obj["kind"] == "Deployment" else ""
+        return self.server.change(obj["kind"], key_of(obj), edit, subresource, uid=uid_of(obj))
 
     def _resize(self, deployment: Obj, sizes: rollout.Sizes) -> Work:
         sizing = _sizing(deployment)
@@ -217,8 +243,11 @@ def _sizing(deployment: Obj) -> dict[str, str]:
 
 
 def _inherited(deployment: Obj) -> dict[str, str]:
-    skipped = (
-        "deployment.kubernetes.io/revision",
-        "kubectl.kubernetes.io/last-applied-configuration",
-    )
+    skipped = (rollout.REVISION, "kubectl.kubernetes.io/last-applied-configuration")
     return {k: v for k, v in annotations_of(deployment).items() if k not in skipped}
+
+
+def _latest_revision(replica_sets: list[Obj]) -> int:
+    return max(
+        (int(annotations_of(rs).get(rollout.REVISION, "0")) for rs in replica_sets), default=0
+    )

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from evenkeel_sandbox.simulator.api.objects import Obj, annotations_of, at, scaled
 
+REVISION = "deployment.kubernetes.io/revision"
+"""Every Deployment has it, so that none is without annotations, into which JSON patches add."""
 DESIRED = "deployment.kubernetes.io/desired-replicas"
 MOST = "deployment.kubernetes.io/max-replicas"
 
