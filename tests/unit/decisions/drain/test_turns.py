@@ -366,7 +366,7 @@ def test_a_turn_takes_as_long_as_the_last_one() -> None:
     earlier = msgspec.structs.replace(note, told_at=NOW - seconds(50))
     tight = Tight(earlier, replicas=10).elsewhere("x", ready_since=NOW - seconds(8))
     assert turns(tight.doomed(*"abcdefghi").plan()) == ["a", "b", "c", "d"]
-    none_since = msgspec.structs.replace(note, told_at=NOW - seconds(1))
+    none_since = msgspec.structs.replace(note, told_at=NOW - seconds(8))
     tight = Tight(none_since, replicas=10).elsewhere("x", ready_since=NOW - seconds(8))
     assert turns(tight.doomed(*"abcdefghi").plan()) == ["a", "b", "c", "d", "e"]
 
