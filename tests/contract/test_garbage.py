@@ -1,4 +1,4 @@
-"""What becomes of objects whose owners go."""
+"""What becomes of objects whose owners go; pods whose nodes go are in test_lost_nodes.py."""
 
 from typing import Any
 

@@ -260,12 +260,12 @@ class Scene:
         """Let something happen at this time of the story."""
         self.clock.call_at(self.at(seconds), lambda: (action(), None)[1])
 
-    def interrupt(self, *nodes: str, action: str = "terminate", spare: bool = False) -> Self:
-        """EC2 warns of the interruption of these nodes, and carries it out unless ``spare``."""
+    def interrupt(self, *nodes: str, action: str = "terminate", carried_out: bool = True) -> Self:
+        """EC2 warns of the interruption of these nodes; whether it is also ``carried_out``."""
         lead = 0 if action == "hibernate" else 120
         for node in nodes:
             self.send(node, INTERRUPTION, **{"instance-action": action})
-            if not spare:
+            if carried_out:
                 self.later(self.seconds + lead, partial(self.take, node, action))
         return self
 
@@ -417,8 +417,9 @@ class Scene:
 
     def pod(self, app: str, node: str = "") -> str:
         """The name of a workload's only pod, or of its only one on a node."""
-        (pod,) = self.pods(app, node)
-        return pod.name
+        found = [(pod.name, pod.spec.node_name) for pod in self.pods(app, node)]
+        assert len(found) == 1, f"{app} has not one pod there: {found}"
+        return found[0][0]
 
     def lowest(self, workload: str) -> int:
         """The lowest count of ready pods of a workload since the story began."""

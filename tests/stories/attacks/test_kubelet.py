@@ -93,7 +93,7 @@ def test_no_notice_that_a_kubelet_forges_makes_evenkeel_taint_its_node_out_of_se
     """It may not write taints itself; this one deletes pods and detaches volumes at once."""
     write(scene, "s2", note(scene, outOfService=True))
 
-    scene.interrupt("s2", spare=True).run(until=110)
+    scene.interrupt("s2", carried_out=False).run(until=110)
 
     assert not scene.node("s2").has_taint(names.OUT_OF_SERVICE)
     assert is_handed_over(scene)

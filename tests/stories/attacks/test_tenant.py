@@ -271,7 +271,7 @@ def test_restore_writes_nothing_of_a_forged_note_into_a_template(
 
 
 def test_a_pod_that_names_a_foreign_controller_takes_no_place_of_its_floor() -> None:
-    scene = placing.Scene()
+    scene = placing.Placement()
     victim = scene.replica_set(4, "1")
     scene.cluster.apply(placing.namespace(TENANT, managed=True))
     pod = placing.pod(victim)
@@ -289,7 +289,7 @@ def test_a_pod_that_names_a_foreign_controller_takes_no_place_of_its_floor() -> 
 
 
 def test_pods_elsewhere_that_say_they_hold_its_floor_do_not() -> None:
-    scene = placing.Scene()
+    scene = placing.Placement()
     scene.cluster.apply(placing.namespace(TENANT))
     victim = scene.replica_set(4, "2")
     placed = {"v": 1, "as": "on-demand", "at": "2026-11-21T12:00:00Z", "slot": 0}

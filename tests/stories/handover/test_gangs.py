@@ -192,7 +192,7 @@ def test_one_that_is_kept_is_tried_together_with_the_others_for_a_minute(scene: 
     stuck = deployment("stuck", pod=on_node("s2"))
     begin(scene, group(1), rank(0, "s1"), kept, stuck, budget("kept", "rank-1", minAvailable=1))
     scene.schedule_change("s2", start=500)
-    scene.interrupt("s1", spare=True).run(until=300)
+    scene.interrupt("s1", carried_out=False).run(until=300)
     tries = [at for at, each in scene.requests if isinstance(each, Evict) and each.name == "rank-1"]
     assert (round(min(tries)), round(max(tries))) == (109, 179)
 

@@ -260,5 +260,5 @@ def test_no_warning_of_the_same_batch_waits_for_more_than_one_question(scene: Sc
     scene.auto_scaling.fail(LifecycleError("away"))
     scene.auto_scaling.answer_after(timedelta(seconds=3))
     scene.scale_in(*nodes)
-    scene.interrupt("s1", spare=True).run(until=8)
+    scene.interrupt("s1", carried_out=False).run(until=8)
     assert mark.read(scene.node("s1")) is not None

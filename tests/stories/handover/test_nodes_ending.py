@@ -116,7 +116,7 @@ def test_a_node_that_was_not_taken_is_given_back(scene: Scene) -> None:
     """EC2 still says running: mark, cordon and exclusion are lifted."""
     scene.given(deployment("web", 2), spare="o1")
 
-    scene.interrupt("s1", spare=True).run(until=400)
+    scene.interrupt("s1", carried_out=False).run(until=400)
 
     assert scene.story("s1").order()[-2] == "wait DeadlinePassed"
     assert scene.story("s1").order()[-1] == "lift InstanceRunning"
@@ -184,7 +184,7 @@ def test_while_ec2_does_not_answer_nothing_is_lifted(scene: Scene) -> None:
     scene.later(100, lambda: scene.instances.fail(InstancesError("throttled")))
     scene.later(300, lambda: scene.instances.fail(None))
 
-    scene.interrupt("s1", spare=True).run(until=299)
+    scene.interrupt("s1", carried_out=False).run(until=299)
     assert is_marked(scene.node("s1"))
     scene.run(until=400)
 
@@ -204,7 +204,7 @@ def test_an_ordinal_is_freed_when_ec2_lists_its_instance_no_more_and_its_node_is
     scene.given(stateful_set("db", 1, pod=HANGING), spare="o1")
     instance_id = scene.node("s1").instance_id
 
-    scene.interrupt("s1", spare=True)
+    scene.interrupt("s1", carried_out=False)
     scene.later(125, lambda: scene.cluster.kill_node("s1"))
     scene.later(125, lambda: scene.instances.forget(instance_id))
     scene.run(until=400)
@@ -225,7 +225,7 @@ def test_a_node_that_lives_keeps_its_pods_and_volumes_when_ec2_does_not_list_its
     instance_id = scene.node("s1").instance_id
     scene.later(100, lambda: scene.instances.forget(instance_id))
 
-    scene.interrupt("s1", spare=True).run(until=900)
+    scene.interrupt("s1", carried_out=False).run(until=900)
 
     assert scene.story("s1").order()[-1] == "wait DeadlinePassed"
     assert "does not list it" in scene.told("DeadlinePassed")[-1][1].message
@@ -239,7 +239,7 @@ def test_a_last_running_is_not_believed_for_long(scene: Scene) -> None:
     scene.given(on="s1 o1")
     scene.later(135, lambda: scene.instances.fail(InstancesError("throttled")))
 
-    scene.interrupt("s1", spare=True).run(until=280)
+    scene.interrupt("s1", carried_out=False).run(until=280)
 
     assert is_marked(scene.node("s1"))
     assert scene.story("s1").order()[-1] == "wait DeadlinePassed"

@@ -21,7 +21,7 @@ def test_a_node_deleted_early_leaves_nothing_behind(scene: Scene) -> None:
     scene.later(40, lambda: scene.cluster.kill_node("s1", timedelta(seconds=0)))
     scene.later(40, lambda: scene.observer.lose("s1"))
 
-    scene.interrupt("s1", spare=True).run(until=300)
+    scene.interrupt("s1", carried_out=False).run(until=300)
 
     assert scene.lowest("web") == 2
     assert [pod for pod in scene.pods("stuck") if pod.spec.node_name == "s1"] == []
@@ -38,7 +38,7 @@ def test_an_instance_that_dies_early_takes_its_pods_with_it_and_nothing_else(
     scene.given(deployment("web", 3), on="s3", spare="o1")
     doomed = scene.pod("web", "s1")
     scene.later(2, lambda: scene.take("s1"))
-    scene.interrupt("s1", spare=True).run(until=200)
+    scene.interrupt("s1", carried_out=False).run(until=200)
     assert scene.lowest("web") == 2
     assert doomed not in {pod.name for pod in scene.pods("web")}
     assert len(scene.pods("web")) == 3
@@ -81,7 +81,7 @@ def test_the_same_warning_twice_changes_nothing(scene: Scene) -> None:
 
     scene.interrupt("s1")
     scene.later(2, lambda: scene.interrupt("s1"))
-    scene.later(20, lambda: scene.interrupt("s1", spare=True))
+    scene.later(20, lambda: scene.interrupt("s1", carried_out=False))
     scene.run(until=60)
 
     assert [type(sent.write) for sent in scene.written(pod)] == [Patch, Evict]
@@ -122,7 +122,7 @@ def test_a_change_of_state_without_a_warning_and_hibernation_leave_no_time_eithe
 ) -> None:
     pods = scene.given(deployment("web", 2), stateful_set("db", 2), bare_pod("alone"), spare="o1")
     if what == "hibernate":
-        scene.interrupt("s1", action=what, spare=True).run(until=20)
+        scene.interrupt("s1", action=what, carried_out=False).run(until=20)
     else:
         scene.state_change("s1", what).run(until=20)
     assert [scene.story(pod) for pod in pods] == [["1.0 evict LastMoment"]] * 5
@@ -172,7 +172,7 @@ def half_done(scene: Scene) -> Scene:
     """A released pod whose eviction a budget refuses, and two living ones beside it."""
     scene.place(deployment("web", pod={"grace": 5}), budget("web", minAvailable=9))
     scene.given(deployment("web", 2, pod={"grace": 5}), on="o1")
-    scene.interrupt("s1", spare=True)
+    scene.interrupt("s1", carried_out=False)
     return scene
 
 

@@ -38,7 +38,7 @@ def told_of(scene: Scene, app: str) -> list[str]:
 def test_every_pod_s_way_is_told_once_and_nothing_is_written(make_scene: MakeScene) -> None:
     scene = observed(make_scene)
 
-    scene.interrupt("s1", spare=True).run(until=300)
+    scene.interrupt("s1", carried_out=False).run(until=300)
 
     assert told_of(scene, "web") == ["release NodeDoomed"] * 3
     assert told_of(scene, "db") == ["evict StatefulSet", "wait StatefulSet"]

@@ -90,7 +90,7 @@ def test_a_warning_counts_before_a_drain_and_the_cordon_stays_all_the_same(
     running: Scene,
 ) -> None:
     drain(running, "s1")
-    running.later(1, lambda: running.interrupt("s1", spare=True))
+    running.later(1, lambda: running.interrupt("s1", carried_out=False))
     running.run(until=20)
     notice = running.notice("s1")
     assert notice.kind is NoticeKind.INTERRUPTION

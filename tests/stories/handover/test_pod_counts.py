@@ -48,7 +48,7 @@ def test_a_workload_that_no_notice_touches_is_not_counted(scene: Scene) -> None:
 def test_observe_mode_counts_too(make_scene: MakeScene) -> None:
     scene = make_scene(mode=Mode.OBSERVE)
     scene.given(deployment("one"))
-    scene.interrupt("s1", spare=True).run(until=10)
+    scene.interrupt("s1", carried_out=False).run(until=10)
     assert counts(scene, "one") == [(1, 1)]
 
 

@@ -60,8 +60,8 @@ def test_no_notice_that_a_wake_up_carries_is_lost_in_observe_mode(make_scene: Ma
     scene.given(deployment("web", 2), on="s1 s2")
     down = {"is": True}
     scene.fail(UnavailableError("away"), lambda r: down["is"] and asks(List)(r))
-    scene.interrupt("s1", spare=True).run(until=0.5)
-    scene.interrupt("s2", spare=True).run(until=5)
+    scene.interrupt("s1", carried_out=False).run(until=0.5)
+    scene.interrupt("s2", carried_out=False).run(until=5)
     bodies = [message.body for message in scene.wake_ups.messages]
     assert len(bodies) == 2
     lose_wake_ups(scene)
@@ -96,7 +96,7 @@ def test_an_invocation_of_the_schedule_that_can_do_nothing_raises_what_mends_it(
 
 def test_a_single_write_that_is_refused_raises_nothing(scene: Scene) -> None:
     scene.given(deployment("web"))
-    scene.interrupt("s1", spare=True).run(until=0.5)
+    scene.interrupt("s1", carried_out=False).run(until=0.5)
     lose_wake_ups(scene)
     scene.fail(ForbiddenError("no"), asks(Patch, Evict))
 

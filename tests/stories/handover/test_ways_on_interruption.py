@@ -198,7 +198,7 @@ def test_what_belongs_to_the_node_or_has_ended_is_left(scene: Scene) -> None:
     scene.begin()
     agent = scene.pod("agent")
 
-    scene.interrupt("s1", spare=True).run(until=119)
+    scene.interrupt("s1", carried_out=False).run(until=119)
 
     assert scene.story(agent) == ["1.0 leave DaemonSet"]
     assert scene.story("static") == ["1.0 leave StaticPod"]

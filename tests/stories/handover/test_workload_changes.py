@@ -123,7 +123,7 @@ def test_a_new_workload_of_the_same_name_does_not_keep_the_old_ones_pods(
 def test_no_invocation_goes_on_with_a_workload_deleted_between_two(scene: Scene) -> None:
     """Only the schedule finds the released pods of a workload that is gone."""
     (pod,) = scene.given(deployment("web"))
-    scene.interrupt("s1", spare=True).run(until=5)
+    scene.interrupt("s1", carried_out=False).run(until=5)
     scene.crash()
     scene.wake_ups._messages.clear()
     scene.cluster.delete("Deployment", "web", "default")

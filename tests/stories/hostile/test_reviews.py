@@ -13,7 +13,7 @@ from tests.kit.manifests import resource
 from tests.stories.hostile import objects
 from tests.stories.hostile.objects import Document
 from tests.stories.placement.controlled import Controlled
-from tests.stories.placement.scene import NAMESPACE, Scene, namespace, pod, workload
+from tests.stories.placement.scene import NAMESPACE, Placement, namespace, pod, workload
 
 STEPS: Final = 2_000
 """A review of a pod with two siblings, 200 labels and all annotations takes no more."""
@@ -31,7 +31,7 @@ def job(name: str, parallelism: int, floor: str) -> Document:
 
 def effort_of(kind: str, size: int, floor: str) -> Effort:
     """What the first review of a workload's pod costs."""
-    scene = Scene()
+    scene = Placement()
     made = job("web", size, floor) if kind == "Job" else workload(kind, "web", size, floor)
     scene.cluster.apply(made)
     name = {"name": "web-0"} if kind == "StatefulSet" else {}
@@ -76,7 +76,7 @@ def test_a_review_has_a_ceiling(
     drawn: tuple[list[Document], str, Document], siblings: list[dict[str, str]]
 ) -> None:
     made, kind, bears = drawn
-    scene = Scene()
+    scene = Placement()
     scene.cluster.apply(*made)
     owner = scene.read(kind, "web")
     for number, notes in enumerate(siblings):
@@ -114,7 +114,7 @@ def test_an_honest_floor_is_exact_beside_a_billion_replicas_that_a_quota_refuses
 
 
 def test_pods_that_never_come_leave_no_more_claims_than_are_offered() -> None:
-    scene = Scene()
+    scene = Placement()
     owner = scene.replica_set(10**9, "99%")
     for _ in range(270):
         scene.create(owner, refused=True, until_stored=0)

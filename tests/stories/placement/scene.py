@@ -59,7 +59,7 @@ class Mortal:
         return self._cluster.session()
 
 
-class Scene:
+class Placement:
     """A managed namespace with workloads whose pods the test makes, through some webhooks."""
 
     def __init__(

@@ -12,7 +12,7 @@ from evenkeel.flows.placement.claims import sweep_claims
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.request import List, Selection
 from tests.kit.asking import asks, failing, noting
-from tests.stories.placement.scene import CLAIMS_A_PLACE, Scene, pod
+from tests.stories.placement.scene import CLAIMS_A_PLACE, Placement, pod
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from tests.stories.placement.scene import CLAIMS_A_PLACE, Scene, pod
 def test_a_burst_gets_exactly_its_floor(
     pods: int, floor: str, expected: int, webhooks: int
 ) -> None:
-    scene = Scene(webhooks=webhooks)
+    scene = Placement(webhooks=webhooks)
     owner = scene.replica_set(pods, floor)
     for number in range(pods):
         scene.create(owner, webhook=number % webhooks)
@@ -32,7 +32,7 @@ def test_a_burst_gets_exactly_its_floor(
 
 
 def test_the_place_of_a_pod_that_is_gone_is_free_again() -> None:
-    scene = Scene()
+    scene = Placement()
     owner = scene.replica_set(10, "3")
     scene.grow(owner, 10)
     for gone in scene.pods("on-demand")[:2] + scene.pods("spot")[:3]:
@@ -43,7 +43,7 @@ def test_the_place_of_a_pod_that_is_gone_is_free_again() -> None:
 
 
 def test_a_pod_on_its_way_out_holds_no_place() -> None:
-    scene = Scene()
+    scene = Placement()
     owner = scene.replica_set(2, "1")
     scene.grow(owner, 1)
     (leaving,) = scene.pods()
@@ -56,7 +56,7 @@ def test_a_pod_on_its_way_out_holds_no_place() -> None:
 
 
 def test_a_webhook_that_starts_again_counts_on() -> None:
-    scene = Scene()
+    scene = Placement()
     owner = scene.replica_set(10, "4")
     for _ in range(5):
         scene.create(owner)
@@ -67,7 +67,7 @@ def test_a_webhook_that_starts_again_counts_on() -> None:
 
 
 def test_what_a_quota_refuses_holds_no_place_and_justifies_no_spot() -> None:
-    scene = Scene()
+    scene = Placement()
     owner = scene.replica_set(6, "3")
     scene.create(owner, refused=True)
     scene.create(owner, refused=True)
@@ -77,7 +77,7 @@ def test_what_a_quota_refuses_holds_no_place_and_justifies_no_spot() -> None:
 
 
 def test_a_refused_pods_place_is_taken_by_the_next_pod() -> None:
-    scene = Scene()
+    scene = Placement()
     owner = scene.replica_set(3, "1")
     scene.create(owner, refused=True)
     scene.run()
@@ -90,7 +90,7 @@ def test_a_refused_pods_place_is_taken_by_the_next_pod() -> None:
 
 @pytest.mark.parametrize("error", [ForbiddenError("no"), UnavailableError("silence")])
 def test_a_claim_that_cannot_be_had_means_on_demand(error: Exception) -> None:
-    scene = Scene()
+    scene = Placement()
     owner = scene.replica_set(3, "1")
     failing(scene.cluster, error, CLAIMS_A_PLACE)
     scene.grow(owner, 3)
@@ -99,7 +99,7 @@ def test_a_claim_that_cannot_be_had_means_on_demand(error: Exception) -> None:
 
 
 def test_a_claim_whose_answer_was_lost_is_found_again() -> None:
-    scene = Scene()
+    scene = Placement()
     owner = scene.replica_set(2, "1")
     lost = UnavailableError("the connection broke")
     failing(scene.cluster, lost, CLAIMS_A_PLACE, times=1, done=True)
@@ -112,7 +112,7 @@ def test_a_claim_whose_answer_was_lost_is_found_again() -> None:
 
 
 def test_claims_are_read_afresh_only_when_a_first_look_did_not_do() -> None:
-    scene = Scene(webhooks=2)
+    scene = Placement(webhooks=2)
     owner = scene.replica_set(3, "1")
     asked = noting(scene.cluster, asks(List, of=Lease))
     scene.create(owner)
@@ -126,7 +126,7 @@ def test_claims_are_read_afresh_only_when_a_first_look_did_not_do() -> None:
 
 
 def test_no_answer_is_waited_for_longer_than_the_api_server_waits() -> None:
-    scene = Scene()
+    scene = Placement()
     owner = scene.replica_set(3, "1")
     scene.create(owner, refused=True, until_stored=0)
     scene.ask(pod(owner))
@@ -138,7 +138,7 @@ def test_no_answer_is_waited_for_longer_than_the_api_server_waits() -> None:
 
 
 def test_the_namespace_of_the_claims_is_made_where_it_is_missing() -> None:
-    scene = Scene()
+    scene = Placement()
     owner = scene.replica_set(2, "1")
     scene.cluster.delete("Namespace", "evenkeel-system")
     scene.clock.advance(timedelta(seconds=5))
@@ -148,7 +148,7 @@ def test_the_namespace_of_the_claims_is_made_where_it_is_missing() -> None:
 
 
 def test_claims_that_are_of_no_use_are_swept() -> None:
-    scene = Scene()
+    scene = Placement()
     owner = scene.replica_set(4, "3")
     scene.grow(owner, 4)
     assert sweep_claims(scene.cluster, scene.clock.now()) == 0
@@ -161,7 +161,7 @@ def test_claims_that_are_of_no_use_are_swept() -> None:
 
 
 def test_the_webhook_sweeps_now_and_then_and_forgives_what_goes_wrong() -> None:
-    scene = Scene()
+    scene = Placement()
     owner = scene.replica_set(9, "3")
     scene.grow(owner, 4)
     scene.clock.advance(timedelta(minutes=3))
@@ -177,7 +177,7 @@ def test_the_webhook_sweeps_now_and_then_and_forgives_what_goes_wrong() -> None:
 
 
 def test_a_rollout_gives_each_replica_set_its_part() -> None:
-    scene = Scene()
+    scene = Placement()
     old = scene.replica_set(10, "30%", "old")
     scene.grow(old, 10)
     for size in (3, 6, 8, 10):
@@ -218,7 +218,7 @@ def test_in_any_order_of_admissions_and_deletions_the_floor_is_exact(
     floor: int, rounds: list[tuple[list[dict[str, Any]], set[int]]]
 ) -> None:
     """Every new pod is one of the floor until it is held, and none is afterwards."""
-    scene = Scene(webhooks=2)
+    scene = Placement(webhooks=2)
     for admissions, deletions in rounds:
         owner = scene.replica_set(50, str(floor))
         before = len(scene.pods("on-demand"))
@@ -243,7 +243,7 @@ def test_whatever_dies_or_is_refused_spot_is_never_justified_by_it(
     floor: int, admissions: list[dict[str, Any]], dies_at: set[int], refused: set[int]
 ) -> None:
     """A webhook dies after some of its writes; then its pod is made as it was, unplaced."""
-    scene = Scene(webhooks=2, dies_at=dies_at)
+    scene = Placement(webhooks=2, dies_at=dies_at)
     owner = scene.replica_set(50, str(floor))
     for number, admission in enumerate(admissions):
         scene.create(owner, refused=number in refused, **admission)

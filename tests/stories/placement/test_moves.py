@@ -22,7 +22,7 @@ from tests.stories.placement.scene import (
     HASH,
     NAMESPACE,
     Document,
-    Scene,
+    Placement,
     apply_patch,
     pod,
     workload,
@@ -32,7 +32,7 @@ MINUTE = timedelta(minutes=1)
 MOVED = "moved"
 
 
-class Moving(Scene):
+class Moving(Placement):
     """A ReplicaSet of which a pod is moved to spot."""
 
     def __init__(self, kind: str = "ReplicaSet", *, released: bool = True) -> None:
@@ -138,7 +138,7 @@ def test_where_it_cannot_be_had_the_pod_is_like_any_other(error: Any, request_: 
 
 
 def test_nothing_is_listed_for_pods_of_which_none_is_moved() -> None:
-    scene = Scene()
+    scene = Placement()
     owner = scene.replica_set(3)
     lists = noting(scene.cluster, asks(List))
     scene.ask(pod(owner))

@@ -20,7 +20,7 @@ from tests.kit.asking import asks, failing, noting
 from tests.kit.manifests import PAUSED, resource
 from tests.stories.placement.scene import (
     NAMESPACE,
-    Scene,
+    Placement,
     apply_patch,
     namespace,
     pod,
@@ -29,8 +29,8 @@ from tests.stories.placement.scene import (
 
 
 @pytest.fixture
-def scene() -> Scene:
-    return Scene()
+def scene() -> Placement:
+    return Placement()
 
 
 def capacity(asked: dict[str, Any], response: dict[str, Any]) -> str:
@@ -44,7 +44,7 @@ def interruptible(name: str, value: str = "true") -> dict[str, Any]:
     return resource("Node", name, labels=labels)
 
 
-def asked_of_nodes(scene: Scene, asked: dict[str, Any]) -> dict[str, list[str]]:
+def asked_of_nodes(scene: Placement, asked: dict[str, Any]) -> dict[str, list[str]]:
     """Operator and values that a pod is given about interruptible reservations, by the operator."""
     affinity = apply_patch(asked, scene.ask(asked))["spec"]["affinity"]["nodeAffinity"]
     required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution", {})
@@ -55,7 +55,7 @@ def asked_of_nodes(scene: Scene, asked: dict[str, Any]) -> dict[str, list[str]]:
 
 
 def test_a_floor_keeps_off_interruptible_reservations_and_other_pods_like_them(
-    scene: Scene,
+    scene: Placement,
 ) -> None:
     floor, other = pod(scene.replica_set(2, "1")), pod(scene.replica_set(1, name="free"))
     scene.cluster.apply(interruptible("lent"))
@@ -67,7 +67,7 @@ def test_a_floor_keeps_off_interruptible_reservations_and_other_pods_like_them(
 
 @pytest.mark.parametrize("value", ["", "false"])
 def test_pods_are_not_told_of_interruptible_reservations_where_there_is_no_such_node(
-    scene: Scene, value: str
+    scene: Placement, value: str
 ) -> None:
     """Older versions of Karpenter make no node for a pod that requires anything of the label."""
     floor, other = pod(scene.replica_set(2, "1")), pod(scene.replica_set(1, name="free"))
@@ -77,7 +77,7 @@ def test_pods_are_not_told_of_interruptible_reservations_where_there_is_no_such_
     assert asked_of_nodes(scene, floor) == asked_of_nodes(scene, other) == {}
 
 
-def test_such_a_node_is_known_a_second_after_it_came(scene: Scene) -> None:
+def test_such_a_node_is_known_a_second_after_it_came(scene: Placement) -> None:
     floor = pod(scene.replica_set(2, "2"))
     assert asked_of_nodes(scene, floor) == {}
     scene.cluster.apply(interruptible("lent"))
@@ -86,7 +86,7 @@ def test_such_a_node_is_known_a_second_after_it_came(scene: Scene) -> None:
     assert asked_of_nodes(scene, floor) == {"NotIn": ["true"]}
 
 
-def test_pods_are_placed_without_the_right_to_list_nodes(scene: Scene) -> None:
+def test_pods_are_placed_without_the_right_to_list_nodes(scene: Placement) -> None:
     floor = pod(scene.replica_set(2, "1"))
     scene.cluster.apply(interruptible("lent"))
     failing(scene.cluster, ForbiddenError("no nodes for you"), asks(List, of=Node))
@@ -94,12 +94,12 @@ def test_pods_are_placed_without_the_right_to_list_nodes(scene: Scene) -> None:
     assert asked_of_nodes(scene, floor) == {}
 
 
-def place(scene: Scene, asked: dict[str, Any], **request: Any) -> str:
+def place(scene: Placement, asked: dict[str, Any], **request: Any) -> str:
     return capacity(asked, scene.ask(asked, **request))
 
 
 def test_pods_ask_by_the_labels_that_the_settings_name() -> None:
-    scene = Scene(capacity_labels=CapacityLabels(("lifecycle",)))
+    scene = Placement(capacity_labels=CapacityLabels(("lifecycle",)))
     owner, free = scene.replica_set(2, "1"), scene.replica_set(2, name="free")
     floor, other, chosen = pod(owner), pod(free), pod(free, nodeSelector={"lifecycle": "spot"})
     asked = apply_patch(floor, scene.ask(floor))["spec"]["affinity"]["nodeAffinity"]
@@ -111,11 +111,11 @@ def test_pods_ask_by_the_labels_that_the_settings_name() -> None:
     assert last_reason(scene) == "OwnRules"
 
 
-def last_reason(scene: Scene) -> str:
+def last_reason(scene: Placement) -> str:
     return scene.recorder.decisions[-1].reason
 
 
-def test_a_deployments_floor_is_its_own_and_not_its_replica_sets(scene: Scene) -> None:
+def test_a_deployments_floor_is_its_own_and_not_its_replica_sets(scene: Placement) -> None:
     deployment = workload("Deployment", "shop", 4, "1")
     scene.cluster.apply(deployment)
     uid = scene.read("Deployment", "shop")["metadata"]["uid"]
@@ -137,7 +137,7 @@ def test_a_deployments_floor_is_its_own_and_not_its_replica_sets(scene: Scene) -
     assert str(decision.workload) == "deployment shop/shop"
 
 
-def test_a_stateful_sets_pod_is_placed_by_its_ordinal(scene: Scene) -> None:
+def test_a_stateful_sets_pod_is_placed_by_its_ordinal(scene: Placement) -> None:
     scene.cluster.apply(workload("StatefulSet", "db", 3, serviceName="db"))
     owner = scene.read("StatefulSet", "db")
     placed = [
@@ -147,18 +147,18 @@ def test_a_stateful_sets_pod_is_placed_by_its_ordinal(scene: Scene) -> None:
     assert scene.claims() == []
 
 
-def test_a_pod_without_a_floor_prefers_spot(scene: Scene) -> None:
+def test_a_pod_without_a_floor_prefers_spot(scene: Placement) -> None:
     assert place(scene, pod(scene.replica_set(3))) == "spot"
 
 
-def test_the_namespaces_floor_counts(scene: Scene) -> None:
+def test_the_namespaces_floor_counts(scene: Placement) -> None:
     scene.cluster.apply(namespace(NAMESPACE, managed=True, floor="all"))
     assert place(scene, pod(scene.replica_set(3))) == "on-demand"
 
 
 def test_another_namespace_is_left_alone_unless_all_take_part() -> None:
     for everywhere, expected in ((False, "none"), (True, "on-demand")):
-        scene = Scene(everywhere=everywhere)
+        scene = Placement(everywhere=everywhere)
         scene.cluster.apply(
             {
                 **namespace(NAMESPACE),
@@ -168,7 +168,7 @@ def test_another_namespace_is_left_alone_unless_all_take_part() -> None:
         assert place(scene, pod(scene.replica_set(3, "all"))) == expected
 
 
-def test_a_pod_of_an_unknown_controller_is_left(scene: Scene) -> None:
+def test_a_pod_of_an_unknown_controller_is_left(scene: Placement) -> None:
     owner = scene.replica_set(3, "all")
     gone = {**owner, "metadata": {**owner["metadata"], "uid": "another"}}
     assert place(scene, pod(gone)) == "none"
@@ -177,28 +177,28 @@ def test_a_pod_of_an_unknown_controller_is_left(scene: Scene) -> None:
     assert place(scene, pod(missing)) == "none"
 
 
-def test_a_pod_that_places_itself_is_left_with_the_reason(scene: Scene) -> None:
+def test_a_pod_that_places_itself_is_left_with_the_reason(scene: Placement) -> None:
     asked = pod(scene.replica_set(3, "all"), nodeSelector={"karpenter.sh/capacity-type": "spot"})
     assert place(scene, asked) == "none"
     decision = scene.recorder.decisions[-1]
     assert (decision.verb, decision.reason) == (Verb.LEAVE, "OwnRules")
 
 
-def test_nothing_is_placed_while_evenkeel_is_paused(scene: Scene) -> None:
+def test_nothing_is_placed_while_evenkeel_is_paused(scene: Placement) -> None:
     asked = pod(scene.replica_set(3, "all"))
     scene.cluster.apply(PAUSED)
     assert place(scene, asked) == "none"
     assert last_reason(scene) == "Paused"
 
 
-def test_a_dry_run_is_answered_and_counts_nothing(scene: Scene) -> None:
+def test_a_dry_run_is_answered_and_counts_nothing(scene: Placement) -> None:
     asked = pod(scene.replica_set(3, "1"))
     for _ in range(3):
         assert place(scene, asked, dryRun=True) == "on-demand"
     assert scene.claims() == []
 
 
-def test_a_dry_run_tells_what_was_decided_and_nothing_else_does(scene: Scene) -> None:
+def test_a_dry_run_tells_what_was_decided_and_nothing_else_does(scene: Placement) -> None:
     asked = pod(scene.replica_set(3, "1"))
     told = scene.ask(asked, dryRun=True)["warnings"]
     assert [text.partition(":")[0] for text in told] == ["evenkeel to on-demand"]
@@ -213,7 +213,7 @@ def test_a_dry_run_tells_what_was_decided_and_nothing_else_does(scene: Scene) ->
 
 
 def test_observing_patches_nothing_claims_nothing_and_says_so() -> None:
-    scene = Scene(mode=Mode.OBSERVE)
+    scene = Placement(mode=Mode.OBSERVE)
     asked = pod(scene.replica_set(3, "1"))
     (told,) = scene.ask(asked, dryRun=True)["warnings"]
     assert told.startswith("evenkeel only observes: to on-demand: ")
@@ -223,7 +223,7 @@ def test_observing_patches_nothing_claims_nothing_and_says_so() -> None:
 
 
 def test_a_reinvocation_mends_what_others_took_away_and_takes_no_second_claim(
-    scene: Scene,
+    scene: Placement,
 ) -> None:
     asked = pod(scene.replica_set(3, "2"))
     once = apply_patch(asked, scene.ask(asked, uid="first"))
@@ -234,7 +234,7 @@ def test_a_reinvocation_mends_what_others_took_away_and_takes_no_second_claim(
     assert len(scene.claims()) == 1
 
 
-def test_the_same_review_again_keeps_its_claim(scene: Scene) -> None:
+def test_the_same_review_again_keeps_its_claim(scene: Placement) -> None:
     asked = pod(scene.replica_set(3, "1"))
     assert place(scene, asked, uid="same") == "on-demand"
     assert place(scene, asked, uid="same") == "on-demand"
@@ -242,13 +242,13 @@ def test_the_same_review_again_keeps_its_claim(scene: Scene) -> None:
     assert claim["spec"]["holderIdentity"] == "same"
 
 
-def test_a_note_from_a_copied_template_is_not_believed(scene: Scene) -> None:
+def test_a_note_from_a_copied_template_is_not_believed(scene: Placement) -> None:
     old = placed_as(Capacity.SPOT, scene.clock.now().replace(year=2025))
     note = {names.PLACED: old.encode()}
     assert place(scene, pod(scene.replica_set(3, "all"), annotations=note)) == "on-demand"
 
 
-def test_a_relaxed_floor_goes_to_spot_until_then(scene: Scene) -> None:
+def test_a_relaxed_floor_goes_to_spot_until_then(scene: Placement) -> None:
     for year, expected in ((2030, "spot"), (2020, "on-demand")):
         relaxed = json.dumps({"v": 1, "until": f"{year}-01-01T00:00:00Z"})
         manifest = workload("ReplicaSet", f"web-{year}", 3, "all")
@@ -258,14 +258,14 @@ def test_a_relaxed_floor_goes_to_spot_until_then(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("text", ["x", "{}", '{"v":1,"until":"2030-01-01T00:00:00"}'])
-def test_a_relaxation_that_makes_no_sense_relaxes_nothing(scene: Scene, text: str) -> None:
+def test_a_relaxation_that_makes_no_sense_relaxes_nothing(scene: Placement, text: str) -> None:
     manifest = workload("ReplicaSet", "web", 3, "all")
     manifest["metadata"]["annotations"][names.FLOOR_RELAXED] = text
     scene.cluster.apply(manifest)
     assert place(scene, pod(scene.read("ReplicaSet", "web"))) == "on-demand"
 
 
-def test_a_floor_that_cannot_be_read_is_told_once_in_a_while(scene: Scene) -> None:
+def test_a_floor_that_cannot_be_read_is_told_once_in_a_while(scene: Placement) -> None:
     owner = scene.replica_set(3, "some")
     assert place(scene, pod(owner)) == "spot"
     place(scene, pod(owner))
@@ -275,7 +275,7 @@ def test_a_floor_that_cannot_be_read_is_told_once_in_a_while(scene: Scene) -> No
     assert "'some'" in warning.message
 
 
-def test_what_is_read_of_namespaces_is_remembered_for_a_second(scene: Scene) -> None:
+def test_what_is_read_of_namespaces_is_remembered_for_a_second(scene: Placement) -> None:
     asked = pod(scene.replica_set(3))
     scene.ask(asked)
     requests = noting(scene.cluster)
@@ -298,14 +298,14 @@ def grouped(policy: dict[str, Any], name: str = "train") -> dict[str, Any]:
     return {"apiVersion": api, "kind": "PodGroup", "metadata": metadata, "spec": spec}
 
 
-def test_the_pods_of_a_gang_go_where_its_floor_wants_any(scene: Scene) -> None:
+def test_the_pods_of_a_gang_go_where_its_floor_wants_any(scene: Placement) -> None:
     owner = scene.replica_set(4, "1")
     scene.cluster.apply(grouped({"gang": {"minCount": 4}}))
     assert place(scene, in_group(owner)) == "on-demand"
     assert last_reason(scene) == "AllInFloor"
 
 
-def test_the_pods_of_a_group_with_the_basic_policy_are_counted(scene: Scene) -> None:
+def test_the_pods_of_a_group_with_the_basic_policy_are_counted(scene: Placement) -> None:
     owner = scene.replica_set(4, "1")
     scene.cluster.apply(grouped({"basic": {}}), grouped({"gang": {"minCount": 4}}, "other"))
     assert place(scene, in_group(owner)) == "on-demand"
@@ -313,7 +313,7 @@ def test_the_pods_of_a_group_with_the_basic_policy_are_counted(scene: Scene) -> 
 
 
 @pytest.mark.parametrize("error", [ForbiddenError("no"), UnavailableError("silence")])
-def test_a_group_that_cannot_be_read_is_a_gang(scene: Scene, error: ClusterError) -> None:
+def test_a_group_that_cannot_be_read_is_a_gang(scene: Placement, error: ClusterError) -> None:
     owner = scene.replica_set(4, "1")
     scene.cluster.apply(grouped({"basic": {}}))
     failing(scene.cluster, error, asks(List, of=PodGroup))
@@ -333,7 +333,7 @@ def test_a_group_that_cannot_be_read_is_a_gang(scene: Scene, error: ClusterError
     ],
 )
 def test_a_group_that_cannot_be_there_is_not_read(
-    scene: Scene, labels: dict[str, str], reason: str
+    scene: Placement, labels: dict[str, str], reason: str
 ) -> None:
     owner = scene.replica_set(4, "1")
     asked = noting(scene.cluster, asks(List))
@@ -353,7 +353,7 @@ def test_a_group_that_cannot_be_there_is_not_read(
     ids=["a ReplicaSet's", "a StatefulSet's", "not one of two", "not a Job's"],
 )
 def test_reserved_headroom_is_for_the_only_replica(
-    scene: Scene, manifest: dict[str, Any], *, bears: bool
+    scene: Placement, manifest: dict[str, Any], *, bears: bool
 ) -> None:
     scene.cluster.apply(manifest)
     asked = pod(scene.read(manifest["kind"], "web"), name="web-0")

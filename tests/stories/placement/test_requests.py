@@ -10,22 +10,22 @@ from evenkeel.errors import UnavailableError
 from evenkeel.handlers.requests import LARGEST
 from tests.kit.asking import failing
 from tests.kit.reviews import TOKEN
-from tests.stories.placement.scene import Scene, event, pod, review
+from tests.stories.placement.scene import Placement, event, pod, review
 
 OTHER = "fedcba9876543210" * 4
 SECRETS = (TOKEN, OTHER)
 
 
 @pytest.fixture
-def scene() -> Scene:
-    return Scene()
+def scene() -> Placement:
+    return Placement()
 
 
-def a_review(scene: Scene, **request: Any) -> dict[str, Any]:
+def a_review(scene: Placement, **request: Any) -> dict[str, Any]:
     return review(pod(scene.replica_set(4, "2")), **request)
 
 
-def status(scene: Scene, asked: dict[str, Any]) -> int:
+def status(scene: Placement, asked: dict[str, Any]) -> int:
     answer = scene.handlers[0](asked, None)
     assert isinstance(answer["body"], str)
     told = json.dumps([answer, scene.recorder.notes], default=str)
@@ -35,7 +35,7 @@ def status(scene: Scene, asked: dict[str, Any]) -> int:
     return code
 
 
-def test_a_review_is_answered_in_kind(scene: Scene) -> None:
+def test_a_review_is_answered_in_kind(scene: Placement) -> None:
     answer = scene.handlers[0](event(a_review(scene, uid="u7")), None)
     assert answer["statusCode"] == 200
     assert answer["headers"] == {"content-type": "application/json"}
@@ -47,13 +47,13 @@ def test_a_review_is_answered_in_kind(scene: Scene) -> None:
     assert scene.recorder.flushes == 1
 
 
-def test_the_body_may_be_base64(scene: Scene) -> None:
+def test_the_body_may_be_base64(scene: Placement) -> None:
     body = b64encode(json.dumps(a_review(scene)).encode()).decode()
     assert status(scene, event(body, isBase64Encoded=True)) == 200
 
 
 def test_both_tokens_are_let_in_while_they_are_rotated() -> None:
-    scene = Scene(tokens=(OTHER, TOKEN))
+    scene = Placement(tokens=(OTHER, TOKEN))
     assert status(scene, event(a_review(scene))) == 200
     assert status(scene, event(a_review(scene), rawPath=f"/v1/{OTHER}")) == 200
 
@@ -73,7 +73,7 @@ def test_both_tokens_are_let_in_while_they_are_rotated() -> None:
         ("", 404),
     ],
 )
-def test_no_other_request_is_let_in(scene: Scene, path: str, code: int) -> None:
+def test_no_other_request_is_let_in(scene: Placement, path: str, code: int) -> None:
     assert status(scene, event(a_review(scene), rawPath=path)) == code
 
 
@@ -101,7 +101,7 @@ def test_no_other_request_is_let_in(scene: Scene, path: str, code: int) -> None:
         ({"body": "x" * (LARGEST * 2), "isBase64Encoded": True}, 413),
     ],
 )
-def test_what_is_no_review_is_refused(scene: Scene, changes: dict[str, Any], code: int) -> None:
+def test_what_is_no_review_is_refused(scene: Placement, changes: dict[str, Any], code: int) -> None:
     assert status(scene, event(a_review(scene)) | changes) == code
 
 
@@ -117,7 +117,7 @@ def test_what_is_no_review_is_refused(scene: Scene, changes: dict[str, Any], cod
         {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": ""}},
     ],
 )
-def test_another_version_or_kind_is_refused(scene: Scene, body: Any) -> None:
+def test_another_version_or_kind_is_refused(scene: Placement, body: Any) -> None:
     assert status(scene, event(body)) == 400
 
 
@@ -131,13 +131,13 @@ def test_another_version_or_kind_is_refused(scene: Scene, body: Any) -> None:
         {"operation": "DELETE", "object": None},
     ],
 )
-def test_what_makes_no_pod_passes_unchanged(scene: Scene, request_: dict[str, Any]) -> None:
+def test_what_makes_no_pod_passes_unchanged(scene: Placement, request_: dict[str, Any]) -> None:
     answer = scene.ask(pod(scene.replica_set(4, "all")), **request_)
     assert answer == {"uid": "review", "allowed": True}
 
 
 @pytest.mark.parametrize("asked", [None, 7, {"metadata": 7}, {"metadata": {"labels": {"a": 1}}}])
-def test_a_pod_that_cannot_be_read_passes_with_a_warning(scene: Scene, asked: Any) -> None:
+def test_a_pod_that_cannot_be_read_passes_with_a_warning(scene: Placement, asked: Any) -> None:
     body = a_review(scene)
     body["request"]["object"] = asked
     answer = scene.handlers[0](event(body), None)
@@ -148,14 +148,14 @@ def test_a_pod_that_cannot_be_read_passes_with_a_warning(scene: Scene, asked: An
     assert scene.recorder.total("PlacementsFailed") == 1
 
 
-def test_whatever_fails_a_pod_passes(scene: Scene) -> None:
+def test_whatever_fails_a_pod_passes(scene: Placement) -> None:
     asked = pod(scene.replica_set(4, "all"))
     failing(scene.cluster, UnavailableError("nobody answers"))
     assert scene.ask(asked) == {"uid": "review", "allowed": True}
     assert scene.recorder.decisions[-1].reason == "Unreadable"
 
 
-def test_an_unforeseen_error_is_told_and_the_pod_passes(scene: Scene) -> None:
+def test_an_unforeseen_error_is_told_and_the_pod_passes(scene: Placement) -> None:
     asked = pod(scene.replica_set(4, "all"))
     failing(scene.cluster, ZeroDivisionError("secret"))
     answer = scene.ask(asked)

@@ -18,7 +18,7 @@ from evenkeel.settings import GateSettings, Mode
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.serve import sharing
 from evenkeel_runtime.serve.sharing import SharingCluster
-from tests.stories.placement.scene import Scene, apply_patch, event, pod, review
+from tests.stories.placement.scene import Placement, apply_patch, event, pod, review
 
 A_MINUTE = timedelta(minutes=1)
 """No review takes so long, however slow the machine is."""
@@ -27,7 +27,7 @@ A_MINUTE = timedelta(minutes=1)
 class Immediate:
     """The simulated API server without its clock: each question is answered at once."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Placement) -> None:
         self._scene = scene
         self.lock = threading.Lock()
         self.asked = 0
@@ -50,7 +50,7 @@ class Immediate:
 def test_a_burst_of_threads_gets_exactly_its_floor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flow, "LONGEST_COUNTING", A_MINUTE)
     monkeypatch.setattr(sharing, "PATIENCE", A_MINUTE)
-    scene = Scene()
+    scene = Placement()
     owner = scene.replica_set(60, "30%")
     server = Immediate(scene)
     handler = build(

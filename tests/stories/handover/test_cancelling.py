@@ -28,7 +28,7 @@ from tests.kit.scene import Scene
 def released(scene: Scene) -> Scene:
     """Two pods on s1 were released, and found no other place."""
     scene.given(deployment("web", 2))
-    scene.interrupt("s1", spare=True).run(until=10)
+    scene.interrupt("s1", carried_out=False).run(until=10)
     return scene
 
 
@@ -72,7 +72,7 @@ def test_a_cordon_that_was_there_before_stays(scene: Scene) -> None:
     scene.place()
     scene.cluster.server.patch("Node", ("", "s1"), {"spec": {"unschedulable": True}})
     scene.begin()
-    scene.interrupt("s1", spare=True).run(until=10)
+    scene.interrupt("s1", carried_out=False).run(until=10)
 
     cancel(scene)
 
