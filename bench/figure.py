@@ -14,6 +14,8 @@ class Mark(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __str__(self) -> str:
         """``at most 50``."""
+        if self.most == self.least:
+            return f"exactly {self.most:g}"
         return f"at most {self.most:g}" if self.most is not None else f"at least {self.least:g}"
 
     def is_met(self, value: float | None) -> bool:

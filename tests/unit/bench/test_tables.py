@@ -102,6 +102,11 @@ def test_a_value_has_as_many_digits_as_are_worth_reading(
     assert written(value, unit) == text
 
 
+def test_a_mark_says_what_is_wanted() -> None:
+    marks = (NONE, Mark(least=2), Mark(most=3, least=3))
+    assert [str(each) for each in marks] == ["at most 0", "at least 2", "exactly 3"]
+
+
 def test_a_mark_is_put_on_the_figure_that_it_is_for() -> None:
     figures = [Figure("time", 1, of="a"), Figure("time", 1, of="b")]
     found = marked(figures, {("time", "b"): NONE})
