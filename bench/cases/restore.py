@@ -34,7 +34,9 @@ from tests.kit import moto_server
 from tests.kit.control_plane import ControlPlane
 from tests.kit.moto_server import CLUSTER, REGION, Aws
 
-NOTES: Final = ""
+NOTES: Final = """\
+- `evenkeel poll`, which finishes the moves, has the same schedule and begins some of its own.
+"""
 SIZES: Final = ("20", "100")
 SCENARIO: Final = Scenario("all pods on on-demand nodes, then spot comes", percent=20)
 LONGEST: Final = 900.0
@@ -82,7 +84,7 @@ def measure(lab: Lab, size: str) -> Sequence[Figure]:
     wanted, surplus = sum(floors.values()), scenario.pods - sum(floors.values())
     return [
         Figure("pods above their floors", surplus),
-        Figure("moves", recorder.total("MovesBegun"), mark=Mark(most=surplus, least=surplus)),
+        Figure("moves of these runs", recorder.total("MovesBegun")),
         Figure("runs", runs),
         Figure("until all are through", seconds, "s"),
         Figure("on on-demand at the end", len(on_demand), mark=Mark(most=wanted, least=wanted)),
