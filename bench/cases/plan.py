@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
+from bench.cases.cost import MEMORY_MB
 from bench.cases.snapshot import full
 from bench.figure import Figure, Mark
 from bench.lab.lab import Lab
@@ -53,7 +54,7 @@ def measure(lab: Lab, size: str) -> Sequence[Figure]:
     return [
         Figure("pods", pods),
         Figure("time", time.value, "s", Mark(most=30)),
-        Figure("memory, at most", memory.value, "MB", Mark(most=512)),
+        Figure("memory, at most", memory.value, "MB", Mark(most=MEMORY_MB)),
         Figure("CPU", cpu.value, "s"),
         Figure("CPU beyond that for an empty cluster", own, "s"),
         Figure("the same per 1,000 pods", 1e6 * own / pods, "ms"),

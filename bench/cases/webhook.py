@@ -23,9 +23,8 @@ from tests.e2e.placement.webhook import on_demand
 from tests.kit.control_plane import ControlPlane
 
 NOTES: Final = """\
-- The mark is on the CPU of a review. It was on what is added to the 99th percentile (15 ms),
-  which is missed where a whole control plane has the same two cores: there a review waits longer
-  than it works ([decision 6](decisions/0006-a-lease-per-place-of-a-floor.md)).
+- No mark is set for the times: a whole control plane has the same two cores, and a review waits
+  for them longer than it works ([decision 6](decisions/0006-a-lease-per-place-of-a-floor.md)).
 """
 SIZES: Final = ("paced", "burst")
 RATE, SECONDS = 20.0, 10
