@@ -30,11 +30,14 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     against: Rounds = ()
 
     def figures(self) -> Sequence[Figure]:
-        """The first round's, each with the median of all rounds; of a curve the lowest one."""
+        """The first round's, each with the median of all rounds; the worst where one has a mark.
+
+        Of curves it is the one that goes lowest.
+        """
         return [combined(each, self.rounds) for each in self.rounds[0]]
 
     def value(self, name: str, of: str = "") -> float | None:
-        """A figure's median. Raises KeyError if there is no figure of this name."""
+        """A figure's median, or the worst. Raises KeyError if there is no figure of this name."""
         for each in self.figures():
             if each.key == (name, of):
                 assert not isinstance(each.value, Sequence), f"{name} is a curve"
@@ -54,7 +57,9 @@ def combined(figure: Figure, rounds: Rounds) -> Figure:
         curves = [each.value for one in rounds for each in one if each.key == figure.key]
         worst = min((each for each in curves if isinstance(each, Sequence)), key=min)
         return msgspec.structs.replace(figure, value=worst)
-    return msgspec.structs.replace(figure, value=middle(values(figure, rounds)))
+    found = values(figure, rounds)
+    value = middle(found) if figure.mark is None else figure.mark.worst(found)
+    return msgspec.structs.replace(figure, value=value)
 
 
 class Book:

@@ -25,6 +25,13 @@ class Mark(msgspec.Struct, frozen=True, omit_defaults=True):
         above = self.least is None or value >= self.least
         return above and (self.most is None or value <= self.most)
 
+    def worst(self, values: Sequence[float | None]) -> float | None:
+        """The largest, or the smallest where a least is wanted; None if one never was."""
+        known = [value for value in values if value is not None]
+        if len(known) < len(values):
+            return None
+        return min(known) if self.most is None else max(known)
+
 
 NONE = Mark(most=0)
 """None of what is counted."""

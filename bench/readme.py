@@ -44,7 +44,8 @@ def table(book: Book) -> str:
     head = ["", "without Evenkeel", "with Evenkeel"]
     condition = together(each.conditions for each in used)
     rounds = " or ".join(map(str, sorted({len(each.rounds) for each in used})))
-    return f"{markdown(head, rows)}\n- Medians of {rounds} rounds. {condition}.\n"
+    how = f"{rounds} rounds: of workloads the worst, of times the median"
+    return f"{markdown(head, rows)}\n- {how}. {condition}.\n"
 
 
 def shown(book: Book) -> str:

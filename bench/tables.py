@@ -82,7 +82,11 @@ def _written(
     columns: Iterable[str], rows: Iterable[Iterable[str]], measurements: Sequence[Measurement]
 ) -> str:
     counts = sorted({len(each.rounds) for each in measurements})
-    runs = "One round" if counts == [1] else f"{' or '.join(map(str, counts))} rounds: medians"
+    runs = (
+        "One round"
+        if counts == [1]
+        else f"{' or '.join(map(str, counts))} rounds: medians, of what has a mark the worst"
+    )
     condition = together(each.conditions for each in measurements)
     return f"{markdown(columns, rows)}\n- {runs}. {condition}.\n"
 

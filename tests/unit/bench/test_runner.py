@@ -44,7 +44,7 @@ def test_all_sizes_are_measured_where_none_is_named(book: Book) -> None:
 
 def test_a_figure_that_is_not_as_wanted_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert runner.main(["gate", "small", "--rounds", "3"]) == 1
-    assert capsys.readouterr().err == "not as wanted: below: 1, wanted at most 0\n"
+    assert capsys.readouterr().err == "not as wanted: below: 2, wanted at most 0\n"
     assert len(ROUNDS) == 3
 
 

@@ -46,7 +46,15 @@ def test_of_several_rounds_the_median_is_shown_and_each_beside_it() -> None:
     rounds = [[Figure("time", seconds, "s")] for seconds in (3, 1, 2)]
     text = table([measured(*rounds)])
     assert "| time | 2 s (3, 1, 2) |" in text
-    assert "- 3 rounds: medians." in text
+    assert "- 3 rounds: medians, of what has a mark the worst." in text
+
+
+@pytest.mark.parametrize(
+    ("mark", "worst"), [(NONE, "5"), (Mark(least=3), "0"), (Mark(most=2, least=2), "5")]
+)
+def test_of_what_has_a_mark_the_worst_round_counts(mark: Mark, worst: str) -> None:
+    rounds = [[Figure("below", count, mark=mark)] for count in (0, 5, 0)]
+    assert f"| **{worst} (0, 5, 0)** |" in table([measured(*rounds)])
 
 
 def test_a_moment_that_one_round_never_saw_has_no_median() -> None:
