@@ -88,12 +88,7 @@ def measure(lab: Lab, size: str) -> Sequence[Figure]:
     """Reckon. Raises ValueError with what has to be measured before."""
     prices = msgspec.json.decode((ROOT / "bench" / "prices.json").read_bytes(), type=Prices)
     book = Book()
-    needed = {
-        "storm": "A",
-        "plan": "500 nodes",
-        "webhook": "paced",
-        "gate": "50 a second",
-    }
+    needed = {"storm": "A", "plan": "500 nodes", "webhook": "paced", "gate": "50 a second"}
     found = {case: book.find(case, one) for case, one in needed.items()}
     large = book.find("plan", "5,000 nodes")
     if large is None or None in found.values():

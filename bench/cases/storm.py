@@ -35,7 +35,7 @@ NOTES: Final = """\
 WAYS: Final = ("deletion", "drain", "gated")
 SIZES: Final = (*SCENARIOS, *(f"A-{way}" for way in WAYS))
 WANTED: Final = {
-    **dict.fromkeys(("A", "A50", "A20", "A-beside"), ("workloads below wanted", "pods too late")),
+    **dict.fromkeys(("A", "A50", "A-beside"), ("workloads below wanted", "pods too late")),
     "D": ("workloads at zero", "pods too late"),
     "A-gated": ("workloads below wanted",),
 }

@@ -12,7 +12,6 @@ from bench.lab.drainers import Drainer, Site, binaries
 from bench.lab.manifests import NAMESPACE
 from tests.e2e.manifests import deployment
 
-SYSTEM: Final = "kube-system"
 POOL: Final = "default"
 GROUP: Final = "karpenter.sh"
 FILLER: Final = "filler"
@@ -52,7 +51,7 @@ class Karpenter(Drainer):
         self.start(
             binaries() / "karpenter",
             KUBECONFIG=str(control_plane.kubeconfig),
-            SYSTEM_NAMESPACE=SYSTEM,
+            SYSTEM_NAMESPACE="kube-system",
             KARPENTER_SERVICE="karpenter",
             DISABLE_LEADER_ELECTION="true",
             METRICS_PORT="0",

@@ -13,9 +13,6 @@ GRACE: Final = 30
 OWN: Final = "labelSelector=group%3Dstorm"
 """A query for the storm's own workloads and pods."""
 
-ON_DEMAND: Final = "evenkeel.dev/on-demand"
-"""The annotation by which an owner says how many pods have to be on on-demand nodes."""
-
 FURTHER: Final = "evenkeel-bench/further"
 """A label and taint of the nodes where only bystanders run."""
 
@@ -29,7 +26,7 @@ def manifests(scenario: Scenario) -> Sequence[dict[str, Any]]:
             bears = {"key": names.HEADROOM, "operator": "Exists"}
             manifest["spec"]["template"]["spec"]["tolerations"] = [bears]
         elif number % 2 == 0 and scenario.percent:
-            manifest["metadata"]["annotations"] = {ON_DEMAND: f"{scenario.percent}%"}
+            manifest["metadata"]["annotations"] = {names.ON_DEMAND: f"{scenario.percent}%"}
         made.append(manifest)
     return made
 

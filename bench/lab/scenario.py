@@ -82,7 +82,6 @@ B: Final = Scenario("nodes appear 60 s after pods are Pending", spread=180.0, la
 SCENARIOS: Final[Mapping[str, Scenario]] = {
     "A": A,
     "A50": A.of(50),
-    "A20": A.of(20),
     "A-beside": replace(A, title="beside 10,000 idle pods", bystanders=10_000, further=300),
     "B": B,
     "B-headroom": replace(B, title="the same with 50 pause pods", headroom=50),
