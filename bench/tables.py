@@ -107,13 +107,13 @@ def _cell(measured: Measurement, name: str, of: str) -> str:
 
 
 def _shown(figure: Figure, rounds: Rounds) -> str:
-    middle = combined(figure, rounds).value
-    assert not isinstance(middle, Sequence)
-    text = written(middle, figure.unit)
-    each = [written(value, "") for value in values(figure, rounds)]
+    value = combined(figure, rounds).value
+    assert not isinstance(value, Sequence)
+    text = written(value, figure.unit)
+    each = [written(one, "") for one in values(figure, rounds)]
     if len(set(each)) > 1:
         text = f"{text} ({', '.join(each)})"
-    is_met = figure.mark is None or figure.mark.is_met(middle)
+    is_met = figure.mark is None or figure.mark.is_met(value)
     return text if is_met else f"**{text}**"
 
 

@@ -92,7 +92,7 @@ def _burst(control_plane: ControlPlane, namespace: str, of: str) -> Sequence[Fig
 
 
 def paced(create: Create, number: int, rate: float) -> Sequence[float]:
-    """Create pods at a rate, whatever they take; the seconds of each, from when it was due.
+    """Create pods at a rate, also while earlier ones wait; the seconds of each since it was due.
 
     So one that waits for a client has this time on its account.
     """

@@ -118,7 +118,7 @@ class Drainer:
         return all(process.poll() is not None for process in self._processes)
 
     def close(self) -> None:
-        """End its processes, whatever they do."""
+        """Ask its processes to end, and kill those that do not."""
         for process in self._processes:
             process.terminate()
             try:
@@ -177,7 +177,7 @@ class Descheduler(Drainer):
 
 
 class DeschedulerInBackground(Descheduler):
-    """It leaves pods whose owners say so to whoever refused their eviction."""
+    """A pod whose owner asks for it is left to the webhook that refused its eviction."""
 
     features = ("--feature-gates=EvictionsInBackground=true",)
 
