@@ -5,10 +5,26 @@ from collections.abc import Callable, Sequence
 from hypothesis import event, note, settings
 
 from evenkeel.model.decision import Verb
+from tests.property.invariants import (
+    dips,
+    left_behind,
+    released_for_ever,
+    touched_without_notice,
+    written_after_the_end,
+)
 from tests.property.scenes import Scene
 from tests.property.world import Story, play
 
 type Invariant = Callable[[Story], Sequence[str]]
+
+ALL: Sequence[Invariant] = (
+    dips,
+    left_behind,
+    released_for_ever,
+    touched_without_notice,
+    written_after_the_end,
+)
+"""What holds of every story in which Evenkeel is neither paused nor only observes."""
 
 TOLD = (Verb.RELEASE, Verb.EVICT, Verb.DELETE, Verb.ROLL_BACK, Verb.LIFT)
 

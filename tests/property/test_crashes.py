@@ -9,20 +9,10 @@ from hypothesis import Phase, assume, example, given, settings
 
 from evenkeel.model.decision import Verb
 from tests.property import strategies
-from tests.property.invariants import (
-    REACTION,
-    SCHEDULE,
-    dips,
-    left_behind,
-    released_for_ever,
-    touched_without_notice,
-    written_after_the_end,
-)
-from tests.property.judging import IS_DEEP, hold, tries
+from tests.property.invariants import REACTION, SCHEDULE
+from tests.property.judging import ALL, IS_DEEP, hold, tries
 from tests.property.scenes import Crash, NodePlan, NoticePlan, Recovery, Scene, WorkloadPlan
 from tests.property.world import play
-
-ALL = (dips, left_behind, released_for_ever, touched_without_notice, written_after_the_end)
 
 MOST_ON_LEASE = 8
 """Among so many first writes those to the Lease are tried, too; later ones are as these."""

@@ -17,12 +17,10 @@ from tests.property.invariants import (
     gone_too_early,
     left_behind,
     released_for_ever,
-    touched_without_notice,
-    written_after_the_end,
     written_when_overtaken,
     written_while_paused,
 )
-from tests.property.judging import hold, tries
+from tests.property.judging import ALL, hold, tries
 from tests.property.scenes import (
     Budget,
     Crash,
@@ -34,16 +32,6 @@ from tests.property.scenes import (
     WorkloadPlan,
 )
 from tests.property.world import play
-
-ALL = (
-    dips,
-    left_behind,
-    released_for_ever,
-    touched_without_notice,
-    written_after_the_end,
-    written_while_paused,
-)
-
 
 STOPPED = Scene(
     nodes=(NodePlan(), NodePlan(), NodePlan()),

@@ -8,14 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.property import strategies
-from tests.property.invariants import (
-    dips,
-    left_behind,
-    released_for_ever,
-    touched_without_notice,
-    written_after_the_end,
-)
-from tests.property.judging import hold, tries
+from tests.property.judging import ALL, hold, tries
 from tests.property.scenes import (
     Disturbance,
     News,
@@ -58,29 +51,15 @@ ENDING = Scene(
 @tries()
 @example(SLOWLY)
 @example(TAKEN)
-@given(
-    strategies.scenes(
-        of=strategies.tight(),
-        told="warnings",
-        most_workloads=2,
-        disturbances=st.one_of(st.just(()), strategies.crowds()),
-        staleness=strategies.rarely(strategies.stalenesses()),
-    )
-)
-def test_no_more_pods_are_missing_than_have_to(scene: Scene) -> None:
-    hold(scene, dips)
-
-
-@tries()
-@example(TAKEN)
 @example(ENDING)
 @given(
     strategies.scenes(
         of=strategies.tight(),
         most_workloads=2,
         disturbances=st.one_of(st.just(()), strategies.crowds()),
+        staleness=strategies.rarely(strategies.stalenesses()),
         crash=strategies.rarely(strategies.crashes()),
     )
 )
-def test_none_is_left_behind_nor_released_for_ever(scene: Scene) -> None:
-    hold(scene, left_behind, released_for_ever, touched_without_notice, written_after_the_end)
+def test_no_more_pods_are_missing_than_have_to_and_none_is_left_behind(scene: Scene) -> None:
+    hold(scene, *ALL)

@@ -17,7 +17,7 @@ type MakeScene = Callable[..., Scene]
 @pytest.fixture(autouse=True)
 def _levels() -> Iterator[None]:
     """Whatever a story tells: a plan that is made anew without news is the plan that is kept."""
-    with levels.watched() as forgotten:
+    with levels.watched(5) as forgotten:
         yield
     assert not forgotten, "; ".join(forgotten)
 
