@@ -4,7 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.kit import built_in
 from tests.kit.scene import Scene
+
+
+@pytest.fixture(autouse=True)
+def _built_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    built_in.keep(monkeypatch)
 
 
 @pytest.fixture

@@ -39,6 +39,7 @@ from evenkeel_runtime.kubeconfig.files import ContextFacts
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from tests.kit import built_in as kept
 from tests.kit.api_server import ScriptedServer, answer, refusal, serving
 from tests.kit.builders import NOW, seconds
 from tests.kit.manifests import deployment, resource
@@ -158,19 +159,23 @@ def _read(master: int) -> Iterator[bytes]:
 
 def play() -> None:
     """Run each command, and tell its exit code if it is not 0."""
-    with tempfile.TemporaryDirectory() as folder, serving() as server:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serving() as server,
+        pytest.MonkeyPatch.context() as patch,
+    ):
         os.chdir(folder)
         write_files(server)
+        kept.keep(patch)
         for command in PLAYED:
             run(command)
         clock = SimulatedClock(NOW)
-        with pytest.MonkeyPatch.context() as patch:
-            stand_in(patch, built_in.build(clock), clock)
-            for command in ON_A_CLUSTER:
-                run(command)
-            stand_in_for_aws(patch)
-            for command in IN_AN_ACCOUNT:
-                run(command)
+        stand_in(patch, built_in.build(clock), clock)
+        for command in ON_A_CLUSTER:
+            run(command)
+        stand_in_for_aws(patch)
+        for command in IN_AN_ACCOUNT:
+            run(command)
 
 
 def write_files(server: ScriptedServer) -> None:

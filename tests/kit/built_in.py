@@ -1,0 +1,22 @@
+"""The built-in cluster, which takes half a second to come up: once for all who only read it."""
+
+from functools import cache
+from types import SimpleNamespace
+
+import pytest
+
+from evenkeel.adapters.clock import SystemClock
+from evenkeel_sandbox.built_in import cluster, workloads
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+
+
+def keep(patch: pytest.MonkeyPatch) -> None:
+    """Let commands that read the built-in cluster share what it was when the first one asked."""
+    once = SimpleNamespace(build=lambda _clock: _kept(workloads.MANAGED))
+    patch.setattr("evenkeel_cli.reading.built_in_cluster", once)
+
+
+@cache
+def _kept(_managed: frozenset[str]) -> SimulatedCluster:
+    return cluster.build(SimulatedClock(SystemClock().now()))
