@@ -92,6 +92,15 @@ SCALED_AWAY = Scene(
 )
 """It wants no pods any more while one is released under a hint, and none has replaced it."""
 
+PAUSED_LATE = Scene(
+    nodes=THREE,
+    workloads=(WorkloadPlan(replicas=2, start=25, ready=15),),
+    notices=(NoticePlan(at=60),),
+    age=100,
+    paused=(95, 115),
+)
+"""The replacement becomes available, and the pod could go, while it is paused."""
+
 WANTED = {
     (Verb.MARK, "SpotInterruption"),
     (Verb.ACKNOWLEDGE, "UnknownInstance"),
@@ -206,6 +215,7 @@ def test_all_hold_when_a_workload_is_scaled_away(scene: Scene) -> None:
 
 
 @tries()
+@example(PAUSED_LATE)
 @given(strategies.scenes(paused=strategies.pauses()))
 def test_nothing_is_written_later_than_a_second_when_it_is_paused(scene: Scene) -> None:
     hold(scene, written_while_paused, released_for_ever, touched_without_notice)

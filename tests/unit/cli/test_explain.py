@@ -364,8 +364,8 @@ def test_of_a_group_that_is_disrupted_together_it_says_so(own: SimulatedCluster)
     spec: dict[str, Any] = {"schedulingPolicy": {"basic": {}}, "disruptionMode": {"all": {}}}
     group = resource("PodGroup", "login", "shop", spec=spec)
     own.apply(group | {"apiVersion": "scheduling.k8s.io/v1beta1"})
-    group_name = {"spec": {"template": {"spec": {"schedulingGroup": {"podGroupName": "login"}}}}}
-    own.server.patch("Deployment", ("shop", "login"), group_name)
+    in_the_group = {"spec": {"template": {"spec": {"schedulingGroup": {"podGroupName": "login"}}}}}
+    own.server.patch("Deployment", ("shop", "login"), in_the_group)
     own.clock.advance(timedelta(seconds=60))
     answer = answered(own, LOGIN)
     (fact,) = (fact for fact in answer.facts if "gang" in fact)
