@@ -1,6 +1,7 @@
 """Every write in turn is an invocation's last. All invariants hold when another takes over."""
 
 import dataclasses
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 
@@ -31,14 +32,17 @@ SLOW = Scene(
 """Replacements are long under way while writes are made."""
 
 
-def crashed_at_every_write(scene: Scene, crash: Crash) -> Iterator[Scene]:
-    """The scene with the invocation dying at each write that the undisturbed story has."""
+def crashed_at_every_write(scene: Scene, *ways: Crash) -> Iterator[Scene]:
+    """The scene with the invocation dying at each write that the undisturbed story has.
+
+    It dies in one of these ways at one write, in the next way at the next.
+    """
     story = play(scene)
     assume(story.recorder.with_verb(Verb.RELEASE))
     deadlines = [notice.deadline for notice in scene.notices if notice.deadline is not None]
     last = min(deadlines, default=scene.end) - LONG_ENOUGH
     refusals = Counter[str]()
-    for number, deed in enumerate(story.deeds):
+    for number, (deed, crash) in enumerate(zip(story.deeds, itertools.cycle(ways), strict=False)):
         late = crash.recovery is Recovery.SCHEDULE and story.seconds(deed.at) >= last
         refusals[str(deed)] += deed.error is not None
         again = deed.error is not None and refusals[str(deed)] > MOST_REFUSED
@@ -58,12 +62,11 @@ def test_all_invariants_hold_when_an_invocation_dies_at_any_write(
         hold(crashed, *ALL)
 
 
-@pytest.mark.parametrize("recovery", list(Recovery))
-@pytest.mark.parametrize("carried_out", [False, True], ids=["write-lost", "write-done"])
 @settings(tries(0.02), phases=[Phase.generate])
 @given(scene=strategies.given_up())
 def test_a_handover_that_is_given_up_leaves_nothing_when_an_invocation_dies_at_any_write(
-    scene: Scene, recovery: Recovery, *, carried_out: bool
+    scene: Scene,
 ) -> None:
-    for crashed in crashed_at_every_write(scene, Crash(carried_out=carried_out, recovery=recovery)):
+    ways = [Crash(carried_out=done, recovery=each) for each in Recovery for done in (False, True)]
+    for crashed in crashed_at_every_write(scene, *ways):
         hold(crashed, *ALL)

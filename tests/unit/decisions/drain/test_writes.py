@@ -104,6 +104,13 @@ def test_labels_and_annotations_are_as_before_when_a_release_was_rolled_back(
     assert list(back.metadata.owner_references) == others
 
 
+def test_what_karpenter_was_told_is_as_before_when_a_release_was_rolled_back() -> None:
+    before = builders.pod(of=REPLICA_SET, annotations={names.DO_NOT_DISRUPT: "1h"})
+    away = released(before)
+    back = patched(away, writes.roll_back_patch(away, builders.release_on(away)))
+    assert back.metadata.annotations == before.metadata.annotations
+
+
 @pytest.mark.parametrize(
     "request_", [{}, {names.REQUEST_EVICT_ONLY: ""}], ids=["not asked", "asked"]
 )
