@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -21,6 +20,7 @@ from evenkeel_cli.doctor.in_aws import Wanted
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from tests.kit.aws_clients import Scripted, refusal
 from tests.kit.manifests import resource
 from tests.unit.cli.doctor.checking import BROKEN, FINE, NOT_LOOKED, UNKNOWN, check
 
@@ -30,27 +30,6 @@ NAME = "evenkeel-prod"
 WANTED = Wanted(stack=NAME, cluster="prod", is_guessed=True)
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/{{}}"
 FUNCTIONS = ("Interruption", "Handover", "Restore")
-
-
-def refusal(code: str, message: str = "") -> ClientError:
-    return ClientError({"Error": {"Code": code, "Message": message}}, "Asked")
-
-
-@dataclass
-class Scripted:
-    """A client whose methods answer what is written here, or raise it."""
-
-    answers: dict[str, Any] = field(default_factory=dict)
-
-    def __getattr__(self, method: str) -> Any:
-        def call(**parameters: Any) -> Any:
-            answer = self.answers[method]
-            answer = answer(**parameters) if callable(answer) else answer
-            if isinstance(answer, Exception):
-                raise answer
-            return answer
-
-        return call
 
 
 def moto(service: str, region: str = REGION) -> Any:
@@ -259,11 +238,9 @@ def test_it_is_broken_and_all_else_holds(what: str, site: Site) -> None:
 
 def test_invocations_and_probes_that_ended_are_broken(site: Site) -> None:
     site.cloudwatch = moto("cloudwatch", "eu-west-1")
-    for function in FUNCTIONS:
+    for function, minutes in zip(FUNCTIONS, (6, 6, 40), strict=True):
         name = f"the-{function}Function"
-        site.count(
-            "AWS/Lambda", "Invocations", 40 if function == "Restore" else 6, FunctionName=name
-        )
+        site.count("AWS/Lambda", "Invocations", minutes, FunctionName=name)
     site.count("Evenkeel", "ProbesAnswered", minutes=40, cluster="prod")
     only(site, "calls of restore", "probe")
 

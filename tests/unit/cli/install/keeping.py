@@ -4,14 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from botocore.exceptions import ClientError
-
 from evenkeel_cli.aws.asking import Aws
 from evenkeel_cli.aws.eks import Described
 from evenkeel_cli.install.objects import Objects, title
 from evenkeel_cli.install.site import Place, Site
 from evenkeel_cli.manifests import Manifest
 from tests.kit.api_server import HandClock
+from tests.kit.aws_clients import refusal
 from tests.kit.clocks import NOW
 
 REGION = "eu-central-1"
@@ -57,8 +56,7 @@ class Account:
 
     def describe_stacks(self, **_: str) -> Any:
         if self.stack is None:
-            told = {"Error": {"Code": "ValidationError", "Message": "it does not exist"}}
-            raise ClientError(cast("Any", told), "DescribeStacks")
+            raise refusal("ValidationError", "it does not exist")
         return {"Stacks": [self.stack]}
 
     def list_stack_resources(self, **_: str) -> Any:
@@ -72,8 +70,7 @@ class Account:
 
     def get_account_settings(self) -> Any:
         if self.unreserved is None:
-            told = {"Error": {"Code": "AccessDeniedException", "Message": "no"}}
-            raise ClientError(cast("Any", told), "GetAccountSettings")
+            raise refusal("AccessDeniedException")
         return {"AccountLimit": {"UnreservedConcurrentExecutions": self.unreserved}}
 
     def get_secret_value(self, **_: str) -> Any:
