@@ -99,8 +99,11 @@ def test_the_broken_come_first_and_the_exit_code_says_so(api: Api, tmp_path: Pat
     assert lines[-1].startswith("3 of 19 links are broken: pause, rights of handover")
 
 
+SERVICE = {"namespace": "evenkeel-system", "name": "evenkeel-serve"}
+
+
 def test_the_webhook_in_the_cluster_is_asked_for_as_its_account(api: Api, tmp_path: Path) -> None:
-    api.service = {"namespace": "evenkeel-system", "name": "evenkeel-serve"}
+    api.service = SERVICE
     every = found(api, tmp_path)
     assert every["rights of evenkeel-serve"]["verdict"] == "fine"
 
@@ -113,7 +116,7 @@ def test_of_the_webhook_in_the_cluster_the_ca_bundle_has_to_last(
     host = "evenkeel-serve.evenkeel-system.svc"
     end = SystemClock().now() + timedelta(days=lasts)
     bundle = certificate.made(host, end - certificate.LASTS).certificate
-    api.service = {"namespace": "evenkeel-system", "name": "evenkeel-serve"}
+    api.service = SERVICE
     api.bundle = b64encode(bundle.encode()).decode()
     found_of_it = found(api, tmp_path)["webhook certificate"]
     assert found_of_it["verdict"] == verdict
@@ -128,8 +131,7 @@ def test_of_the_webhook_in_the_cluster_the_ca_bundle_has_to_last(
 def test_a_ca_bundle_that_says_nothing_is_told(
     bundle: str, verdict: str, said: str, api: Api, tmp_path: Path
 ) -> None:
-    api.service = {"namespace": "evenkeel-system", "name": "evenkeel-serve"}
-    api.bundle = bundle
+    api.service, api.bundle = SERVICE, bundle
     found_of_it = found(api, tmp_path)["webhook certificate"]
     assert found_of_it["verdict"] == verdict
     assert said in found_of_it["reason"]
@@ -236,18 +238,10 @@ def test_the_certificate_is_verified_against_the_ca_bundle(
     with serving(served.server_context(tmp_path, "127.0.0.1")) as webhook:
         api.url = f"{webhook.url}/v1/token"
         bundle = (served if trusted else other).certificate
-        api.answers["mutatingwebhookconfigurations/evenkeel"] = answer(
-            200, {"webhooks": [_hook(api.url, bundle)]}
-        )
-        api.answers["validatingwebhookconfigurations/evenkeel-gate"] = refusal(404, "NotFound")
+        api.bundle = b64encode(bundle.encode()).decode()
         finding = found(api, tmp_path)["webhook certificate"]
     assert finding["verdict"] == ("fine" if trusted else "broken")
     assert trusted or "does not vouch for 127.0.0.1" in finding["reason"]
-
-
-def _hook(url: str, bundle: str) -> dict[str, Any]:
-    config = {"url": url, "caBundle": b64encode(bundle.encode()).decode()}
-    return {"name": "placement.evenkeel.dev", "clientConfig": config}
 
 
 def test_a_kubeconfig_that_is_named_tells_where_the_cluster_is(tmp_path: Path) -> None:

@@ -216,13 +216,6 @@ def test_the_log_groups_of_lambda_are_read(logs: Any) -> None:
 
 
 @pytest.mark.usefixtures("logs")
-def test_a_log_group_that_is_not_there_is_told() -> None:
-    printed = run("--log-group", "none")
-    assert printed.exit_code == Exit.UNMET
-    assert "there is no log group none in eu-central-1" in printed.stderr
-
-
-@pytest.mark.usefixtures("logs")
 def test_a_stack_that_is_not_there_is_told() -> None:
     printed = run("--cluster-name", "prod")
     assert printed.exit_code == Exit.BAD_INPUT
