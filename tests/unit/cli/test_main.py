@@ -72,6 +72,16 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments: list[str], error: str)
     assert done.stderr.count("\n") == 1
 
 
+def commands_fail(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """Have every command raise it."""
+
+    @click.command()
+    def failing() -> None:
+        raise error
+
+    monkeypatch.setattr(entry.Commands, "get_command", lambda *_: failing)
+
+
 @pytest.mark.parametrize(
     ("raised", "code", "message"),
     [
@@ -88,11 +98,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments: list[str], error: str)
 def test_an_error_is_one_line_and_its_exit_code(
     monkeypatch: pytest.MonkeyPatch, raised: Exception, code: int, message: str
 ) -> None:
-    @click.command()
-    def failing() -> None:
-        raise raised
-
-    monkeypatch.setattr(entry.Commands, "get_command", lambda *_: failing)
+    commands_fail(monkeypatch, raised)
 
     done = CliRunner().invoke(entry.main, ["failing"])
 
@@ -102,11 +108,7 @@ def test_an_error_is_one_line_and_its_exit_code(
 
 
 def test_a_traceback_is_shown_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    @click.command()
-    def failing() -> None:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(entry.Commands, "get_command", lambda *_: failing)
+    commands_fail(monkeypatch, ZeroDivisionError())
 
     done = CliRunner().invoke(entry.main, ["--traceback", "failing"])
 

@@ -128,11 +128,6 @@ def test_apply_is_named_only_where_something_would_move(
     assert done.stdout.endswith(f"\n\nNothing was written to context prod{more}.\n")
 
 
-def test_there_is_nothing_to_move_where_the_webhook_placed_all() -> None:
-    shown = restore("--built-in").stdout
-    assert shown == "Nothing to move: every managed workload is as wanted.\n"
-
-
 @pytest.mark.parametrize(
     "arguments",
     [("--apply", "--built-in"), ("--apply", "--snapshot", "x.json"), ("-A", "-n", "default")],

