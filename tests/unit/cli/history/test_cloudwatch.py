@@ -11,7 +11,7 @@ from botocore.exceptions import EndpointConnectionError
 from evenkeel_cli.aws.asking import Aws
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.history import cloudwatch
-from tests.kit.aws_clients import Scripted, refusal
+from tests.kit.aws_clients import STACK, Scripted, a_stack, refusal, resources
 from tests.unit.cli.history.records import BEGIN, counted
 
 REGION = "eu-central-1"
@@ -73,13 +73,11 @@ def test_a_refusal_is_told_with_its_remedy(error: Exception, says: str) -> None:
 
 def groups_of(**ids: str) -> Sequence[str]:
     """The log groups of a stack with these resources."""
-    one = {"StackName": "evenkeel-prod", "StackStatus": "CREATE_COMPLETE", "CreationTime": BEGIN}
-    found = [{"LogicalResourceId": id_, "PhysicalResourceId": name} for id_, name in ids.items()]
     answers = {
-        "describe_stacks": {"Stacks": [one]},
-        "list_stack_resources": {"StackResourceSummaries": found},
+        "describe_stacks": {"Stacks": [a_stack()]},
+        "list_stack_resources": {"StackResourceSummaries": resources(ids)},
     }
-    return cloudwatch.groups_of(aws(Scripted(answers)), "evenkeel-prod")
+    return cloudwatch.groups_of(aws(Scripted(answers)), STACK)
 
 
 def test_a_stack_says_which_log_groups_tell_of_interruptions() -> None:

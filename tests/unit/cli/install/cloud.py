@@ -15,9 +15,9 @@ from evenkeel_cli.aws.eks import Described
 from evenkeel_cli.install.build import Build, Piece
 from evenkeel_cli.install.site import Place, Site
 from tests.kit.api_server import HandClock
-from tests.kit.aws_clients import refusal
+from tests.kit.aws_clients import STACK, refusal
 from tests.kit.clocks import NOW
-from tests.unit.cli.install.keeping import REGION, STACK
+from tests.unit.cli.install.keeping import REGION
 from tests.unit.cli.install.killing import WRITES
 
 ACCOUNT = "123456789012"

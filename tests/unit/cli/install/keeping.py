@@ -11,10 +11,8 @@ from evenkeel_cli.install.site import Place, Site
 from evenkeel_cli.manifests import Manifest
 from tests.kit.api_server import HandClock
 from tests.kit.aws_clients import refusal
-from tests.kit.clocks import NOW
 
 REGION = "eu-central-1"
-STACK = "evenkeel-prod"
 
 
 class BreakError(Exception):
@@ -80,18 +78,6 @@ class Account:
         self.secret = SecretString
         self.wrote()
         return {"VersionId": "1"}
-
-
-def a_stack(outputs: dict[str, str] | None = None, **parameters: str) -> dict[str, Any]:
-    """A stack as DescribeStacks has it."""
-    told = {"ClusterName": "prod", "Mode": "act"} | parameters
-    return {
-        "StackName": STACK,
-        "StackStatus": "UPDATE_COMPLETE",
-        "CreationTime": NOW,
-        "Parameters": [{"ParameterKey": k, "ParameterValue": v} for k, v in told.items()],
-        "Outputs": [{"OutputKey": k, "OutputValue": v} for k, v in (outputs or {}).items()],
-    }
 
 
 def a_site(kept: Kept, account: Account) -> Site:

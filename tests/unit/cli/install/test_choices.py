@@ -11,8 +11,9 @@ from evenkeel_cli.install import hooks, others, plan, serving
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Asked, Choices, Webhook, made
 from evenkeel_cli.install.objects import named, title
+from tests.kit.aws_clients import a_stack
 from tests.stack.cloudformation import load
-from tests.unit.cli.install.keeping import Account, Kept, a_site, a_stack
+from tests.unit.cli.install.keeping import Account, Kept, a_site
 
 BY_LAMBDA = {"PlacementUrl": "https://abc/v1/", "WebhookSecretArn": "arn"}
 NEVER_MADE = a_stack() | {"StackStatus": "ROLLBACK_COMPLETE"}

@@ -7,8 +7,9 @@ from evenkeel_cli.install import concurrency, plan
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Choices, Webhook
 from evenkeel_cli.install.stacks import Deployed
+from tests.kit.aws_clients import a_stack
 from tests.stack.cloudformation import deployed, load
-from tests.unit.cli.install.keeping import Account, Kept, a_site, a_stack
+from tests.unit.cli.install.keeping import Account, Kept, a_site
 
 A_BUILD = Build(load(), {})
 DEFAULTS = {

@@ -13,8 +13,9 @@ from evenkeel_cli.install.change_set import ChangeSets, Wanted
 from evenkeel_cli.install.following import Ended, Following
 from evenkeel_cli.install.patience import ImpatientClock, TimeIsUpError
 from tests.kit.api_server import HandClock
+from tests.kit.aws_clients import STACK
 from tests.unit.cli.install.cloud import Cloud, a_cloud, a_site, told
-from tests.unit.cli.install.keeping import REGION, STACK
+from tests.unit.cli.install.keeping import REGION
 
 SAYS_MORE = "1 validation error: to troubleshoot, use the DescribeEvents API"
 

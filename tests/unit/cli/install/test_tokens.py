@@ -14,8 +14,9 @@ from evenkeel_cli.install.hooks import Answering, Asked
 from evenkeel_cli.install.objects import Change, title
 from evenkeel_cli.install.tokens import rotation
 from evenkeel_cli.manifests import Manifest
+from tests.kit.aws_clients import a_stack
 from tests.kit.clocks import NOW
-from tests.unit.cli.install.keeping import Account, BreakError, Kept, a_site, a_stack
+from tests.unit.cli.install.keeping import Account, BreakError, Kept, a_site
 
 OLD = "0" * 64
 URL = "https://abc.execute-api.eu-central-1.amazonaws.com/v1/"
