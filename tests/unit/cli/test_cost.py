@@ -2,25 +2,24 @@
 
 import json
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 from evenkeel_cli import snapshot
 from evenkeel_cli.cost.prices import TYPE, read
-from evenkeel_cli.main import main
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.kit.builders import NOW
+from tests.unit.cli.running import run
 
 HERE = "eu-central-1"
 TYPES = ("m6i.xlarge", "c6i.2xlarge", "r6i.xlarge", "g5.xlarge")
 
 
-def status(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["status", *arguments])
+status = partial(run, "status")
 
 
 def found(*arguments: str) -> dict[str, Any]:

@@ -2,33 +2,32 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from click.testing import CliRunner, Result
 
 from evenkeel.decisions.placement.clauses import SPELLINGS
 from evenkeel_cli import snapshot
 from evenkeel_cli.headroom import printed
-from evenkeel_cli.main import main
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.kit.api_server import answer, serving
 from tests.kit.builders import NOW
 from tests.unit.cli.doctor.scripted import Api, kubeconfig
+from tests.unit.cli.running import run
 
 TOLD = ("--replicas", "3", "--cpu", "500m", "--memory", "1Gi")
 GROUP = "/apis/autoscaling.x-k8s.io"
 
 
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["headroom", *arguments])
+headroom = partial(run, "headroom")
 
 
 def documents(*arguments: str) -> dict[str, Any]:
-    done = run(*arguments)
+    done = headroom(*arguments)
     assert done.exit_code == 0, done.stderr
     return {each["kind"]: each for each in yaml.safe_load_all(done.stdout)}
 
@@ -89,7 +88,7 @@ def test_reserved_room_is_for_the_singles_of_one_pool() -> None:
 
 
 def test_json_is_a_list_that_kubectl_takes() -> None:
-    found = json.loads(run("--built-in", "-o", "json", *TOLD).stdout)
+    found = json.loads(headroom("--built-in", "-o", "json", *TOLD).stdout)
     assert (found["apiVersion"], found["kind"]) == ("v1", "List")
     assert [each["kind"] for each in found["items"]] == ["PriorityClass", "Deployment"]
 
@@ -127,7 +126,7 @@ def test_the_manifests_keep_off_spot_as_the_command_does() -> None:
     ],
 )
 def test_what_makes_no_sense_is_bad_input(arguments: Sequence[str], said: str) -> None:
-    done = run("--built-in", *arguments)
+    done = headroom("--built-in", *arguments)
     assert (done.exit_code, done.stdout) == (2, "")
     assert said in done.stderr
 
@@ -143,7 +142,7 @@ def api() -> Iterator[Api]:
 def test_where_nothing_is_needed_nothing_is_printed(
     whose: Sequence[str], api: Api, tmp_path: Path
 ) -> None:
-    done = run("--kubeconfig", str(kubeconfig(api, tmp_path)), *whose)
+    done = headroom("--kubeconfig", str(kubeconfig(api, tmp_path)), *whose)
     assert (done.exit_code, done.stdout) == (3, "")
     assert "name the room by --replicas, --cpu and --memory" in done.stderr
 

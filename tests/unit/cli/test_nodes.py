@@ -3,11 +3,12 @@
 import json
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from evenkeel.decisions.notice import mark
 from evenkeel.model import names
@@ -27,6 +28,7 @@ from tests.kit.manifests import (
     stateful_set,
 )
 from tests.kit.scene import Scene
+from tests.unit.cli.running import run
 
 NEVER = {names.HANDOVER: "never"}
 GROUP = resource("PodGroup", "train", "default", spec={"minMember": 2})
@@ -245,8 +247,7 @@ def test_the_colour_tells_how_little_time_is_left(seconds: int, kind: str, style
 # The command.
 
 
-def nodes(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["nodes", *arguments])
+nodes = partial(run, "nodes")
 
 
 def test_a_snapshot_is_shown(scene: Scene, tmp_path: Path) -> None:

@@ -2,11 +2,11 @@
 
 import json
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import msgspec
 import pytest
-from click.testing import CliRunner, Result
 
 from evenkeel.decisions.drain import writes
 from evenkeel.flows.reads import ask
@@ -19,7 +19,6 @@ from evenkeel.model.request import List, Selection
 from evenkeel.model.template import new_trace
 from evenkeel.model.workload import ReplicaSet
 from evenkeel_cli.following import Seen
-from evenkeel_cli.main import main
 from evenkeel_cli.status.gather import gather
 from evenkeel_cli.status.listing import GONE, WorkloadStatus, WorkloadStatusList, listing
 from evenkeel_cli.words import workload_name
@@ -30,11 +29,10 @@ from tests.kit.asking import asks, noting
 from tests.kit.builders import NOW, seconds
 from tests.kit.manifests import deployment, resource, stateful_set
 from tests.kit.scene import Scene
+from tests.unit.cli.running import run
 from tests.unit.cli.watching import watch
 
-
-def status(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["status", *arguments])
+status = partial(run, "status")
 
 
 def told(*arguments: str) -> dict[str, dict[str, Any]]:

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel_cli.doctor import rights
 from evenkeel_cli.install import certificate
-from evenkeel_cli.main import main
 from tests.kit.api_server import (
     answer,
     hang,
@@ -22,6 +21,7 @@ from tests.kit.api_server import (
 )
 from tests.kit.certificates import Authority
 from tests.unit.cli.doctor.scripted import HOOKS, Api, items, kubeconfig
+from tests.unit.cli.running import run
 
 METRICS = """\
 apiserver_admission_webhook_fail_open_count{name="gate.evenkeel.dev",type="validating"} 2
@@ -35,13 +35,12 @@ def api() -> Iterator[Api]:
         yield Api(server)
 
 
-def run(api: Api, folder: Path, *arguments: str) -> Result:
-    command = ["doctor", "--kubeconfig", str(kubeconfig(api, folder)), *arguments]
-    return CliRunner().invoke(main, command)
+def doctor(api: Api, folder: Path, *arguments: str) -> Result:
+    return run("doctor", "--kubeconfig", kubeconfig(api, folder), *arguments)
 
 
 def found(api: Api, folder: Path) -> dict[str, dict[str, Any]]:
-    done = run(api, folder, "-o", "json")
+    done = doctor(api, folder, "-o", "json")
     findings = {each["link"]: each for each in json.loads(done.stdout)["items"]}
     is_broken = any(each["verdict"] == "broken" for each in findings.values())
     assert done.exit_code == int(is_broken)
@@ -63,13 +62,13 @@ NOT_LOOKED = {
 
 def test_a_cluster_in_which_all_holds_has_nothing_broken(api: Api, tmp_path: Path) -> None:
     assert verdicts(api, tmp_path) == NOT_LOOKED
-    done = run(api, tmp_path)
+    done = doctor(api, tmp_path)
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout.endswith("None of 19 links is broken. 4 were not looked at.\n")
 
 
 def test_nothing_is_written_but_in_dry_runs(api: Api, tmp_path: Path) -> None:
-    run(api, tmp_path)
+    doctor(api, tmp_path)
     writes = [each for each in api.server.seen if each.method != "GET"]
     reviews = [each for each in writes if each.path.endswith("/subjectaccessreviews")]
     others = [each for each in writes if each not in reviews]
@@ -241,7 +240,6 @@ def test_the_certificate_is_verified_against_the_ca_bundle(
 
 
 def test_a_kubeconfig_that_is_named_tells_where_the_cluster_is(tmp_path: Path) -> None:
-    kubeconfig = ("--kubeconfig", str(tmp_path / "absent"))
-    done = CliRunner().invoke(main, ["doctor", "--cluster-name", "prod", *kubeconfig])
+    done = run("doctor", "--cluster-name", "prod", "--kubeconfig", tmp_path / "absent")
     assert done.exit_code == 2
     assert "absent: there is no such file" in done.stderr
