@@ -58,9 +58,7 @@ def test_every_command_explains_itself_within_80_columns(name: str) -> None:
         (["version", "-o", "xml"], "error: Invalid value for '-o' / '--output': 'xml' is not"),
         (["demo", "--speed", "0"], "error: Invalid value for '--speed': 0.0 is not in the range"),
         (["cancel", "n1"], "error: kubeconfig ~/.kube/config: there is no such file"),
-        (["pause"], "error: kubeconfig ~/.kube/config: there is no such file"),
         (["resume", "--kubeconfig", "nowhere"], "error: kubeconfig nowhere: there is no such"),
-        (["explain", "node/n1"], "error: kubeconfig ~/.kube/config: there is no such file"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(arguments: list[str], error: str) -> None:

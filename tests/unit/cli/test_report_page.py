@@ -4,20 +4,19 @@ import base64
 import hashlib
 import json
 import re
-from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, override
 
 import pytest
+from msgspec import structs
 
-from evenkeel.adapters.telemetry.decision_log import CountRecord, DecisionRecord
 from evenkeel.model.meta import Reference
 from evenkeel_cli.history import incident
 from evenkeel_cli.page import data, html
+from tests.unit.cli.history.records import counted, of_pod
 from tests.unit.cli.running import run
 
-NOW = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 EVIL = "</script><script>alert(1)</script><!--"
 WEB = Reference(kind="Deployment", namespace="shop", name=EVIL, uid="w")
 
@@ -51,37 +50,13 @@ def told_in(page: str) -> dict[str, Any]:
     return told
 
 
-def records() -> list[incident.Record]:
-    pod = Reference(kind="Pod", namespace="shop", name="p", uid="p")
-    return [
-        DecisionRecord(
-            v=1,
-            time=NOW,
-            cluster=EVIL,
-            mode="act",
-            verb="evict",
-            reason="Recreate",
-            message=EVIL,
-            subject=pod,
-            workload=WEB,
-            node=EVIL,
-        ),
-        *(
-            CountRecord(
-                v=1,
-                time=NOW + timedelta(seconds=after),
-                cluster=EVIL,
-                workload=WEB,
-                available=available,
-                wanted=2,
-            )
-            for after, available in ((0, 2), (3, 1), (70, 2))
-        ),
-    ]
-
-
 def found() -> incident.Incident:
-    account = incident.of(records())
+    """A dip of a workload; whatever strangers can name is named so that it might do harm."""
+    records = [
+        of_pod(0, "evict", "Recreate", workload=WEB, node=EVIL, message=EVIL),
+        *(counted(after, ready, 2, WEB) for after, ready in ((0, 2), (3, 1), (70, 2))),
+    ]
+    account = incident.of([structs.replace(each, cluster=EVIL) for each in records])
     assert account is not None
     return account
 
