@@ -263,7 +263,8 @@ def test_a_snapshot_is_shown(scene: Scene, tmp_path: Path) -> None:
     assert [pod["state"] for pod in found["items"][0]["pods"]] == ["released", "released"]
 
 
-def test_where_no_node_is_doomed_the_list_is_empty() -> None:
+def test_where_no_node_is_doomed_that_is_said() -> None:
+    assert nodes("--built-in").stdout == "No node is doomed.\n"
     assert json.loads(nodes("--built-in", "-o", "json").stdout)["items"] == []
 
 

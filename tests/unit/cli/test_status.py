@@ -65,6 +65,12 @@ def test_every_deployment_and_stateful_set_has_a_row() -> None:
 def test_a_namespace_is_enough() -> None:
     assert {name.partition("/")[0] for name in told("--built-in", "-n", "data")} == {"data"}
     assert status("--built-in", "-A", "-n", "data").exit_code == 2
+    empty = status("--built-in", "-n", "nothing")
+    assert (empty.exit_code, "-A looks at all" in empty.stdout) == (0, True)
+
+
+def test_the_wide_table_has_what_is_left_without_the_worst_pool() -> None:
+    assert "SURVIVE-POOL" in status("--built-in", "-n", "data", "-o", "wide").stdout
 
 
 @pytest.fixture
@@ -78,6 +84,10 @@ def test_floors_of_namespaces_that_are_not_managed_are_told_to_be_missing() -> N
     assert rows["data/sts/postgres"]["survivors"] == 0
     assert rows["data/sts/postgres"]["remarks"][0]["reason"] == "NotManaged"
     assert not rows["data/sts/postgres"]["ok"]
+
+
+def test_two_clusters_at_once_are_one_too_many() -> None:
+    assert "more than one cluster is named" in status("--built-in", "--snapshot", "x.json").stderr
 
 
 @pytest.fixture
