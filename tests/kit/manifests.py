@@ -11,6 +11,8 @@ VERSIONS = {
     "Namespace": "v1",
     "Node": "v1",
     "Pod": "v1",
+    "PodTemplate": "v1",
+    "CapacityBuffer": "autoscaling.x-k8s.io/v1beta1",
     "ConfigMap": "v1",
     "Service": "v1",
     "ResourceQuota": "v1",

@@ -12,16 +12,12 @@ from tests.e2e.cli.commands import evenkeel
 from tests.e2e.manifests import deployment
 from tests.e2e.placement.webhook import Ground, opened
 from tests.kit.control_plane import ROOT, ControlPlane
+from tests.kit.manifests import PAUSED
 
 pytestmark = pytest.mark.controlplane
 
 RBAC = ROOT / "manifests" / "rbac"
 GATE = ROOT / "manifests" / "gate" / "rights.yaml"
-PAUSE = {
-    "apiVersion": "v1",
-    "kind": "ConfigMap",
-    "metadata": {"name": names.PAUSED, "namespace": names.SYSTEM_NAMESPACE},
-}
 
 
 @pytest.fixture
@@ -67,7 +63,7 @@ def test_each_broken_link_is_seen_and_all_else_is_fine(ground: Ground) -> None:
     ground.control_plane.kubectl(
         *("patch", "clusterrole", "evenkeel-interruption", "--type", "json", "-p", json.dumps(rule))
     )
-    ground.control_plane.apply(PAUSE)
+    ground.control_plane.apply(PAUSED)
     ground.wait_for(
         "the right to be gone", lambda: "rights of interruption" in broken(examined(ground)[1])
     )

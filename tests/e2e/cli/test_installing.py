@@ -25,7 +25,9 @@ from evenkeel_cli.install.site import Place, Site
 from evenkeel_cli.manifests import Manifest
 from evenkeel_runtime.kubeconfig import from_kubeconfig
 from tests.e2e.manifests import bare_pod, deployment
+from tests.kit.aws_clients import Scripted
 from tests.kit.control_plane import ROOT, ControlPlane
+from tests.kit.manifests import resource
 
 pytestmark = pytest.mark.controlplane
 
@@ -40,12 +42,7 @@ def objects(control_plane: ControlPlane) -> Iterator[Objects]:
 
 
 def config_map(namespace: str, **data: str) -> dict[str, Any]:
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": "a", "namespace": namespace},
-        "data": data,
-    }
+    return resource("ConfigMap", "a", namespace, data=data)
 
 
 @pytest.mark.parametrize("folder", ["rbac", "serve", "poll", "monitoring"])
@@ -200,18 +197,12 @@ def test_namespaces_take_part_by_labels(objects: Objects, namespace: str) -> Non
     assert not gone.look()
 
 
-class NodeGroups:
-    """EKS, which knows one managed node group, of which no node is there yet."""
-
-    def list_nodegroups(self, **_: str) -> dict[str, list[str]]:
-        return {"nodegroups": ["workers"]}
-
-
 def test_drainers_that_only_eks_knows_of_are_named_with_what_each_choice_costs(
     control_plane: ControlPlane, objects: Objects
 ) -> None:
+    """One managed node group, of which no node is there yet."""
     described = Described(compute_config=Compute(enabled=True))
-    aws = Aws("eu-central-1", lambda _: NodeGroups())
+    aws = Aws("eu-central-1", lambda _: Scripted({"list_nodegroups": {"nodegroups": ["workers"]}}))
     site = Site(Place("prod"), aws, described, control_plane.cluster, objects, SystemClock(), print)
     without, gated = (
         others.look(site, Choices(Mode.ACT, webhook)) for webhook in (Webhook.NONE, Webhook.LAMBDA)

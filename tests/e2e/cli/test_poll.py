@@ -145,22 +145,3 @@ def test_its_account_in_the_cluster_may_do_all_that_it_does_and_it_tells_how_it_
             assert poll.end() == 0
         assert "forbidden" not in poll.told.lower()
     assert site.witness.lowest("web") == 1
-
-
-def test_a_queue_that_is_not_there_is_bad_input(site: Site, queues: Aws, tmp_path: Path) -> None:
-    del tmp_path
-    done = subprocess.run(
-        [
-            *(ROOT / ".venv" / "bin" / "evenkeel", "poll"),
-            *("--queue-url", queues.notice_queue + "s", "--endpoint-url", queues.endpoint),
-            *("--kubeconfig", site.control_plane.kubeconfig),
-        ],
-        env={**os.environ, **CREDENTIALS},  # noqa: TID251 - for a child
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"error: the queue {queues.notice_queue}s cannot be used: ")
-    assert len(done.stderr.splitlines()) == 1

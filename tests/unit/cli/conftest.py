@@ -1,10 +1,12 @@
 """Fixtures of the commands' tests."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.kit import built_in
+from tests.kit.certificates import Authority
 from tests.kit.scene import Scene
 
 
@@ -19,3 +21,11 @@ def scene() -> Iterator[Scene]:
     made = Scene()
     yield made
     made.close()
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Path:
+    """The file of a certificate authority."""
+    path = tmp_path / "ca.crt"
+    path.write_text(Authority().certificate)
+    return path

@@ -1,6 +1,8 @@
-"""The command in this process, and what it printed."""
+"""The command in this process, and what tests of several commands give it."""
 
-import pytest
+from pathlib import Path
+
+from click.testing import CliRunner, Result
 
 from evenkeel_cli.main import main
 from tests.kit.reviews import TOKEN
@@ -8,10 +10,5 @@ from tests.kit.reviews import TOKEN
 URL = f"https://10.0.0.1:8443/v1/{TOKEN}"
 
 
-def run(*arguments: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main(list(arguments))
-    code = ended.value.code
-    assert isinstance(code, int)
-    told = capsys.readouterr()
-    return code, told.out, told.err
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, [*map(str, arguments)])

@@ -16,7 +16,7 @@ from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
 from evenkeel_cli.main import main
-from tests.kit.api_server import hang, refusal, serving
+from tests.kit.api_server import Step, hang, refusal, serving
 
 BASH = shutil.which("bash") or ""
 PROGRAMS = Path(sys.executable).parent
@@ -98,19 +98,18 @@ def asked(folder: Path, server: str, line: str) -> subprocess.CompletedProcess[s
     )
 
 
-def test_a_server_that_says_nothing_holds_no_shell_up(tmp_path: Path) -> None:
-    """It would for 30 seconds."""
+@pytest.mark.parametrize(
+    ("step", "line"),
+    [(hang, "evenkeel cancel "), (refusal(403, "Forbidden"), "evenkeel status -n ")],
+    ids=["says nothing", "refuses"],
+)
+def test_a_server_that_is_of_no_help_is_not_told_of_and_holds_no_shell_up(
+    tmp_path: Path, step: Step, line: str
+) -> None:
+    """One that says nothing would for 30 seconds."""
     with serving() as server:
-        server.script(always=hang)
-        done = asked(tmp_path, server.url, "evenkeel cancel ")
-
-    assert (done.returncode, done.stdout.split(), done.stderr) == (0, [], "")
-
-
-def test_a_server_that_refuses_is_not_told_of(tmp_path: Path) -> None:
-    with serving() as server:
-        server.script(always=refusal(403, "Forbidden"))
-        done = asked(tmp_path, server.url, "evenkeel status -n ")
+        server.script(always=step)
+        done = asked(tmp_path, server.url, line)
 
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, [], "")
 

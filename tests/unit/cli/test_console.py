@@ -50,14 +50,3 @@ def test_a_text_is_whole_in_a_pipe_and_ends_at_spaces_on_a_terminal() -> None:
     ]
     assert console.wrapped(terminal, "") == [""]
     assert console.wrapped(pipe, "a\nb") == console.wrapped(terminal, "a\nb") == ["a b"]
-
-
-def test_colours_are_still_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm")
-    out = console.standard_output()
-    out.file = io.StringIO()
-
-    out.print(Text("x", "red"))
-
-    assert "\x1b[31mx\x1b[0m" in out.file.getvalue()

@@ -2,25 +2,24 @@
 
 import json
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 from evenkeel_cli import snapshot
 from evenkeel_cli.cost.prices import TYPE, read
-from evenkeel_cli.main import main
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.kit.builders import NOW
+from tests.unit.cli.running import run
 
 HERE = "eu-central-1"
 TYPES = ("m6i.xlarge", "c6i.2xlarge", "r6i.xlarge", "g5.xlarge")
 
 
-def status(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["status", *arguments])
+status = partial(run, "status")
 
 
 def found(*arguments: str) -> dict[str, Any]:
@@ -46,19 +45,7 @@ def test_all_workloads_and_what_is_idle_cost_what_the_nodes_do() -> None:
     assert names[0] == "web"
 
 
-def test_the_last_lines_are_what_is_idle_and_all_together() -> None:
-    *_, idle, together = (
-        line.split() for line in status("--built-in", "--cost").stdout.split("\n\n")[0].splitlines()
-    )
-    assert idle[:4] == ["-", "idle", "-", "-"]
-    assert together[:4] == ["-", "together", "251", "55"]
-
-
-def test_of_one_namespace_what_the_cluster_has_idle_is_told_below() -> None:
-    table, _, sentences = status("--built-in", "--cost", "-n", "data").stdout.partition("\n\n")
-    assert "idle" not in table
-    assert table.splitlines()[-1].split()[:3] == ["together", "6", "3"]
-    assert "All nodes of the cluster cost $5,633, and no pod requests $3,053 of it." in sentences
+def test_workloads_of_one_namespace_cost_what_they_do_among_all() -> None:
     everywhere = {each["subject"]["name"]: each["cost"] for each in found()["items"]}
     for each in found("-n", "data")["items"]:
         assert each["cost"] == everywhere[each["subject"]["name"]]
@@ -73,14 +60,6 @@ def test_the_built_in_prices_say_of_what_region_and_day_they_are_and_who_says_so
     assert not known.spot
     assert all(TYPE.fullmatch(each) and price > 0 for each, price in known.on_demand.items())
     assert known.on_demand["m7g.large"] == 0.0816
-    said = " ".join(status("--built-in", "--cost").stdout.split())
-    assert f"us-east-1: {source.source} ({source.date})." in said
-
-
-def test_what_is_assumed_is_said() -> None:
-    said = status("--built-in", "--cost").stdout
-    assert f"The nodes are in {HERE}, where prices differ" in said
-    assert "Spot is taken as a third of on-demand for 60 nodes" in said
 
 
 def test_prices_and_shares_of_one_s_own_need_no_assumption(tmp_path: Path) -> None:

@@ -2,59 +2,51 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from click.testing import CliRunner, Result
 
 from evenkeel.decisions.placement.clauses import SPELLINGS
 from evenkeel_cli import snapshot
 from evenkeel_cli.headroom import printed
-from evenkeel_cli.main import main
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.kit.api_server import answer, serving
 from tests.kit.builders import NOW
 from tests.unit.cli.doctor.scripted import Api, kubeconfig
+from tests.unit.cli.running import run
 
 TOLD = ("--replicas", "3", "--cpu", "500m", "--memory", "1Gi")
 GROUP = "/apis/autoscaling.x-k8s.io"
 
 
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["headroom", *arguments])
+headroom = partial(run, "headroom")
 
 
 def documents(*arguments: str) -> dict[str, Any]:
-    done = run(*arguments)
+    done = headroom(*arguments)
     assert done.exit_code == 0, done.stderr
     return {each["kind"]: each for each in yaml.safe_load_all(done.stdout)}
 
 
-def requests_of(spec: dict[str, Any]) -> dict[str, str]:
-    (container,) = spec["containers"]
-    found: dict[str, str] = container["resources"]["requests"]
-    return found
+def pods_of(found: dict[str, Any]) -> dict[str, Any]:
+    """The spec of the placeholders' pods, in either form."""
+    template = found["PodTemplate"] if "PodTemplate" in found else found["Deployment"]["spec"]
+    spec: dict[str, Any] = template["template"]["spec"]
+    return spec
 
 
-def test_by_default_single_replicas_get_room_from_pause_pods() -> None:
-    found = documents("--built-in")
-    assert found["PriorityClass"]["value"] == -10
-    assert found["PriorityClass"]["preemptionPolicy"] == "Never"
-    deployment = found["Deployment"]["spec"]
-    spec = deployment["template"]["spec"]
-    assert deployment["replicas"] == 4
-    assert requests_of(spec) == {"cpu": "200m", "memory": "256Mi"}
-    assert spec["priorityClassName"] == found["PriorityClass"]["metadata"]["name"]
-    assert spec["terminationGracePeriodSeconds"] == 0
-    assert spec["automountServiceAccountToken"] is False
-
-
-def test_the_largest_pool_needs_more() -> None:
-    found = documents("--built-in", "--for", "pool")
-    assert found["Deployment"]["spec"]["replicas"] > 4
+def test_the_largest_pool_needs_more_than_single_replicas_do() -> None:
+    """These are what room is for by default."""
+    singles, pool = (
+        documents("--built-in", *whose)["Deployment"]["spec"]["replicas"]
+        for whose in ((), ("--for", "pool"))
+    )
+    assert singles == 4
+    assert pool > singles
 
 
 def test_a_buffer_names_its_template_and_how_many() -> None:
@@ -64,14 +56,14 @@ def test_a_buffer_names_its_template_and_how_many() -> None:
     name = template["metadata"]["name"]
     assert buffer["spec"] == {"podTemplateRef": {"name": name}, "replicas": 3}
     assert buffer["metadata"]["namespace"] == template["metadata"]["namespace"]
-    assert requests_of(template["template"]["spec"]) == {"cpu": "500m", "memory": "1Gi"}
+    (container,) = pods_of(found)["containers"]
+    assert container["resources"]["requests"] == {"cpu": "500m", "memory": "1Gi"}
 
 
 @pytest.mark.parametrize("form", [("--buffer", "v1beta1"), ("--buffer", "none")])
 def test_reserved_room_is_on_nodes_with_a_taint_of_their_own(form: Sequence[str]) -> None:
     found = documents("--built-in", "--reserved", *form)
-    templates = [found[kind] for kind in ("PodTemplate", "Deployment") if kind in found]
-    spec = (templates[0].get("template") or templates[0]["spec"]["template"])["spec"]
+    spec = pods_of(found)
     assert spec["nodeSelector"] == {"evenkeel.dev/headroom": "singles"}
     assert spec["tolerations"] == [{"key": "evenkeel.dev/headroom", "operator": "Exists"}]
 
@@ -96,14 +88,9 @@ def test_reserved_room_is_for_the_singles_of_one_pool() -> None:
 
 
 def test_json_is_a_list_that_kubectl_takes() -> None:
-    found = json.loads(run("--built-in", "-o", "json", *TOLD).stdout)
+    found = json.loads(headroom("--built-in", "-o", "json", *TOLD).stdout)
     assert (found["apiVersion"], found["kind"]) == ("v1", "List")
     assert [each["kind"] for each in found["items"]] == ["PriorityClass", "Deployment"]
-
-
-def test_the_size_is_said_beside_the_manifests() -> None:
-    done = run("--built-in", *TOLD)
-    assert done.stderr == "note: 3 placeholders of 500m cpu and 1Gi memory\n"
 
 
 @pytest.mark.parametrize("form", [("--buffer", "v1beta1"), ("--buffer", "none")])
@@ -114,9 +101,7 @@ def test_placeholders_are_kept_off_spot_by_the_labels_that_count(
     cluster = built_in.build(SimulatedClock(NOW))
     snapshot.write(tmp_path / "mine.json", cluster.objects)
     found = documents("--snapshot", str(tmp_path / "mine.json"), *TOLD, *form)
-    templates = [found[kind] for kind in ("PodTemplate", "Deployment") if kind in found]
-    template = templates[0].get("template") or templates[0]["spec"]["template"]
-    affinity = template["spec"]["affinity"]["nodeAffinity"]
+    affinity = pods_of(found)["affinity"]["nodeAffinity"]
     (term,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
     assert term["matchExpressions"] == [
         {"key": "example.com/kind", "operator": "NotIn", "values": list(SPELLINGS)}
@@ -125,10 +110,9 @@ def test_placeholders_are_kept_off_spot_by_the_labels_that_count(
 
 def test_the_manifests_keep_off_spot_as_the_command_does() -> None:
     kept = {each["kind"]: each for each in printed.of_all_forms()}
-    pods = documents("--built-in")["Deployment"]["spec"]["template"]["spec"]
-    template = documents("--built-in", "--buffer", "v1beta1")["PodTemplate"]["template"]["spec"]
-    assert kept["Deployment"]["spec"]["template"]["spec"]["affinity"] == pods["affinity"]
-    assert kept["PodTemplate"]["template"]["spec"]["affinity"] == template["affinity"]
+    for kind, form in (("Deployment", "none"), ("PodTemplate", "v1beta1")):
+        asked = documents("--built-in", "--buffer", form)
+        assert pods_of({kind: kept[kind]})["affinity"] == pods_of(asked)["affinity"]
 
 
 @pytest.mark.parametrize(
@@ -142,7 +126,7 @@ def test_the_manifests_keep_off_spot_as_the_command_does() -> None:
     ],
 )
 def test_what_makes_no_sense_is_bad_input(arguments: Sequence[str], said: str) -> None:
-    done = run("--built-in", *arguments)
+    done = headroom("--built-in", *arguments)
     assert (done.exit_code, done.stdout) == (2, "")
     assert said in done.stderr
 
@@ -158,7 +142,7 @@ def api() -> Iterator[Api]:
 def test_where_nothing_is_needed_nothing_is_printed(
     whose: Sequence[str], api: Api, tmp_path: Path
 ) -> None:
-    done = run("--kubeconfig", str(kubeconfig(api, tmp_path)), *whose)
+    done = headroom("--kubeconfig", str(kubeconfig(api, tmp_path)), *whose)
     assert (done.exit_code, done.stdout) == (3, "")
     assert "name the room by --replicas, --cpu and --memory" in done.stderr
 

@@ -33,23 +33,17 @@ def test_a_time_since_the_beginning_is_short(duration: timedelta, text: str) -> 
     ("decision", "text", "style"),
     [
         (
-            Decision(verb=Verb.EVICT, subject=POD, reason=Reason.LAST_MOMENT, message="it goes"),
+            Decision.about(POD, Verb.EVICT, Reason.LAST_MOMENT, "it goes"),
             "   +3.0s  evict       pod shop/web-1: LastMoment: it goes",
             "green",
         ),
         (
-            Decision(verb=Verb.EXCLUDE, subject=NODE, reason=Reason.NODE_DYING, message="no more"),
+            Decision.about(NODE, Verb.EXCLUDE, Reason.NODE_DYING, "no more"),
             "   +3.0s  exclude     node ip-10-0-0-1: NodeDying: no more",
             lines.QUIET,
         ),
         (
-            Decision(
-                verb=Verb.EVICT,
-                subject=POD,
-                reason=Reason.BARE_POD,
-                message="it goes",
-                warning=True,
-            ),
+            Decision.about(POD, Verb.EVICT, Reason.BARE_POD, "it goes", warning=True),
             "   +3.0s  evict       pod shop/web-1: BarePod: it goes",
             lines.WARNING,
         ),

@@ -13,27 +13,16 @@ from evenkeel_cli.log import LineRecorder
 from evenkeel_runtime.kubeconfig.files import ContextFacts
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 
+NOW = datetime(2026, 11, 21, 6, 0, 0, 123_456, tzinfo=UTC)
+
 
 def test_a_decision_is_one_line_with_its_time_and_reason() -> None:
     stream = io.StringIO()
-    clock = SimulatedClock(datetime(2026, 11, 21, 6, 0, 0, 123_456, tzinfo=UTC))
-    log = LineRecorder(clock, stream)
+    log = LineRecorder(SimulatedClock(NOW), stream)
     pod = Reference(kind="Pod", namespace="shop", name="web-1", uid="u")
-    log.decided(
-        Decision(
-            verb=Verb.EVICT, subject=pod, reason=Reason.REPLACEMENT_AVAILABLE, message="it\ncan go"
-        )
-    )
+    log.decided(Decision.about(pod, Verb.EVICT, Reason.REPLACEMENT_AVAILABLE, "it\ncan go"))
     node = Reference(kind="Node", name="ip-10-0-0-1", uid="n")
-    log.decided(
-        Decision(
-            verb=Verb.CORDON,
-            subject=node,
-            reason=Reason.NODE_DYING,
-            message="it goes",
-            warning=True,
-        )
-    )
+    log.decided(Decision.about(node, Verb.CORDON, Reason.NODE_DYING, "it goes", warning=True))
     assert stream.getvalue().splitlines() == [
         "2026-11-21T06:00:00.123Z evict      pod shop/web-1: ReplacementAvailable: it can go",
         "2026-11-21T06:00:00.123Z cordon     node ip-10-0-0-1: NodeDying: it goes (warning)",
@@ -42,17 +31,16 @@ def test_a_decision_is_one_line_with_its_time_and_reason() -> None:
 
 def test_a_count_is_one_line() -> None:
     stream = io.StringIO()
-    clock = SimulatedClock(datetime(2026, 11, 21, 6, 0, tzinfo=UTC))
     web = Reference(kind="Deployment", namespace="shop", name="web", uid="u")
-    count = PodCount(at=clock.now(), workload=web, available=2, wanted=3)
-    LineRecorder(clock, stream).counted_pods(count)
-    told = "2026-11-21T06:00:00.000Z count      deploy shop/web: 2 available, 3 wanted\n"
+    count = PodCount(at=NOW, workload=web, available=2, wanted=3)
+    LineRecorder(SimulatedClock(NOW), stream).counted_pods(count)
+    told = "2026-11-21T06:00:00.123Z count      deploy shop/web: 2 available, 3 wanted\n"
     assert stream.getvalue() == told
 
 
 def test_a_note_that_says_the_same_again_is_left_out() -> None:
     stream = io.StringIO()
-    log = LineRecorder(SimulatedClock(datetime(2026, 11, 21, tzinfo=UTC)), stream)
+    log = LineRecorder(SimulatedClock(NOW), stream)
     for outcome in ("Quiet", "Quiet", "Waiting", "Quiet"):
         log.noted("invocation ended", outcome=outcome)
     told = [line.rpartition("=")[2] for line in stream.getvalue().splitlines()]

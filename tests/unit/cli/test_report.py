@@ -1,9 +1,7 @@
 import pytest
-from rich.console import Console
 
 from evenkeel.model.meta import Reference
 from evenkeel_cli.moves import Fate, Move
-from evenkeel_cli.output import Output
 from evenkeel_cli.report import Report
 from evenkeel_sandbox.observer.health import Health, Outage
 from tests.kit.builders import NOW
@@ -75,22 +73,6 @@ def test_a_failure_counts_when_its_namespace_is_not_shown() -> None:
 
     assert elsewhere.concerned == []
     assert elsewhere.failures
-
-
-def test_people_get_rows_and_the_verdict() -> None:
-    console = Console(width=80)
-    with console.capture() as capture:
-        report(health(lowest=1, outage=None), namespace="shop").show(Output("table", console))
-
-    assert capture.get().splitlines() == [
-        "WORKLOAD    OK   WANTED  READY  LOWEST  MOVES",
-        "deploy/web  yes  2       2      1       1 handed over",
-        "",
-        "MOVE         PODS  WHY",
-        "handed over  1     its replacement ran before it went",
-        "",
-        "Of 1 workload that could be handed over, none was without a ready pod.",
-    ]
 
 
 def test_programs_get_numbers() -> None:

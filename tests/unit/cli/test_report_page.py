@@ -4,21 +4,19 @@ import base64
 import hashlib
 import json
 import re
-from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, override
 
 import pytest
-from click.testing import CliRunner
+from msgspec import structs
 
-from evenkeel.adapters.telemetry.decision_log import CountRecord, DecisionRecord
 from evenkeel.model.meta import Reference
 from evenkeel_cli.history import incident
-from evenkeel_cli.main import main
 from evenkeel_cli.page import data, html
+from tests.unit.cli.history.records import counted, of_pod
+from tests.unit.cli.running import run
 
-NOW = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 EVIL = "</script><script>alert(1)</script><!--"
 WEB = Reference(kind="Deployment", namespace="shop", name=EVIL, uid="w")
 
@@ -52,37 +50,13 @@ def told_in(page: str) -> dict[str, Any]:
     return told
 
 
-def records() -> list[incident.Record]:
-    pod = Reference(kind="Pod", namespace="shop", name="p", uid="p")
-    return [
-        DecisionRecord(
-            v=1,
-            time=NOW,
-            cluster=EVIL,
-            mode="act",
-            verb="evict",
-            reason="Recreate",
-            message=EVIL,
-            subject=pod,
-            workload=WEB,
-            node=EVIL,
-        ),
-        *(
-            CountRecord(
-                v=1,
-                time=NOW + timedelta(seconds=after),
-                cluster=EVIL,
-                workload=WEB,
-                available=available,
-                wanted=2,
-            )
-            for after, available in ((0, 2), (3, 1), (70, 2))
-        ),
-    ]
-
-
 def found() -> incident.Incident:
-    account = incident.of(records())
+    """A dip of a workload; whatever strangers can name is named so that it might do harm."""
+    records = [
+        of_pod(0, "evict", "Recreate", workload=WEB, node=EVIL, message=EVIL),
+        *(counted(after, ready, 2, WEB) for after, ready in ((0, 2), (3, 1), (70, 2))),
+    ]
+    account = incident.of([structs.replace(each, cluster=EVIL) for each in records])
     assert account is not None
     return account
 
@@ -146,7 +120,7 @@ def test_money_is_in_the_page_where_it_is_given() -> None:
 
 def test_report_writes_the_page_of_the_demo(tmp_path: Path) -> None:
     file = tmp_path / "report.html"
-    done = CliRunner().invoke(main, ["report", "--from", "demo", "--html", str(file)])
+    done = run("report", "--from", "demo", "--html", file)
     assert done.exit_code == 1, done.output
     page = file.read_text()
     assert len(page) < 500_000
@@ -166,14 +140,13 @@ def test_report_writes_the_page_of_the_demo(tmp_path: Path) -> None:
     ],
 )
 def test_report_says_what_is_wrong_with_its_options(arguments: list[str], tmp_path: Path) -> None:
-    done = CliRunner().invoke(main, ["report", "--html", str(tmp_path / "r.html"), *arguments])
+    done = run("report", "--html", tmp_path / "r.html", *arguments)
     assert done.exit_code == 2
 
 
 def test_of_a_simulated_storm_pools_floors_and_money_are_in_the_page(tmp_path: Path) -> None:
     file = tmp_path / "report.html"
-    asked = ["report", "--from", "simulate", "--storm", "all", "--html", str(file)]
-    done = CliRunner().invoke(main, asked)
+    done = run("report", "--from", "simulate", "--storm", "all", "--html", file)
     assert done.exit_code in (0, 1), done.output
     told = told_in(file.read_text())
     assert told["source"] == "a simulated storm (all, seed 0)"

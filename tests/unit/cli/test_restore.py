@@ -4,11 +4,11 @@ import json
 from collections import Counter
 from contextlib import nullcontext
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.errors import UnavailableError
@@ -17,7 +17,6 @@ from evenkeel.model import names
 from evenkeel_cli import snapshot as snapshots
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.journal import Journal
-from evenkeel_cli.main import main
 from evenkeel_cli.restoring.real import Restoring
 from evenkeel_cli.status.gather import gather
 from evenkeel_cli.status.listing import listing
@@ -25,6 +24,7 @@ from evenkeel_cli.targets import Target
 from tests.kit.manifests import PAUSED, SYSTEM, deployment, stateful_set
 from tests.kit.restoring import RestoreScene
 from tests.kit.scene import Scene
+from tests.unit.cli.running import run
 
 
 @pytest.fixture
@@ -53,8 +53,7 @@ def snapshot(scene: RestoreScene, tmp_path: Path) -> str:
     return str(file)
 
 
-def restore(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["restore", *arguments])
+restore = partial(run, "restore")
 
 
 def test_each_move_is_planned_with_its_reason_and_what_is_as_wanted_is_not(snapshot: str) -> None:
@@ -126,11 +125,6 @@ def test_apply_is_named_only_where_something_would_move(
 
     assert done.exit_code == 0
     assert done.stdout.endswith(f"\n\nNothing was written to context prod{more}.\n")
-
-
-def test_there_is_nothing_to_move_where_the_webhook_placed_all() -> None:
-    shown = restore("--built-in").stdout
-    assert shown == "Nothing to move: every managed workload is as wanted.\n"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from evenkeel.model.affinity import NodeAffinity
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel_cli import schedulers
 from evenkeel_extender.store import SELECTIONS
-from tests.kit.certificates import Authority
 from tests.kit.control_plane import ROOT
 from tests.unit.cli.running import URL, run
 
@@ -38,11 +37,11 @@ SPREADING = (
 )
 
 
-def printed(*arguments: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    code, out, _ = run("scheduler-config", *arguments, capsys=capsys)
-    assert code == 0
-    assert "&id" not in out
-    found: dict[str, Any] = yaml.safe_load(out)
+def printed(*arguments: str) -> dict[str, Any]:
+    done = run("scheduler-config", *arguments)
+    assert done.exit_code == 0
+    assert "&id" not in done.stdout
+    found: dict[str, Any] = yaml.safe_load(done.stdout)
     return found
 
 
@@ -52,25 +51,21 @@ def affinity_of(config: dict[str, Any]) -> NodeAffinity:
     return msgspec.convert(plugin["args"]["addedAffinity"], NodeAffinity)
 
 
-def test_the_profile_of_the_manifests_is_what_the_command_prints(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_profile_of_the_manifests_is_what_the_command_prints() -> None:
     kept = yaml.safe_load((FOLDER / "profile" / "config.yaml").read_text())
-    assert kept == printed(capsys=capsys)
+    assert kept == printed()
     assert "extenders" not in kept
 
 
-def test_the_profile_prefers_what_the_webhook_prefers(capsys: pytest.CaptureFixture[str]) -> None:
-    found = affinity_of(printed(capsys=capsys))
+def test_the_profile_prefers_what_the_webhook_prefers() -> None:
+    found = affinity_of(printed())
     named = msgspec.structs.replace(WELL_KNOWN, names_interruptible=True)
     assert found == NodeAffinity(preferred=clauses.rather_spot(named))
 
 
-def test_the_profile_goes_by_the_labels_that_count(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_profile_goes_by_the_labels_that_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVENKEEL_CAPACITY_LABELS", "example.com/capacity")
-    found = affinity_of(printed(capsys=capsys))
+    found = affinity_of(printed())
     assert found.preferred is not None
     terms = [term.preference.match_expressions or () for term in found.preferred]
     keys = [[clause.key for clause in term] for term in terms]
@@ -84,14 +79,10 @@ def test_preferring_spot_weighs_more_than_what_spreads_and_a_step_more_than_all(
     assert most < 10 * schedulers.STEP
 
 
-def test_with_a_url_the_extender_is_asked_and_may_be_missing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    authority = tmp_path / "ca.crt"
-    authority.write_text(Authority().certificate)
-    found = printed("--url", URL, "--certificate-authority", str(authority), capsys=capsys)
+def test_with_a_url_the_extender_is_asked_and_may_be_missing(authority: Path) -> None:
+    found = printed("--url", URL, "--certificate-authority", str(authority))
     (extender,) = found.pop("extenders")
-    assert found == printed(capsys=capsys)
+    assert found == printed()
     assert extender.pop("urlPrefix") == URL
     assert b64decode(extender.pop("tlsConfig")["caData"]) == authority.read_bytes()
     assert extender == {
@@ -105,16 +96,10 @@ def test_with_a_url_the_extender_is_asked_and_may_be_missing(
     }
 
 
-def test_an_authority_without_a_url_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    authority = tmp_path / "ca.crt"
-    authority.write_text(Authority().certificate)
-    code, out, err = run(
-        "scheduler-config", "--certificate-authority", str(authority), capsys=capsys
-    )
-    assert (code, out) == (2, "")
-    assert "--certificate-authority goes with --url" in err
+def test_an_authority_without_a_url_is_refused(authority: Path) -> None:
+    done = run("scheduler-config", "--certificate-authority", str(authority))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "--certificate-authority goes with --url" in done.stderr
 
 
 def test_the_extender_may_watch_what_it_watches_and_no_more() -> None:

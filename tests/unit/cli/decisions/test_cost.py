@@ -14,7 +14,7 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool
-from evenkeel_cli.decisions.cost import Bill, Cost, Share, of_nodes, of_pod, part_of, reckon
+from evenkeel_cli.decisions.cost import Bill, Cost, Share, of_nodes, of_pod, reckon
 from evenkeel_cli.decisions.prices import A_THIRD, HOURS, Prices, PriceSource, region_of
 from tests.kit import builders
 from tests.kit.builders import NOW
@@ -77,10 +77,11 @@ def test_a_pod_pays_the_greater_of_its_shares_of_cpu_and_memory() -> None:
     assert bill.nodes == pytest.approx((12 + 4, 12 + 12, 12 + 4))
 
 
-def test_a_device_counts_as_cpu_and_memory_do_and_a_pod_s_place_does_not() -> None:
-    gpu = of_type("o1", room=ROOM | {"nvidia.com/gpu": "4"})
-    devices = {"nvidia.com/gpu": "3"}
-    bill = billed(nodes=[gpu], pods=[asking("a", cpu="1", **devices), asking("b")])
+def test_a_device_counts_as_cpu_and_memory_do_and_places_for_pods_and_networks_do_not() -> None:
+    network = "vpc.amazonaws.com/pod-eni"
+    there = of_type("o1", room=ROOM | {"nvidia.com/gpu": "4", network: "2"})
+    pods = [asking("a", cpu="1", **{"nvidia.com/gpu": "3"}), asking("b", **{network: "1"})]
+    bill = billed(nodes=[there], pods=pods)
     assert cost(bill, "a").now == pytest.approx(9)
     assert cost(bill, "b").now == 0
 
@@ -246,13 +247,3 @@ def test_nodes_cost_what_they_cost_now_or_nothing_is_said() -> None:
     nodes = [of_type("o1"), of_type("s1"), of_type("s2", "small")]
     assert of_nodes(nodes, WELL_KNOWN, PRICES) == pytest.approx(12 + 4 + 2)
     assert of_nodes([*nodes, of_type("o2", "strange")], WELL_KNOWN, PRICES) is None
-
-
-def test_a_device_counts_and_a_place_in_the_network_does_not() -> None:
-    room = {**ROOM, "nvidia.com/gpu": "2", "vpc.amazonaws.com/pod-eni": "2"}
-    there = of_type("o1", room=room)
-    shares = {
-        name: part_of(asking(**{name: "1"}), there)
-        for name in ("nvidia.com/gpu", "vpc.amazonaws.com/pod-eni")
-    }
-    assert shares == {"nvidia.com/gpu": 0.5, "vpc.amazonaws.com/pod-eni": 0.0}

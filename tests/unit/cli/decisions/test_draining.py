@@ -5,11 +5,9 @@ from datetime import timedelta
 import pytest
 
 from evenkeel.decisions.notice import mark
-from evenkeel.decisions.notice.which_notice import decide
 from evenkeel.model.decision import Verb
-from evenkeel.model.hook import Hook
 from evenkeel.model.node import Node
-from evenkeel.model.notice import Concern, NodeNotice, Notice, NoticeKind
+from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel_cli.decisions import draining
 from tests.kit import builders
 from tests.kit.builders import NOW, patched
@@ -76,24 +74,3 @@ def test_the_mark_of_a_drain_is_lifted_and_its_cordon_stays() -> None:
     after = patched(node, decision.write)
     assert mark.read(after) is None
     assert after.spec.unschedulable
-
-
-def test_a_hook_that_a_mark_does_not_speak_of_is_not_ended() -> None:
-    assert mark.end_hook(builders.node(notice=builders.notice())) is None
-    hook = Hook(group="g", name="h", token="t")
-    assert mark.end_hook(builders.node(notice=builders.notice(hook=hook))) is not None
-
-
-def test_a_recommendation_leaves_the_mark_of_a_drain() -> None:
-    node = begun(builders.node())
-    recommendation = Notice(
-        kind=NoticeKind.REBALANCE,
-        concerns=Concern.SPOT,
-        event_id="e1",
-        instance_id="i-1234567890abcdef0",
-        time=NOW,
-        deadline=UNTIL,
-    )
-    decision = decide(node, recommendation.heard_at(NOW), NOW, "running")
-    assert (decision.verb, decision.reason) == (Verb.LEAVE, "AlreadyMarked")
-    assert "the node is marked for drain" in decision.message

@@ -86,13 +86,14 @@ def test_a_move_and_a_floor_that_cannot_be_read_are_told() -> None:
 def test_no_move_is_announced_where_a_template_places_the_pods() -> None:
     notes = {names.PLACEMENT: names.BY_TEMPLATE}
     workload = builders.deployment(replicas=3, annotations=notes)
-    short = stand(
-        workload, FloorOf(TWO, Source.WORKLOAD), pods(1, 2), FLEET.capacity, is_managed=True
+    floor = FloorOf(TWO, Source.WORKLOAD)
+    below, above = (
+        stand(workload, floor, placed, FLEET.capacity, is_managed=True)
+        for placed in (pods(1, 2), pods(3))
     )
-    (remark,) = said(short)
+    (remark,) = said(below)
     assert remark.reason == "BelowFloor"
     assert "its template places its pods" in remark.message
-    above = stand(workload, FloorOf(TWO, Source.WORKLOAD), pods(3), FLEET.capacity, is_managed=True)
     assert said(above) == []
 
 
@@ -121,36 +122,25 @@ def test_a_pool_with_more_than_its_goal_is_named() -> None:
     )
 
 
-TEMPLATE = {names.PLACEMENT: names.BY_TEMPLATE}
+WEB = builders.deployment()
+OF_THE_CLUSTER = builders.deployment(namespace="kube-system")
+BY_TEMPLATE = builders.deployment(annotations={names.PLACEMENT: names.BY_TEMPLATE})
 
 
 @pytest.mark.parametrize(
-    ("workload", "options", "told"),
+    ("workload", "is_managed", "in_gang", "told"),
     [
-        (
-            builders.deployment(),
-            {},
-            "new pods rather go to others, and restore moves a pod at a time",
-        ),
-        (
-            builders.deployment(),
-            {"is_managed": False},
-            "its namespace is not managed: nothing moves",
-        ),
-        (
-            builders.deployment(annotations=TEMPLATE),
-            {},
-            "its template places its pods: nothing moves",
-        ),
-        (builders.deployment(namespace="kube-system"), {}, "nothing moves in this namespace"),
-        (builders.deployment(), {"in_gang": True}, "others, and the pods of a gang stay"),
-        (builders.stateful_set(), {}, "others, and the pods of a StatefulSet stay"),
+        (WEB, True, False, "new pods rather go to others, and restore moves a pod at a time"),
+        (WEB, False, False, "its namespace is not managed: nothing moves"),
+        (BY_TEMPLATE, True, False, "its template places its pods: nothing moves"),
+        (OF_THE_CLUSTER, True, False, "nothing moves in this namespace"),
+        (WEB, True, True, "others, and the pods of a gang stay"),
+        (builders.stateful_set(), True, False, "others, and the pods of a StatefulSet stay"),
     ],
 )
 def test_what_moves_out_of_a_pool_with_too_many_is_told(
-    workload: Workload, options: dict[str, bool], told: str
+    workload: Workload, told: str, *, is_managed: bool, in_gang: bool
 ) -> None:
-    in_gang, is_managed = options.get("in_gang", False), options.get("is_managed", True)
     floor = FloorOf(NONE, Source.WORKLOAD)
     stands = stand(workload, floor, (), FLEET.capacity, is_managed=is_managed)
     (remark,) = of_pools(stands, Spread({}, {A: 1, B: 3}), 2, lambda: 2, in_gang=in_gang)

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from evenkeel.model import names
-from evenkeel.model.release import Asked, ReleaseReason
+from evenkeel.model.release import ReleaseReason
 from evenkeel_cli.decisions.waiting import waiting
 from tests.kit import builders
 from tests.kit.builders import NOW
@@ -36,9 +36,7 @@ def test_a_released_pod_tells_who_asked_for_its_eviction_and_until_when_that_wai
 
 
 def test_a_pod_beyond_the_window_tells_who_asked_for_its_eviction() -> None:
-    asked = Asked(by="bob", since=NOW)
-    annotations = {names.ASKED: msgspec.json.encode(asked).decode()}
-    found = waiting(builders.pod("a", of=WEB, annotations=annotations))
+    found = waiting(builders.pod("a", of=WEB, annotations=note()))
     assert found is not None
     assert found.message.startswith("Pod a: bob asked at 2026-11-21T06:00:00Z to evict it;")
     assert found.until is None

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -21,36 +20,15 @@ from evenkeel_cli.doctor.in_aws import Wanted
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from tests.kit.aws_clients import STACK, Scripted, a_stack, refusal, resources
 from tests.kit.manifests import resource
 from tests.unit.cli.doctor.checking import BROKEN, FINE, NOT_LOOKED, UNKNOWN, check
 
 REGION = "eu-central-1"
 ACCOUNT = "123456789012"
-NAME = "evenkeel-prod"
-WANTED = Wanted(stack=NAME, cluster="prod", is_guessed=True)
+WANTED = Wanted(stack=STACK, cluster="prod", is_guessed=True)
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/{{}}"
 FUNCTIONS = ("Interruption", "Handover", "Restore")
-
-
-def refusal(code: str, message: str = "") -> ClientError:
-    return ClientError({"Error": {"Code": code, "Message": message}}, "Asked")
-
-
-@dataclass
-class Scripted:
-    """A client whose methods answer what is written here, or raise it."""
-
-    answers: dict[str, Any] = field(default_factory=dict)
-
-    def __getattr__(self, method: str) -> Any:
-        def call(**parameters: Any) -> Any:
-            answer = self.answers[method]
-            answer = answer(**parameters) if callable(answer) else answer
-            if isinstance(answer, Exception):
-                raise answer
-            return answer
-
-        return call
 
 
 def moto(service: str, region: str = REGION) -> Any:
@@ -87,7 +65,7 @@ class Site:
             {"describe_stacks": self._stacks, "list_stack_resources": self._resources}
         )
         self.status = "CREATE_COMPLETE"
-        self.parameters = {"ClusterName": "prod", "Mode": "act", "AccessEntries": "true"}
+        self.parameters = {"AccessEntries": "true"}
         self.mapping = "Enabled"
         self.lambda_ = Scripted({"list_event_source_mappings": self._mappings})
         self.eks = Scripted({"describe_access_entry": self._entry})
@@ -106,28 +84,17 @@ class Site:
         self.cloudwatch.put_metric_data(Namespace=namespace, MetricData=[datum])
 
     def _stacks(self, **_: Any) -> Any:
-        outputs = {f"{each}RoleArn": ROLE.format(each) for each in FUNCTIONS}
-        return {
-            "Stacks": [
-                {
-                    "StackName": NAME,
-                    "StackStatus": self.status,
-                    "CreationTime": datetime(2026, 1, 1, tzinfo=UTC),
-                    "Parameters": _pairs("Parameter", self.parameters),
-                    "Outputs": _pairs("Output", outputs),
-                }
-            ]
-        }
+        stack = a_stack(
+            {f"{each}RoleArn": ROLE.format(each) for each in FUNCTIONS}, **self.parameters
+        )
+        long_ago = datetime(2026, 1, 1, tzinfo=UTC)
+        return {"Stacks": [stack | {"StackStatus": self.status, "CreationTime": long_ago}]}
 
     def _resources(self, *, NextToken: str = "", **_: Any) -> Any:  # noqa: N803 - AWS's name
         """Two pages."""
         functions = {f"{each}Function": f"the-{each}Function" for each in FUNCTIONS}
         rules = {rule: rule for rule in ("NoticeRule", "StateChangeRule")}
-        ids = functions if NextToken else self.url | rules
-        page = [
-            {"LogicalResourceId": logical, "PhysicalResourceId": id_}
-            for logical, id_ in ids.items()
-        ]
+        page = resources(functions if NextToken else self.url | rules)
         more = {} if NextToken else {"NextToken": "more"}
         return {"StackResourceSummaries": page, **more}
 
@@ -152,10 +119,6 @@ class Site:
 
     def not_fine(self) -> dict[str, Finding]:
         return {link: e for link, e in self.findings().items() if e.verdict is not FINE}
-
-
-def _pairs(kind: str, values: dict[str, str]) -> list[dict[str, str]]:
-    return [{f"{kind}Key": key, f"{kind}Value": value} for key, value in values.items()]
 
 
 @pytest.fixture
@@ -259,11 +222,9 @@ def test_it_is_broken_and_all_else_holds(what: str, site: Site) -> None:
 
 def test_invocations_and_probes_that_ended_are_broken(site: Site) -> None:
     site.cloudwatch = moto("cloudwatch", "eu-west-1")
-    for function in FUNCTIONS:
+    for function, minutes in zip(FUNCTIONS, (6, 6, 40), strict=True):
         name = f"the-{function}Function"
-        site.count(
-            "AWS/Lambda", "Invocations", 40 if function == "Restore" else 6, FunctionName=name
-        )
+        site.count("AWS/Lambda", "Invocations", minutes, FunctionName=name)
     site.count("Evenkeel", "ProbesAnswered", minutes=40, cluster="prod")
     only(site, "calls of restore", "probe")
 
@@ -323,12 +284,12 @@ def test_what_a_missing_permission_hides_is_unknown(
 def test_without_a_stack_nothing_of_aws_is_looked_at(site: Site) -> None:
     (found,) = site.findings(Wanted()).values()
     check(found, NOT_LOOKED, "no stack was named")
-    missing = refusal("ValidationError", f"Stack with id {NAME} does not exist")
+    missing = refusal("ValidationError", f"Stack with id {STACK} does not exist")
     site.cloudformation.answers["describe_stacks"] = missing
     (found,) = site.findings().values()
-    check(found, NOT_LOOKED, f"there is no stack {NAME} in {REGION}")
-    (found,) = site.findings(Wanted(stack=NAME)).values()
-    check(found, BROKEN, f"there is no stack {NAME} in {REGION}")
+    check(found, NOT_LOOKED, f"there is no stack {STACK} in {REGION}")
+    (found,) = site.findings(Wanted(stack=STACK)).values()
+    check(found, BROKEN, f"there is no stack {STACK} in {REGION}")
 
 
 def test_without_credentials_nothing_of_aws_is_looked_at(

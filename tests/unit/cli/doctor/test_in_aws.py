@@ -114,9 +114,8 @@ def test_a_policy_has_to_let_both_rules_send(changes: dict[str, Any], verdict: V
 
 
 def test_a_policy_must_not_deny_what_it_allows() -> None:
-    check(
-        queues.judge_policy("NoticeQueue", Attributes(queue_arn=QUEUE), RULES), BROKEN, "no policy"
-    )
+    none = Attributes(queue_arn=QUEUE)
+    check(queues.judge_policy("NoticeQueue", none, RULES), BROKEN, "no policy")
     deny = ALLOW | {"Effect": "Deny", "Condition": {}}
     check(queues.judge_policy("NoticeQueue", policy(ALLOW, deny), RULES), BROKEN, "denies")
 

@@ -107,22 +107,13 @@ def cluster() -> SimulatedCluster:
 
 
 def add_buffer(cluster: SimulatedCluster, template: str, name: str = HEADROOM) -> None:
-    meta = {"name": name, "namespace": names.SYSTEM_NAMESPACE}
     containers = [{"name": "pause", "resources": {"requests": {"cpu": "1", "memory": "2Gi"}}}]
+    pods = {"spec": {"containers": containers}}
+    spec = {"podTemplateRef": {"name": template}, "replicas": 3}
     cluster.apply(
         SYSTEM,
-        {
-            "apiVersion": "v1",
-            "kind": "PodTemplate",
-            "metadata": meta,
-            "template": {"spec": {"containers": containers}},
-        },
-        {
-            "apiVersion": "autoscaling.x-k8s.io/v1beta1",
-            "kind": "CapacityBuffer",
-            "metadata": meta,
-            "spec": {"podTemplateRef": {"name": template}, "replicas": 3},
-        },
+        resource("PodTemplate", name, names.SYSTEM_NAMESPACE, template=pods),
+        resource("CapacityBuffer", name, names.SYSTEM_NAMESPACE, spec=spec),
     )
 
 

@@ -1,16 +1,17 @@
 """Log groups, read page by page and within bounds."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 import pytest
-from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.exceptions import EndpointConnectionError
 
 from evenkeel_cli.aws.asking import Aws
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.history import cloudwatch
+from tests.kit.aws_clients import STACK, Scripted, a_stack, refusal, resources
 from tests.unit.cli.history.records import BEGIN, counted
 
 REGION = "eu-central-1"
@@ -36,12 +37,8 @@ def page(seconds: float, token: str = "") -> Mapping[str, Any]:
     return {"events": [{"message": line}], **({"nextToken": token} if token else {})}
 
 
-def aws(client: Logs) -> Aws:
+def aws(client: Any) -> Aws:
     return Aws(REGION, lambda _service: client)
-
-
-def refused(code: str) -> ClientError:
-    return ClientError({"Error": {"Code": code, "Message": "no"}}, "FilterLogEvents")
 
 
 def test_pages_are_asked_for_until_there_is_none() -> None:
@@ -63,9 +60,9 @@ def test_it_does_not_read_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("error", "says"),
     [
-        (refused("ResourceNotFoundException"), "there is no log group handover in eu-central-1"),
-        (refused("AccessDeniedException"), "allow logs:FilterLogEvents"),
-        (refused("ThrottlingException"), "ThrottlingException"),
+        (refusal("ResourceNotFoundException"), "there is no log group handover in eu-central-1"),
+        (refusal("AccessDeniedException"), "allow logs:FilterLogEvents"),
+        (refusal("ThrottlingException"), "ThrottlingException"),
         (EndpointConnectionError(endpoint_url="https://logs"), "Could not connect"),
     ],
 )
@@ -74,30 +71,20 @@ def test_a_refusal_is_told_with_its_remedy(error: Exception, says: str) -> None:
         cloudwatch.read(aws(Logs(error)), ["handover"], BEGIN)
 
 
-class Formation:
-    """A CloudFormation client that knows one stack."""
-
-    def __init__(self, ids: Mapping[str, str]) -> None:
-        self._ids = ids
-
-    def describe_stacks(self, **_: Any) -> Any:
-        one = {"StackName": "evenkeel-prod", "StackStatus": "CREATE_COMPLETE"}
-        return {"Stacks": [{**one, "CreationTime": BEGIN}]}
-
-    def list_stack_resources(self, **_: Any) -> Any:
-        named = self._ids.items()
-        found = [{"LogicalResourceId": id_, "PhysicalResourceId": name} for id_, name in named]
-        return {"StackResourceSummaries": found}
+def groups_of(**ids: str) -> Sequence[str]:
+    """The log groups of a stack with these resources."""
+    answers = {
+        "describe_stacks": {"Stacks": [a_stack()]},
+        "list_stack_resources": {"StackResourceSummaries": resources(ids)},
+    }
+    return cloudwatch.groups_of(aws(Scripted(answers)), STACK)
 
 
 def test_a_stack_says_which_log_groups_tell_of_interruptions() -> None:
-    ids = {"HandoverLogs": "h-123", "InterruptionLogs": "i-123", "PlacementLogs": "p-123"}
-    client = Formation(ids)
-    groups = cloudwatch.groups_of(Aws(REGION, lambda _service: client), "evenkeel-prod")
+    groups = groups_of(HandoverLogs="h-123", InterruptionLogs="i-123", PlacementLogs="p-123")
     assert groups == ["i-123", "h-123"]
 
 
 def test_another_stack_is_told() -> None:
-    client = Formation({"Bucket": "b-123"})
     with pytest.raises(BadInputError, match="has no log groups of Evenkeel"):
-        cloudwatch.groups_of(Aws(REGION, lambda _service: client), "evenkeel-prod")
+        groups_of(Bucket="b-123")

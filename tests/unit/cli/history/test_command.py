@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import boto3
 import msgspec
 import pytest
-from click.testing import CliRunner, Result
 from moto import mock_aws
 
 from evenkeel.adapters.clock import SystemClock
@@ -18,8 +18,8 @@ from evenkeel_cli.demo import play
 from evenkeel_cli.errors import Exit
 from evenkeel_cli.history import incident
 from evenkeel_cli.history.incident import Record
-from evenkeel_cli.main import main
 from tests.unit.cli.history.records import BEGIN, counted, decided, marked, of_pod
+from tests.unit.cli.running import run
 
 DB = Reference("StatefulSet", "db", "data", "db-uid")
 LATE = {"forced": True, "warning": True}
@@ -79,19 +79,18 @@ def written(path: Path, records: Sequence[Record]) -> Path:
     return path
 
 
-def run(*args: object) -> Result:
-    return CliRunner().invoke(main, ["history", *map(str, args)])
+history = partial(run, "history")
 
 
 def test_the_first_screen_says_who_fell_why_what_was_late_and_what_to_change(log: Path) -> None:
-    printed = run("--from", log)
+    printed = history("--from", log)
     assert printed.exit_code == Exit.FINDING
     assert printed.stdout == SCREEN
 
 
 @pytest.mark.parametrize("name", ["web", "deploy/web", "deployment/web", "shop/deploy/web"])
 def test_a_workloads_part_is_every_step_every_count_and_each_pods_way(name: str, log: Path) -> None:
-    lines = run(name, "--from", log).stdout.splitlines()
+    lines = history(name, "--from", log).stdout.splitlines()
     assert [line.split()[:2] for line in lines[:6]] == [
         ["03:00:02.0", "count"],
         ["03:00:02.0", "release"],
@@ -105,7 +104,7 @@ def test_a_workloads_part_is_every_step_every_count_and_each_pods_way(name: str,
 
 
 def test_a_nodes_part_has_its_notice_and_its_pods(log: Path) -> None:
-    found = json.loads(run("ip-10-0-0-1", "--from", log, "-o", "json").stdout)
+    found = json.loads(history("ip-10-0-0-1", "--from", log, "-o", "json").stdout)
     assert [each["subject"]["name"] for each in found["items"]] == ["db-0", "web-1"]
     assert found["moments"][0]["verb"] == "mark"
 
@@ -120,7 +119,7 @@ def test_a_nodes_part_has_its_notice_and_its_pods(log: Path) -> None:
 def test_a_name_that_is_not_there_is_answered_with_those_that_are(
     args: Sequence[str], says: str, log: Path
 ) -> None:
-    printed = run(*args, "--from", log)
+    printed = history(*args, "--from", log)
     assert printed.exit_code == Exit.BAD_INPUT
     assert says in printed.stderr
 
@@ -128,42 +127,42 @@ def test_a_name_that_is_not_there_is_answered_with_those_that_are(
 def test_a_name_that_is_there_twice_is_not_guessed(tmp_path: Path) -> None:
     other = Reference("Deployment", "web", "test", "other-uid")
     log = written(tmp_path / "log", [*STORM, counted(7, 1, 1, other)])
-    printed = run("web", "--from", log)
+    printed = history("web", "--from", log)
     assert printed.exit_code == Exit.BAD_INPUT
     assert "web may be shop/deploy/web, test/deploy/web" in printed.stderr
-    assert run("web", "-n", "test", "--from", log).exit_code == Exit.FINDING
+    assert history("web", "-n", "test", "--from", log).exit_code == Exit.FINDING
 
 
 def test_it_is_the_last_interruption_unless_a_time_is_named(tmp_path: Path) -> None:
     later = [marked(3_000, "ip-10-0-0-9.internal"), counted(3_001, 3)]
     log = written(tmp_path / "log", [*STORM, *later])
-    assert "03:50:00 to 03:50:01 UTC: 1 node," in run("--from", log).stdout
-    assert "03:00:00 to 03:50:01 UTC: 3 nodes," in run("--from", log, "--since", "1h").stdout
-    assert run("--from", log).exit_code == Exit.DONE
+    assert "03:50:00 to 03:50:01 UTC: 1 node," in history("--from", log).stdout
+    assert "03:00:00 to 03:50:01 UTC: 3 nodes," in history("--from", log, "--since", "1h").stdout
+    assert history("--from", log).exit_code == Exit.DONE
 
 
 def test_without_counts_it_says_that_the_log_has_none(tmp_path: Path) -> None:
     log = written(tmp_path / "log", [marked(0), of_pod(1, "evict", "Recreate")])
-    assert "How many pods were available is not in the log" in run("--from", log).stdout
+    assert "How many pods were available is not in the log" in history("--from", log).stdout
 
 
 def test_notices_that_led_to_no_node_are_told(tmp_path: Path) -> None:
     instance = Reference("Instance", "i-0123")
     log = written(tmp_path / "log", [decided(1, "retry", "NoAnswerFromApiServer", instance)])
     told = "NoAnswerFromApiServer for 1 notice: because of NoAnswerFromApiServer."
-    assert told in run("--from", log).stdout.splitlines()
+    assert told in history("--from", log).stdout.splitlines()
 
 
 def test_a_log_in_which_nothing_happened_is_said_to_be_one(tmp_path: Path) -> None:
     log = written(tmp_path / "log", [of_pod(1, "place", "InFloor")])
-    printed = run("--from", log)
+    printed = history("--from", log)
     assert printed.exit_code == Exit.UNMET
     assert "nothing was decided about a node or pod" in printed.stderr
 
 
 def test_it_says_what_to_name_where_nothing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EVENKEEL_CLUSTER_NAME", raising=False)
-    printed = run()
+    printed = history()
     assert printed.exit_code == Exit.BAD_INPUT
     assert "--cluster-name" in printed.stderr
 
@@ -210,21 +209,14 @@ def test_the_log_groups_of_lambda_are_read(logs: Any) -> None:
         now = int(SystemClock().now().timestamp() * 1000)
         events = [{"timestamp": now, "message": json.dumps(line)} for line in lines]
         logs.put_log_events(logGroupName=group, logStreamName="s", logEvents=events)
-    printed = run("--log-group", "interruption", "--log-group", "handover")
+    printed = history("--log-group", "interruption", "--log-group", "handover")
     assert printed.stderr == ""
     assert printed.stdout.startswith("prod, 2026-01-05 03:00:00 to 03:00:24 UTC: 2 nodes")
 
 
 @pytest.mark.usefixtures("logs")
-def test_a_log_group_that_is_not_there_is_told() -> None:
-    printed = run("--log-group", "none")
-    assert printed.exit_code == Exit.UNMET
-    assert "there is no log group none in eu-central-1" in printed.stderr
-
-
-@pytest.mark.usefixtures("logs")
 def test_a_stack_that_is_not_there_is_told() -> None:
-    printed = run("--cluster-name", "prod")
+    printed = history("--cluster-name", "prod")
     assert printed.exit_code == Exit.BAD_INPUT
     assert "there is no stack evenkeel-prod in eu-central-1" in printed.stderr
 
@@ -235,21 +227,21 @@ def test_credentials_that_are_not_there_are_told(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
-    printed = run("--log-group", "none")
+    printed = history("--log-group", "none")
     assert printed.exit_code == Exit.UNMET
     assert "there are no AWS credentials" in printed.stderr
     assert "--from" in printed.stderr
 
 
 def test_files_and_log_groups_contradict_each_other(log: Path) -> None:
-    printed = run("--from", log, "--log-group", "none")
+    printed = history("--from", log, "--log-group", "none")
     assert printed.exit_code == Exit.BAD_INPUT
 
 
 def test_logs_of_two_clusters_are_not_one_story(tmp_path: Path) -> None:
     other = [msgspec.structs.replace(each, cluster="other") for each in STORM]
     log = written(tmp_path / "both.jsonl", [*STORM, *other])
-    refused = run("--from", log)
+    refused = history("--from", log)
     assert refused.exit_code == Exit.BAD_INPUT
     assert "several clusters (other, prod): name one by --cluster-name" in refused.stderr
-    assert run("--from", log, "--cluster-name", "prod").stdout == SCREEN
+    assert history("--from", log, "--cluster-name", "prod").stdout == SCREEN

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 import pytest
 
 from evenkeel.model.meta import Reference
@@ -158,13 +157,6 @@ def test_new_pods_places_belong_to_no_interruption() -> None:
     assert incident.of([of_pod(1, "place", "InFloor")]) is None
 
 
-def test_notices_that_led_to_no_node_are_kept() -> None:
-    instance = Reference("Instance", "i-0123")
-    found = account(decided(1, "retry", "NoAnswerFromApiServer", instance))
-    assert [each.reason for each in found.notices] == ["NoAnswerFromApiServer"]
-    assert not found.nodes
-
-
 def test_notes_are_kept() -> None:
     note = NoteRecord(time=at(4), message="the eviction of pod shop/web-1 is refused")
     (kept,) = account(marked(0), note).notes
@@ -215,8 +207,3 @@ def test_the_time_between_two_interruptions_is_nobodys_outage() -> None:
     second = [marked(20_000), counted(20_001, 3), counted(20_005, 2), counted(20_015, 3)]
     (web,) = account(*first, *second).workloads
     assert (web.below, web.at_zero, web.ends_below) == (10 + 10, 10, True)
-
-
-def test_the_clusters_of_records_have_names() -> None:
-    other = msgspec.structs.replace(marked(0, "b"), cluster="other")
-    assert incident.clusters([marked(0), other, counted(1, 3)]) == ["other", "prod"]

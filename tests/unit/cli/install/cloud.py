@@ -10,15 +10,14 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, cast
 
-from botocore.exceptions import ClientError
-
 from evenkeel_cli.aws.asking import Aws
 from evenkeel_cli.aws.eks import Described
 from evenkeel_cli.install.build import Build, Piece
 from evenkeel_cli.install.site import Place, Site
 from tests.kit.api_server import HandClock
+from tests.kit.aws_clients import STACK, refusal
 from tests.kit.clocks import NOW
-from tests.unit.cli.install.keeping import REGION, STACK
+from tests.unit.cli.install.keeping import REGION
 from tests.unit.cli.install.killing import WRITES
 
 ACCOUNT = "123456789012"
@@ -40,11 +39,6 @@ def a_build(version: str = "1", **others: Any) -> Build:
     return Build({**TEMPLATE, **others}, {"HandoverFunction": piece})
 
 
-def refusal(code: str, message: str = "it is so") -> ClientError:
-    """What botocore raises for an answer of AWS's that is an error."""
-    return ClientError(cast("Any", {"Error": {"Code": code, "Message": message}}), "X")
-
-
 def told(status: str, name: str = "", reason: str = "") -> dict[str, str]:
     """A state of a resource, or without a name of the stack."""
     return {"name": name, "status": status, "reason": reason}
@@ -55,7 +49,8 @@ class Cloud:
     """Every service at once. ``asked`` are the calls.
 
     ``failing`` are the reasons of resources that cannot be made, ``replacing`` those that a change
-    replaces; ``refused`` is why no change set can be made.
+    replaces; ``refused`` is why no change set can be made; ``codes`` are the errors by which
+    methods are refused.
     """
 
     status: str = ""
@@ -68,6 +63,7 @@ class Cloud:
     failing: dict[str, str] = field(default_factory=dict)
     replacing: tuple[str, ...] = ()
     refused: str = ""
+    codes: dict[str, str] = field(default_factory=dict)
     checks: list[dict[str, str]] = field(default_factory=list)
     asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     is_late: bool = False
@@ -82,6 +78,8 @@ class Cloud:
 
         def call(**parameters: Any) -> Any:
             self.asked.append((name, parameters))
+            if name in self.codes:
+                raise refusal(self.codes[name])
             answer = found(**parameters)
             if name.startswith(WRITES) and self.pending and not self.is_late:
                 self._add(self.pending.pop(0))

@@ -4,18 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from botocore.exceptions import ClientError
-
 from evenkeel_cli.aws.asking import Aws
 from evenkeel_cli.aws.eks import Described
 from evenkeel_cli.install.objects import Objects, title
 from evenkeel_cli.install.site import Place, Site
 from evenkeel_cli.manifests import Manifest
 from tests.kit.api_server import HandClock
-from tests.kit.clocks import NOW
+from tests.kit.aws_clients import refusal
 
 REGION = "eu-central-1"
-STACK = "evenkeel-prod"
 
 
 class BreakError(Exception):
@@ -57,8 +54,7 @@ class Account:
 
     def describe_stacks(self, **_: str) -> Any:
         if self.stack is None:
-            told = {"Error": {"Code": "ValidationError", "Message": "it does not exist"}}
-            raise ClientError(cast("Any", told), "DescribeStacks")
+            raise refusal("ValidationError", "it does not exist")
         return {"Stacks": [self.stack]}
 
     def list_stack_resources(self, **_: str) -> Any:
@@ -72,8 +68,7 @@ class Account:
 
     def get_account_settings(self) -> Any:
         if self.unreserved is None:
-            told = {"Error": {"Code": "AccessDeniedException", "Message": "no"}}
-            raise ClientError(cast("Any", told), "GetAccountSettings")
+            raise refusal("AccessDeniedException")
         return {"AccountLimit": {"UnreservedConcurrentExecutions": self.unreserved}}
 
     def get_secret_value(self, **_: str) -> Any:
@@ -83,18 +78,6 @@ class Account:
         self.secret = SecretString
         self.wrote()
         return {"VersionId": "1"}
-
-
-def a_stack(outputs: dict[str, str] | None = None, **parameters: str) -> dict[str, Any]:
-    """A stack as DescribeStacks has it."""
-    told = {"ClusterName": "prod", "Mode": "act"} | parameters
-    return {
-        "StackName": STACK,
-        "StackStatus": "UPDATE_COMPLETE",
-        "CreationTime": NOW,
-        "Parameters": [{"ParameterKey": k, "ParameterValue": v} for k, v in told.items()],
-        "Outputs": [{"OutputKey": k, "OutputValue": v} for k, v in (outputs or {}).items()],
-    }
 
 
 def a_site(kept: Kept, account: Account) -> Site:

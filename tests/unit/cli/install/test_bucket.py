@@ -9,7 +9,7 @@ from evenkeel_cli.aws.asking import Aws, AwsError
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.install.bucket import Bucket
 from evenkeel_cli.install.build import Piece
-from tests.unit.cli.install.cloud import ACCOUNT, OURS, Cloud, refusal
+from tests.unit.cli.install.cloud import ACCOUNT, OURS, Cloud
 from tests.unit.cli.install.keeping import REGION
 
 PIECES = [Piece("Layer", "a" * 16, "zip", b"layer"), Piece("template", "b" * 16, "json", b"{}")]
@@ -83,50 +83,19 @@ def test_every_call_names_the_account_whose_bucket_it_has_to_be() -> None:
         assert parameters["ExpectedBucketOwner"] == ACCOUNT, name
 
 
-class Refusing(Cloud):
-    """S3 refuses some calls."""
-
-    codes: dict[str, str]
-
-    def head_bucket(self, **p: Any) -> Any:
-        if "head_bucket" in self.codes:
-            raise refusal(self.codes["head_bucket"])
-        return super().head_bucket(**p)
-
-    def create_bucket(self, **p: Any) -> Any:
-        super().create_bucket(**p)
-        if "create_bucket" in self.codes:
-            raise refusal(self.codes["create_bucket"])
-
-    def head_object(self, **p: Any) -> Any:
-        if "head_object" in self.codes:
-            raise refusal(self.codes["head_object"])
-        return super().head_object(**p)
-
-    def delete_objects(self, **p: Any) -> Any:
-        keys = [each["Key"] for each in p["Delete"]["Objects"]]
-        return {"Errors": [{"Key": keys[0], "Message": "Access Denied"}]}
-
-
-def refusing(**codes: str) -> Refusing:
-    made = Refusing()
-    made.codes = codes
-    return made
-
-
 def test_a_bucket_of_another_account_is_refused() -> None:
     with pytest.raises(UnmetError, match=r"mine cannot be used: it is another account's.*\(403\)"):
-        a_bucket(refusing(head_bucket="403"), "mine").ready()
+        a_bucket(Cloud(codes={"head_bucket": "403"}), "mine").ready()
 
 
 def test_where_ours_cannot_be_made_one_can_be_named() -> None:
     """Not every region has such a namespace, and not every account lets one make buckets."""
     with pytest.raises(UnmetError, match=r"cannot be made: .*; or name one of yours by --bucket"):
-        a_bucket(refusing(create_bucket="InvalidBucketName")).ready()
+        a_bucket(Cloud(codes={"create_bucket": "InvalidBucketName"})).ready()
 
 
 def test_ours_may_have_been_made_meanwhile() -> None:
-    cloud = refusing(create_bucket="BucketAlreadyOwnedByYou")
+    cloud = Cloud(codes={"create_bucket": "BucketAlreadyOwnedByYou"})
     a_bucket(cloud).ready()
     assert OURS in cloud.policies
 
@@ -140,13 +109,17 @@ def test_only_what_is_missing_is_uploaded() -> None:
     assert bucket.url(put["Key"]) == f"https://s3.aws/{OURS}/evenkeel/template-{'b' * 16}.json"
 
 
+class Undeletable(Cloud):
+    def delete_objects(self, **p: Any) -> Any:
+        (each,) = p["Delete"]["Objects"]
+        return {"Errors": [{"Key": each["Key"], "Message": "Access Denied"}]}
+
+
 def test_what_s3_refuses_is_told() -> None:
-    refused = refusing(head_object="403")
-    refused.buckets[OURS] = {"evenkeel/x": b""}
     with pytest.raises(AwsError, match="403"):
-        a_bucket(refused).put("evenkeel", PIECES)
+        a_bucket(Cloud(codes={"head_object": "403"})).put("evenkeel", PIECES)
     with pytest.raises(UnmetError, match=r"evenkeel/x stays in .*: Access Denied"):
-        a_bucket(refused).delete(["evenkeel/x"])
+        a_bucket(Undeletable()).delete(["evenkeel/x"])
 
 
 def test_many_files_are_deleted_a_thousand_at_once() -> None:

@@ -19,19 +19,13 @@ CODE = {
 }
 
 
-def with_layer(monkeypatch: pytest.MonkeyPatch, folder: Path, content: bytes) -> Path:
-    layer = folder / "layer.zip"
-    layer.write_bytes(content)
-    monkeypatch.setattr(files, "LAYER", layer)
-    return layer
-
-
-def test_an_installation_without_a_layer_says_where_one_comes_from(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(files, "LAYER", tmp_path / "layer.zip")
-    with pytest.raises(UnmetError, match="has no layer for the functions: in a checkout `make dis"):
-        build.made()
+@pytest.fixture
+def layer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The layer of this installation, with the code that runs here."""
+    path = tmp_path / "layer.zip"
+    path.write_bytes(zips.zipped(CODE))
+    monkeypatch.setattr(files, "LAYER", path)
+    return path
 
 
 @pytest.mark.parametrize(
@@ -43,26 +37,21 @@ def test_an_installation_without_a_layer_says_where_one_comes_from(
     ],
     ids=["changed", "more", "less"],
 )
-def test_a_layer_of_another_version_is_refused(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, other: dict[str, bytes]
-) -> None:
-    with_layer(monkeypatch, tmp_path, zips.zipped(other))
+def test_a_layer_of_another_version_is_refused(layer: Path, other: dict[str, bytes]) -> None:
+    layer.write_bytes(zips.zipped(other))
     with pytest.raises(
         UnmetError, match=r"not the code that runs here, as in (errors|later)\.py: "
     ):
         build.made()
 
 
-def test_a_layer_that_is_no_zip_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with_layer(monkeypatch, tmp_path, b"half")
+def test_a_layer_that_is_no_zip_is_refused(layer: Path) -> None:
+    layer.write_bytes(b"half")
     with pytest.raises(UnmetError, match=r"layer\.zip is no zip"):
         build.made()
 
 
-def test_what_one_deflate_writes_and_another_has_one_digest(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    layer = with_layer(monkeypatch, tmp_path, zips.zipped(CODE))
+def test_what_one_deflate_writes_and_another_has_one_digest(layer: Path) -> None:
     one = build.made()
     with zipfile.ZipFile(layer, "w", zipfile.ZIP_STORED) as made:
         made.mkdir("python/evenkeel")
@@ -71,7 +60,7 @@ def test_what_one_deflate_writes_and_another_has_one_digest(
     other = build.made()
     assert one.pieces["Layer"].content != other.pieces["Layer"].content
     assert one.placed_in("b", "s") == other.placed_in("b", "s")
-    with_layer(monkeypatch, tmp_path, zips.zipped({**CODE, "python/urllib3.py": b"1"}))
+    layer.write_bytes(zips.zipped({**CODE, "python/urllib3.py": b"1"}))
     assert build.made().pieces["Layer"].digest != one.pieces["Layer"].digest
 
 
@@ -80,10 +69,7 @@ def test_a_digest_tells_apart_what_lies_between_names_and_contents() -> None:
     assert zips.digest({"a": b"", "b": b""}) == zips.digest({"b": b"", "a": b""})
 
 
-def test_a_function_s_zip_holds_its_sources_and_is_always_the_same(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    with_layer(monkeypatch, tmp_path, zips.zipped(CODE))
+def test_a_function_s_zip_holds_its_sources_and_is_always_the_same(layer: Path) -> None:
     pieces = build.made().pieces
     names = {"Interruption", "Handover", "Restore", "Placement"}
     assert set(pieces) == {"Layer", *(f"{name}Function" for name in names)}
@@ -93,17 +79,14 @@ def test_a_function_s_zip_holds_its_sources_and_is_always_the_same(
         name: (folder / name).read_bytes() for name in ("__init__.py", "app.py")
     }
     assert build.made().pieces["HandoverFunction"].content == handover.content
-    layer = tmp_path / "layer.zip"
     layer.write_bytes(handover.content)
     with zipfile.ZipFile(layer) as made:
         assert {each.external_attr >> 16 for each in made.infolist()} == {0o100644}
 
 
-def test_the_template_is_json_without_aliases_and_names_what_is_uploaded(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("layer")
+def test_the_template_is_json_without_aliases_and_names_what_is_uploaded() -> None:
     assert "\n      Targets: *Notices\n" in TEMPLATE.read_text()
-    with_layer(monkeypatch, tmp_path, zips.zipped(CODE))
     made = build.made()
     placed = made.placed_in("bucket", "evenkeel-prod")
     document = build.document(placed)
@@ -112,9 +95,8 @@ def test_the_template_is_json_without_aliases_and_names_what_is_uploaded(
     resources = read["Resources"]
     rules = [resources[name]["Properties"]["Targets"] for name in ("NoticeRule", "StateChangeRule")]
     assert rules[0] == rules[1] != []
-    layer = made.pieces["Layer"]
     assert resources["Layer"]["Properties"]["ContentUri"] == (
-        f"s3://bucket/evenkeel-prod/Layer-{layer.digest}.zip"
+        f"s3://bucket/evenkeel-prod/Layer-{made.pieces['Layer'].digest}.zip"
     )
     assert build.bucket_of(read, "evenkeel-prod") == "bucket"
     assert build.bucket_of(read, "evenkeel") == ""

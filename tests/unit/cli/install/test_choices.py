@@ -11,10 +11,12 @@ from evenkeel_cli.install import hooks, others, plan, serving
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Asked, Choices, Webhook, made
 from evenkeel_cli.install.objects import named, title
+from tests.kit.aws_clients import a_stack
 from tests.stack.cloudformation import load
-from tests.unit.cli.install.keeping import Account, Kept, a_site, a_stack
+from tests.unit.cli.install.keeping import Account, Kept, a_site
 
 BY_LAMBDA = {"PlacementUrl": "https://abc/v1/", "WebhookSecretArn": "arn"}
+NEVER_MADE = a_stack() | {"StackStatus": "ROLLBACK_COMPLETE"}
 A_BUILD = Build(load(), {})
 SERVING: dict[str, Any] = {
     **serving.DEPLOYMENT,
@@ -28,29 +30,29 @@ def chosen(asked: Asked, stack: dict[str, Any] | None = None, *objects: dict[str
     return made(asked, site.stack(), site.objects)
 
 
-def test_a_first_installation_observes_and_has_the_webhook() -> None:
-    assert chosen(Asked()) == Choices(Mode.OBSERVE, Webhook.LAMBDA)
-
-
 @pytest.mark.parametrize(
-    ("stack", "objects", "webhook", "image"),
+    ("stack", "objects", "choices"),
     [
-        (a_stack(BY_LAMBDA), [], Webhook.LAMBDA, ""),
-        (a_stack({"PlacementUrl": "https://abc/v1/"}), [], Webhook.LAMBDA, ""),
-        (a_stack({"RightsVersion": "1"}), [], Webhook.NONE, ""),
-        (a_stack(), [SERVING], Webhook.IN_CLUSTER, "reg/evenkeel:1"),
+        (None, [], Choices(Mode.OBSERVE, Webhook.LAMBDA)),
+        (NEVER_MADE, [], Choices(Mode.ACT, Webhook.LAMBDA)),
+        (a_stack(BY_LAMBDA), [], Choices(Mode.ACT, Webhook.LAMBDA)),
+        (a_stack({"PlacementUrl": "https://abc/v1/"}), [], Choices(Mode.ACT, Webhook.LAMBDA)),
+        (a_stack({"RightsVersion": "1"}), [], Choices(Mode.ACT, Webhook.NONE)),
+        (a_stack(), [SERVING], Choices(Mode.ACT, Webhook.IN_CLUSTER, image="reg/evenkeel:1")),
     ],
-    ids=["secret", "parameter", "none", "in the cluster"],
+    ids=[
+        "a first installation observes and has the webhook",
+        "a stack that was never made says nothing of a webhook",
+        "a secret",
+        "a token as a parameter",
+        "no webhook",
+        "one in the cluster",
+    ],
 )
 def test_what_is_there_stays(
-    stack: dict[str, Any], objects: list[dict[str, Any]], webhook: Webhook, image: str
+    stack: dict[str, Any] | None, objects: list[dict[str, Any]], choices: Choices
 ) -> None:
-    assert chosen(Asked(), stack, *objects) == Choices(Mode.ACT, webhook, image=image)
-
-
-def test_a_stack_that_was_never_made_is_a_first_installation() -> None:
-    never = a_stack() | {"StackStatus": "ROLLBACK_COMPLETE"}
-    assert chosen(Asked(), never).webhook is Webhook.LAMBDA
+    assert chosen(Asked(), stack, *objects) == choices
 
 
 def test_what_is_asked_for_goes_before_what_is_there() -> None:
@@ -82,21 +84,15 @@ def test_what_cannot_be_is_refused(asked: Asked, said: str) -> None:
         chosen(asked, None, named("v1", "Namespace", "shop"))
 
 
-@pytest.mark.parametrize(
-    ("finding", "is_refused"),
-    [
-        (fine("other drainers", "none is seen"), False),
-        (broken("other drainers", "it does not wait", "switch it off"), True),
-        (unknown("other drainers", "no pod of it is seen", "look"), True),
-    ],
-)
-def test_two_act_only_when_told(finding: Any, *, is_refused: bool) -> None:
-    others.check([finding], beside=True)
-    if is_refused:
+def test_two_act_only_when_told() -> None:
+    others.check([fine("other drainers", "none is seen")], beside=False)
+    for finding in (
+        broken("other drainers", "it does not wait", "switch it off"),
+        unknown("other drainers", "no pod of it is seen", "look"),
+    ):
+        others.check([finding], beside=True)
         with pytest.raises(BadInputError, match="add --beside-drainers"):
             others.check([finding], beside=False)
-    else:
-        others.check([finding], beside=False)
 
 
 def titles(choices: Choices, kept: Kept | None = None) -> list[str]:

@@ -7,8 +7,9 @@ from evenkeel_cli.install import concurrency, plan
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Choices, Webhook
 from evenkeel_cli.install.stacks import Deployed
+from tests.kit.aws_clients import a_stack
 from tests.stack.cloudformation import deployed, load
-from tests.unit.cli.install.keeping import Account, Kept, a_site, a_stack
+from tests.unit.cli.install.keeping import Account, Kept, a_site
 
 A_BUILD = Build(load(), {})
 DEFAULTS = {
@@ -76,39 +77,31 @@ def test_a_stack_that_is_there_keeps_what_it_has(value: str) -> None:
     assert asked(Account(stack=stack, unreserved=1_000)) is None
 
 
-@pytest.mark.parametrize(
-    ("before", "value"),
-    [
-        ({}, "all"),
-        ({"PlacementConcurrency": ""}, "notices"),
-        ({"InterruptionConcurrency": "", "PlacementConcurrency": ""}, "notices"),
-        ({"HandoverConcurrency": "", "PlacementConcurrency": ""}, "notices"),
-        ({"InterruptionConcurrency": "", "HandoverConcurrency": ""}, "none"),
-        (dict.fromkeys(DEFAULTS, ""), "none"),
-    ],
-)
-@pytest.mark.parametrize("unreserved", [1_000, None])
-def test_a_stack_of_before_reserves_for_those_functions_for_which_it_did(
-    before: dict[str, str], value: str, unreserved: int | None
-) -> None:
-    stack = a_stack(None, **DEFAULTS | before)
-    assert asked(Account(stack=stack, unreserved=unreserved)) == value
+FEWER = {"InterruptionConcurrency": "5"}
 
 
 @pytest.mark.parametrize(
     ("before", "unreserved", "value"),
     [
-        (DEFAULTS, 100, "all"),
-        (DEFAULTS | {"InterruptionConcurrency": "5"}, 105, "all"),
-        (DEFAULTS | {"InterruptionConcurrency": "5"}, 104, "notices"),
-        (DEFAULTS | {"InterruptionConcurrency": "5", "PlacementConcurrency": ""}, 104, "none"),
+        ({}, 1_000, "all"),
+        ({}, None, "all"),
+        ({"PlacementConcurrency": ""}, 1_000, "notices"),
+        ({"InterruptionConcurrency": "", "PlacementConcurrency": ""}, 1_000, "notices"),
+        ({"HandoverConcurrency": "", "PlacementConcurrency": ""}, None, "notices"),
+        ({"InterruptionConcurrency": "", "HandoverConcurrency": ""}, 1_000, "none"),
+        (dict.fromkeys(DEFAULTS, ""), None, "none"),
+        ({}, 100, "all"),
+        (FEWER, 105, "all"),
+        (FEWER, 104, "notices"),
+        (FEWER | {"PlacementConcurrency": ""}, 104, "none"),
     ],
 )
-def test_an_upgrade_reserves_no_more_than_lambda_allows(
-    before: dict[str, str], unreserved: int, value: str
+def test_a_stack_of_before_reserves_for_the_same_functions_and_no_more_than_lambda_allows(
+    before: dict[str, str], unreserved: int | None, value: str
 ) -> None:
     """What the stack has reserved before is free for it."""
-    assert asked(Account(stack=a_stack(None, **before), unreserved=unreserved)) == value
+    stack = a_stack(None, **DEFAULTS | before)
+    assert asked(Account(stack=stack, unreserved=unreserved)) == value
 
 
 @pytest.mark.parametrize("before", [{}, {"ReservedConcurrency": "5"}], ids=["none", "a number"])

@@ -1,7 +1,6 @@
 """An operation on a stack, told as it comes, and what it failed by."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,10 +10,10 @@ from evenkeel_cli.aws.asking import Aws
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.install.change_set import ChangeSets, Wanted
 from evenkeel_cli.install.following import Ended, Following
-from evenkeel_cli.install.patience import ImpatientClock, TimeIsUpError
 from tests.kit.api_server import HandClock
+from tests.kit.aws_clients import STACK
 from tests.unit.cli.install.cloud import Cloud, a_cloud, a_site, told
-from tests.unit.cli.install.keeping import REGION, STACK
+from tests.unit.cli.install.keeping import REGION
 
 SAYS_MORE = "1 validation error: to troubleshoot, use the DescribeEvents API"
 
@@ -100,14 +99,6 @@ def test_a_change_set_that_a_validation_refuses_says_what() -> None:
     sets = ChangeSets(Aws(REGION, lambda _: cloud), HandClock())
     with pytest.raises(UnmetError, match="refuses the change set: no such property"):
         sets.make(wanted, a_site(cloud).stack())
-
-
-def test_nobody_waits_for_longer_than_was_said() -> None:
-    cloud, clock = a_cloud("UPDATE_IN_PROGRESS"), HandClock()
-    impatient = ImpatientClock(clock, timedelta(minutes=90))
-    with pytest.raises(TimeIsUpError, match="not done after 90m: AWS and the cluster are still at"):
-        a_following(cloud, print, impatient).to_the_end()
-    assert clock.boot() == timedelta(minutes=90)
 
 
 def test_an_interrupt_leaves_aws_at_work_and_says_so() -> None:

@@ -43,21 +43,10 @@ def output() -> Output:
     return Output("table", Console(width=80, file=StringIO()))
 
 
-def said(output: Output) -> list[list[str]]:
-    assert isinstance(output.console.file, StringIO)
-    return [line.split() for line in output.console.file.getvalue().splitlines()]
-
-
 def test_without_apply_nothing_is_done(events: list[str], output: Output) -> None:
     of = [Kept("a", ["one", "two"], events), Kept("b", [], events)]
     assert steps.go(of, output, apply=False).is_any
     assert events == ["look at a", "look at b"]
-    assert said(output) == [
-        ["STEP", "OK", "CHANGE"],
-        ["a", "no", "one"],
-        ["a", "no", "two"],
-        ["b", "yes", "-"],
-    ]
 
 
 def test_each_step_is_done_before_the_next_is_looked_at(events: list[str], output: Output) -> None:
@@ -69,7 +58,6 @@ def test_each_step_is_done_before_the_next_is_looked_at(events: list[str], outpu
         ("c", False, True),
     ]
     assert events == ["look at a", "do a", "look at b", "look at c", "do c"]
-    assert said(output)[:3] == [["a", "one"], ["done"], ["b", "as", "wanted"]]
     assert not steps.go(of, output, apply=True).is_any
 
 

@@ -1,7 +1,7 @@
 """Rotation: whatever write it is killed after, the API server's token and trust hold."""
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import pytest
 
@@ -14,8 +14,9 @@ from evenkeel_cli.install.hooks import Answering, Asked
 from evenkeel_cli.install.objects import Change, title
 from evenkeel_cli.install.tokens import rotation
 from evenkeel_cli.manifests import Manifest
+from tests.kit.aws_clients import a_stack
 from tests.kit.clocks import NOW
-from tests.unit.cli.install.keeping import Account, BreakError, Kept, a_site, a_stack
+from tests.unit.cli.install.keeping import Account, BreakError, Kept, a_site
 
 OLD = "0" * 64
 URL = "https://abc.execute-api.eu-central-1.amazonaws.com/v1/"
@@ -117,66 +118,43 @@ def test_a_certificate_of_an_authority_stays() -> None:
 class Deployed:
     """A stack with its secret; the function accepts the current value and the one before."""
 
-    def __init__(self) -> None:
+    def __init__(self, breaks_after: int) -> None:
         outputs = {"WebhookSecretArn": "arn", "PlacementUrl": URL}
-        self.account = Account(a_stack(outputs, Webhook="true"), OLD)
+        self.account = Account(a_stack(outputs, Webhook="true"), OLD, wrote=self.put)
         self.kept = Kept()
         for each in hooks.configurations(Answering(URL, OLD), everywhere=False):
             self.kept.apply(each)
-        self.site = a_site(self.kept, self.account)
+        self.kept.wrote = self.wrote
         self.accepted = [OLD]
+        self.writes = 0
+        self.breaks_after = breaks_after
 
     def put(self) -> None:
-        self.accepted = [self.accepted[-1], self.account.secret]
-        self.check()
+        self.accepted.append(self.account.secret)
+        self.wrote()
 
-    def check(self) -> None:
-        assert tokens_in_use(self.kept) <= set(self.accepted)
+    def wrote(self) -> None:
+        assert tokens_in_use(self.kept) <= set(self.accepted[-2:])
+        self.writes += 1
+        if self.writes == self.breaks_after:
+            raise BreakError
 
     def rotate(self) -> None:
-        (step,) = rotation(self.site, BY_LAMBDA, self.site.stack())
+        site = a_site(self.kept, self.account)
+        (step,) = rotation(site, BY_LAMBDA, site.stack())
         step.do()
 
 
-def killed(wrote: Callable[[], None]) -> Callable[[], None]:
-    def write() -> None:
-        wrote()
-        raise BreakError
-
-    return write
-
-
-def test_the_function_accepts_the_token_at_every_moment() -> None:
-    deployed = Deployed()
-    deployed.account.wrote = deployed.put
-    deployed.kept.wrote = deployed.check
-    deployed.rotate()
-    assert deployed.account.secret != OLD
-    assert hooks.token_in_use(deployed.site.objects) == deployed.account.secret
-
-
-def test_a_rotation_that_ended_between_the_configurations_goes_on() -> None:
-    deployed = Deployed()
-    deployed.account.wrote = deployed.put
-    deployed.kept.wrote = killed(deployed.check)
-    with pytest.raises(BreakError):
+@pytest.mark.parametrize("breaks_after", range(3))
+def test_the_function_accepts_the_token_at_every_moment(breaks_after: int) -> None:
+    deployed = Deployed(breaks_after)
+    try:
         deployed.rotate()
-    assert len(tokens_in_use(deployed.kept)) == 2
-    deployed.kept.wrote = deployed.check
-    deployed.rotate()
-    assert tokens_in_use(deployed.kept) == {deployed.account.secret}
-
-
-def test_a_rotation_that_was_interrupted_makes_no_second_token() -> None:
-    deployed = Deployed()
-    deployed.account.wrote = killed(deployed.put)
-    with pytest.raises(BreakError):
+    except BreakError:
         deployed.rotate()
     made = deployed.account.secret
-    deployed.kept.wrote = deployed.check
-    deployed.rotate()
-    assert deployed.account.secret == made
-    assert hooks.token_in_use(deployed.site.objects) == made
+    assert deployed.accepted == [OLD, made], "it makes no second token"
+    assert tokens_in_use(deployed.kept) == {made}
 
 
 @pytest.mark.parametrize("outputs", [{}, {"PlacementUrl": URL}])
