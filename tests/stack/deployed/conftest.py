@@ -22,7 +22,7 @@ from tests.stack.cloudformation import REGION, TEMPLATE
 from tests.stack.deployed.installer import Installer, installing
 from tests.stack.deployed.ministack import SAM, Ministack, deploy, launched
 from tests.stack.deployed.process import plain_environment
-from tests.stack.deployed.verifier import Verifier, verifying
+from tests.stack.deployed.verifier import Verifier
 
 TRANSLATING = 60.0
 CLUSTER_NAME = "deployed"
@@ -200,7 +200,7 @@ def installer(
 
 @pytest.fixture(scope="session")
 def verifier(ministack: Ministack) -> Iterator[Verifier]:
-    with verifying(ministack.url, CLUSTER_NAME) as started:
+    with Verifier(ministack.url, CLUSTER_NAME) as started:
         yield started
 
 

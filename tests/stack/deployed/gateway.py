@@ -8,9 +8,7 @@ import base64
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,6 +17,7 @@ import yaml
 
 from tests.kit.certificates import Authority
 from tests.kit.control_plane import ROOT, ControlPlane
+from tests.kit.http_server import HOST, Answer, HttpServer, Request
 from tests.stack.cloudformation import load
 from tests.stack.deployed.conftest import Deployed
 from tests.stack.deployed.ministack import Ministack
@@ -31,19 +30,14 @@ LONGEST = 30.0
 MANAGED = {"metadata": {"labels": {"evenkeel.dev/managed": "true"}}}
 
 
-class Gateway(ThreadingHTTPServer):
+class Gateway(HttpServer):
     """Hands requests on to a deployed HTTP API. ``statuses`` are those that it answered."""
 
-    daemon_threads = True
-
     def __init__(self, ministack: Ministack, api: str, context: ssl.SSLContext) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(self._answer, context)
         self.statuses: list[int] = []
         self._ministack = ministack
         self._api = api
-        self.socket = context.wrap_socket(
-            self.socket, server_side=True, do_handshake_on_connect=False
-        )
 
     def ask(self, path: str, body: bytes, method: str = "POST") -> urllib3.BaseHTTPResponse:
         """A request to the HTTP API, under the name that AWS gives it."""
@@ -60,22 +54,11 @@ class Gateway(ThreadingHTTPServer):
             timeout=LONGEST,
         )
 
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Gateway
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        answer = self.server.ask(self.path, body)
-        self.server.statuses.append(answer.status)
-        self.send_response(answer.status)
-        self.send_header("Content-Type", answer.headers.get("content-type", ""))
-        self.send_header("Content-Length", str(len(answer.data)))
-        self.end_headers()
-        self.wfile.write(answer.data)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
-        """Keep quiet."""
+    def _answer(self, request: Request) -> Answer:
+        answer = self.ask(request.target, request.body)
+        self.statuses.append(answer.status)
+        headers = {"Content-Type": answer.headers.get("content-type", "")}
+        return Answer(answer.data, answer.status, headers)
 
 
 def make_routes(ministack: Ministack, api: str, function: str) -> None:
@@ -109,14 +92,8 @@ def opened(stack: Deployed, folder: Path) -> Iterator[tuple[Gateway, str]]:
     api = str(urlsplit(stack.outputs["PlacementUrl"]).hostname).partition(".")[0]
     make_routes(stack.ministack, api, stack.physical_id("PlacementFunction"))
     authority = Authority()
-    with Gateway(stack.ministack, api, authority.server_context(folder, "127.0.0.1")) as gateway:
-        thread = Thread(target=gateway.serve_forever, args=(0.05,), daemon=True)
-        thread.start()
-        try:
-            yield gateway, authority.certificate
-        finally:
-            gateway.shutdown()
-            thread.join(5)
+    with Gateway(stack.ministack, api, authority.server_context(folder, HOST)) as gateway:
+        yield gateway, authority.certificate
 
 
 def reviewed_by(
@@ -126,7 +103,7 @@ def reviewed_by(
     manifest: dict[str, Any] = yaml.safe_load(shipped.read_text())
     (webhook,) = manifest["webhooks"]
     webhook["clientConfig"] = {
-        "url": f"https://127.0.0.1:{gateway.server_port}/v1/{token}{route}",
+        "url": f"{gateway.url}/v1/{token}{route}",
         "caBundle": base64.b64encode(authority.encode()).decode(),
     }
     return manifest

@@ -10,7 +10,7 @@ from typing import Any
 import boto3
 
 from tests.kit.control_plane import ROOT
-from tests.stack.deployed.compute import Compute, opened
+from tests.stack.deployed.compute import Compute
 from tests.stack.deployed.process import awaited, ended, free_port, plain_environment
 
 REGION = "eu-central-1"
@@ -112,7 +112,7 @@ def launched(folder: Path) -> Iterator[Ministack]:
     }
     with (
         log.open("wb") as out,
-        opened(url) as compute,
+        Compute(url) as compute,
         subprocess.Popen(
             [PYTHON, "-c", START],
             env={  # functions inherit it

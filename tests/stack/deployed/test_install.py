@@ -35,7 +35,7 @@ from tests.stack.deployed.conftest import (
 from tests.stack.deployed.installer import USER, Installer
 from tests.stack.deployed.ministack import ROOT_USER, Ministack
 from tests.stack.deployed.process import plain_environment
-from tests.stack.deployed.verifier import Verifier, verifying
+from tests.stack.deployed.verifier import Verifier
 
 pytestmark = pytest.mark.stack
 
@@ -206,7 +206,7 @@ def account(
         accessConfig={"authenticationMode": "CONFIG_MAP"},
     )
     with (
-        verifying(ministack.url, NAME) as verifier,
+        Verifier(ministack.url, NAME) as verifier,
         taking_tokens(verifier, folder, request) as control_plane,
     ):
         verifier.groups[USER] = "system:masters"

@@ -17,7 +17,7 @@ from tests.stack.deployed.gateway import Gateway, opened, reviewed_by
 from tests.stack.deployed.ministack import DEPLOYING, ROOT_USER, Ministack
 from tests.stack.deployed.pages import INSTALL
 from tests.stack.deployed.process import plain_environment
-from tests.stack.deployed.verifier import verifying
+from tests.stack.deployed.verifier import Verifier
 
 pytestmark = pytest.mark.stack
 
@@ -37,7 +37,7 @@ def second(
     """A second stack, for a cluster of its own; at the end it is gone."""
     folder = tmp_path_factory.mktemp("second")
     with (
-        verifying(ministack.url, "second") as verifier,
+        Verifier(ministack.url, "second") as verifier,
         knowing(verifier, folder, request) as control_plane,
     ):
         try:
