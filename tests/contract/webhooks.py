@@ -174,19 +174,17 @@ def _configured(
 
 def _probe(control_plane: ControlPlane, namespace: str, last: Hook) -> None:
     """Make what the webhook is asked about, in dry runs, until it is; and then nothing is left."""
-    pods = f"api/v1/namespaces/{namespace}/pods"
-    metadata = {"name": PROBE, "namespace": namespace}
-    probe = pod(PROBE, nodeSelector={"example.org/nowhere": ""})
-    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
-    where, what = (f"{pods}/{PROBE}/eviction", eviction) if last.sub_resource else (pods, probe)
     if last.sub_resource:
-        control_plane.request("POST", pods, probe)
+        probe = pod(PROBE, nodeSelector={"example.org/nowhere": ""})
+        control_plane.apply(probe, namespace=namespace)
     before = last.requests
     last.requests = []
 
     def is_asked() -> bool:
-        # A quota may refuse it; it does so after the webhooks.
-        control_plane.request("POST", f"{where}?dryRun=All", what, fine=(403,))
+        if last.sub_resource:
+            control_plane.evict(namespace, PROBE, dry_run=True)
+        else:
+            control_plane.try_pod(namespace)
         return bool(last.requests)
 
     try:

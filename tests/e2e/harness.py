@@ -134,11 +134,14 @@ class Site:
         """The rebalance recommendation for a node, given so many seconds ago."""
         return self._event("rebalance-recommendation", short, ago)
 
-    def sample(self, kind: str) -> dict[str, Any]:
-        """A sample event, given now; about which instances its ``detail`` is still to say."""
-        now = self.clock.now()
+    def sample(self, kind: str, ago: float = 0.0) -> dict[str, Any]:
+        """A sample event; about which instances its ``detail`` is still to say."""
+        given = self.clock.now() - timedelta(seconds=ago)
         event: dict[str, Any] = json.loads((ROOT / "events" / f"{kind}.json").read_text())
-        event |= {"id": f"{kind}-{now.timestamp()}", "time": now.strftime("%Y-%m-%dT%H:%M:%SZ")}
+        event |= {
+            "id": f"{kind}-{given.timestamp():.0f}",
+            "time": given.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        }
         return event
 
     def terminate(self, *shorts: str) -> None:
@@ -152,10 +155,8 @@ class Site:
         return provider_id.rpartition("/")[2]
 
     def _event(self, kind: str, short: str, ago: float) -> Mapping[str, Any]:
-        given = self.clock.now() - timedelta(seconds=ago)
-        event: dict[str, Any] = json.loads((ROOT / "events" / f"{kind}.json").read_text())
-        event["id"] = f"{kind}-{short}-{given.timestamp():.0f}"
-        event["time"] = given.strftime("%Y-%m-%dT%H:%M:%SZ")
+        event = self.sample(kind, ago)
+        event["id"] += f"-{short}"
         event["detail"]["instance-id"] = self.instance_id(short)
         return event
 
@@ -166,9 +167,7 @@ class Site:
         for manifest in manifests:
             if manifest["kind"] in CLUSTER_SCOPED:
                 self._cluster_scoped.append(manifest)
-            else:
-                manifest["metadata"]["namespace"] = self.namespace
-        self.control_plane.apply(*manifests)
+        self.control_plane.apply(*manifests, namespace=self.namespace)
 
     def run(self, *manifests: Manifest, pods: int | None = None) -> None:
         """Apply workloads, wait until all their pods are ready, and count those from then on.

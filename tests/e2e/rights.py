@@ -1,6 +1,7 @@
 """The rights that the manifests give, and those that are used."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -13,9 +14,16 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, Delete, Evict, Get, List, Patch, Request, Selection
 from evenkeel.ports import Arrival, Cluster, OnReply, Reply, Session, TimeLeft
 from evenkeel_cli.passing import PassingSession
-from tests.kit.control_plane import ROOT
+from tests.kit.control_plane import ROOT, ControlPlane
 
 MANIFESTS = ROOT / "manifests" / "rbac"
+
+
+KINDS = (
+    *("clusterrolebinding", "clusterrole", "flowschema"),
+    *("validatingadmissionpolicybinding", "validatingadmissionpolicy"),
+)
+"""What of them is in no namespace."""
 
 
 GATE_RIGHTS = ROOT / "manifests" / "gate" / "rights.yaml"
@@ -108,6 +116,52 @@ class WatchedSession(PassingSession):
         for arrival in arrivals:
             self._rights.hear(arrival)
         return arrivals
+
+
+@contextmanager
+def granted(control_plane: ControlPlane) -> Iterator[ControlPlane]:
+    """The rights of all functions; their namespace stays, for other tests."""
+    control_plane.kubectl("apply", "-k", str(MANIFESTS))
+    try:
+        yield control_plane
+    finally:
+        for kind in KINDS:
+            control_plane.kubectl("delete", kind, "-l", "app.kubernetes.io/name=evenkeel")
+
+
+def may(
+    control_plane: ControlPlane,
+    group: str,
+    verb: str,
+    resource: str,
+    name: str = "",
+    namespace: str = "default",
+) -> bool:
+    """Whether RBAC allows the members of a group this.
+
+    ``resource`` is as kubectl has it: ``deployments.apps``, ``pods/eviction``.
+    """
+    resource, _, subresource = resource.partition("/")
+    resource, _, api_group = resource.partition(".")
+    attributes = {
+        "verb": verb,
+        "group": api_group,
+        "resource": resource,
+        "subresource": subresource,
+        "name": name,
+        "namespace": namespace,
+    }
+    groups = [group, "system:authenticated"]
+    answer = control_plane.request(
+        "POST",
+        "apis/authorization.k8s.io/v1/subjectaccessreviews",
+        {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SubjectAccessReview",
+            "spec": {"user": "somebody", "groups": groups, "resourceAttributes": attributes},
+        },
+    )
+    return bool(answer["status"]["allowed"])
 
 
 def allowed(function: str) -> set[Right]:

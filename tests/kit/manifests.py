@@ -12,6 +12,7 @@ VERSIONS = {
     "Node": "v1",
     "Pod": "v1",
     "ConfigMap": "v1",
+    "ServiceAccount": "v1",
     "Service": "v1",
     "ResourceQuota": "v1",
     "PersistentVolume": "v1",

@@ -15,15 +15,9 @@ from tests.e2e.cli.commands import evenkeel, started
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment, stateful_set
 from tests.kit.auto_scaling import REGION, StubAutoScaling
+from tests.kit.manifests import SYSTEM
 
 pytestmark = pytest.mark.controlplane
-
-SYSTEM = {
-    "apiVersion": "v1",
-    "kind": "Namespace",
-    "metadata": {"name": names.SYSTEM_NAMESPACE},
-}
-"""manifests/rbac brings it along."""
 
 
 def test_a_node_is_emptied_without_a_gap_and_keeps_its_cordon(site: Site) -> None:

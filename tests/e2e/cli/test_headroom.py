@@ -1,7 +1,7 @@
 """``evenkeel headroom``: both forms of what it prints, on the real API server and scheduler."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +60,9 @@ def line(plane: ControlPlane) -> str:
     return next(each for each in lines if each.startswith("Headroom:"))
 
 
-def pause_pods(site: Site) -> list[dict[str, Any]]:
+def pause_pods(site: Site) -> Sequence[dict[str, Any]]:
     label = f"labelSelector=app.kubernetes.io/component%3D{printed.FOLDER}"
-    pods = site.control_plane.items("v1", "Pod", names.SYSTEM_NAMESPACE, label)
-    return [pod for pod in pods if "deletionTimestamp" not in pod["metadata"]]
+    return site.control_plane.pods(names.SYSTEM_NAMESPACE, label)
 
 
 def on_nodes(site: Site) -> list[str]:

@@ -26,6 +26,7 @@ from evenkeel_cli.manifests import Manifest
 from evenkeel_runtime.kubeconfig import from_kubeconfig
 from tests.e2e.manifests import bare_pod, deployment
 from tests.kit.control_plane import ROOT, ControlPlane
+from tests.kit.manifests import resource
 
 pytestmark = pytest.mark.controlplane
 
@@ -40,12 +41,7 @@ def objects(control_plane: ControlPlane) -> Iterator[Objects]:
 
 
 def config_map(namespace: str, **data: str) -> dict[str, Any]:
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": "a", "namespace": namespace},
-        "data": data,
-    }
+    return resource("ConfigMap", "a", namespace, data=data)
 
 
 @pytest.mark.parametrize("folder", ["rbac", "serve", "poll", "monitoring"])
@@ -136,7 +132,7 @@ def test_rights_come_and_go(objects: Objects) -> None:
     step.do()
     try:
         assert not step.look()
-        role = objects.find({**_role("evenkeel-interruption")})
+        role = objects.find(_role("evenkeel-interruption"))
         assert role is not None
         objects.patch(_role("evenkeel-interruption"), {"rules": role["rules"][1:]})
         assert step.look() == ["change ClusterRole evenkeel-interruption"]

@@ -124,12 +124,12 @@ def test_a_notice_from_sqs_is_acted_on_and_sigterm_ends_it(
     assert (web.subject.name, web.wanted, web.lowest, web.most_beside) == ("web", 1, 1, 1)
 
 
+@pytest.mark.usefixtures("rights")
 def test_its_account_in_the_cluster_may_do_all_that_it_does_and_it_tells_how_it_is(
     site: Site, queues: Aws, tmp_path: Path
 ) -> None:
     """A process plays the container: nothing here runs images."""
     plane = site.control_plane
-    plane.kubectl("apply", "-k", str(ROOT / "manifests" / "rbac"))
     instance_id, _ = doomed_node(site, queues)
     with applied(plane, "poll"):
         account = kubeconfig_of(plane, "evenkeel-poll", tmp_path)
@@ -147,8 +147,7 @@ def test_its_account_in_the_cluster_may_do_all_that_it_does_and_it_tells_how_it_
     assert site.witness.lowest("web") == 1
 
 
-def test_a_queue_that_is_not_there_is_bad_input(site: Site, queues: Aws, tmp_path: Path) -> None:
-    del tmp_path
+def test_a_queue_that_is_not_there_is_bad_input(site: Site, queues: Aws) -> None:
     done = subprocess.run(
         [
             *(ROOT / ".venv" / "bin" / "evenkeel", "poll"),

@@ -1,5 +1,6 @@
 """The real API server calls ``evenkeel serve``; the real scheduler goes by what it answers."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -46,7 +47,7 @@ def test_a_burst_of_a_hundred_lands_exactly_thirty_on_on_demand(
     assert all("place " in webhook.log.read_text() for webhook in ground.webhooks)
 
 
-def _late(pods: list[dict[str, Any]], log: str) -> int:
+def _late(pods: Sequence[dict[str, Any]], log: str) -> int:
     """The pods whose review or count took longer than one waits for it, or which came so long
     after it that another took their claim over."""
     notes = [placed_of(pod["metadata"].get("annotations", {})) for pod in pods]

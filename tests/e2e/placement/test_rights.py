@@ -6,22 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
-from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.flows.placement.claims import sweep_claims
-from evenkeel.flows.restore.flow import RestoreFlow
-from evenkeel.flows.restore.reading import TRACES, Scope
+from evenkeel.flows.restore.reading import TRACES
 from evenkeel.model import gang, names
 from evenkeel.model.decision import Verb
-from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import List, Listing
-from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.kubeconfig import from_kubeconfig
 from tests.e2e.accounts import kubeconfig_of_member
 from tests.e2e.audit import Audit, audited
 from tests.e2e.harness import ShiftedClock
-from tests.e2e.manifests import deployment, job, stateful_set
+from tests.e2e.manifests import deployment, job, pod_quota, stateful_set
+from tests.e2e.placement.restoring import Runs, workload_of
 from tests.e2e.placement.webhook import Ground, on_demand
 from tests.e2e.rights import Right, allowed
 from tests.kit.control_plane import ControlPlane
@@ -30,13 +26,6 @@ from tests.kit.manifests import Manifest
 pytestmark = pytest.mark.controlplane
 
 ON_DEMAND = "evenkeel.dev/on-demand"
-NO_PODS = {
-    "apiVersion": "v1",
-    "kind": "ResourceQuota",
-    "metadata": {"name": "none"},
-    "spec": {"hard": {"pods": "0"}},
-}
-"""Refuses a pod when webhooks have seen it."""
 
 
 def grouped(ground: Ground) -> Iterator[Manifest]:
@@ -95,13 +84,13 @@ def test_nothing_that_it_does_is_refused_and_each_right_is_used(
 ) -> None:
     ground.add_nodes()
     ground.serve(kubeconfig=kubeconfig)
-    ground.apply(NO_PODS)
+    ground.apply(pod_quota(0))  # refuses a pod when webhooks have seen it
     ground.apply(deployment("web", 6, annotations={ON_DEMAND: "2"}))
     ground.wait_for(
         "a place that a refused pod had claimed to be taken over",
         lambda: ("patch", "coordination.k8s.io/leases") in audit.used("evenkeel-placement"),
     )
-    ground.control_plane.delete("v1", "ResourceQuota", "none", ground.namespace)
+    ground.control_plane.delete("v1", "ResourceQuota", "pods", ground.namespace)
     ground.apply(deployment("typo", 1, annotations={ON_DEMAND: "tow"}))
     ground.apply(stateful_set("db", 3))
     counted = job("batch")
@@ -128,19 +117,6 @@ def test_nothing_that_it_does_is_refused_and_each_right_is_used(
     assert audit.used("evenkeel-placement") == usable(ground, "placement")
 
 
-class Bell:
-    """A queue that counts the wake-ups."""
-
-    def __init__(self) -> None:
-        self.rung = 0
-
-    def send(self, _wake_up: WakeUp, _delay: timedelta = timedelta()) -> None:
-        self.rung += 1
-
-    def postpone(self, _receipt_handle: str, _delay: timedelta) -> None:
-        raise NotImplementedError
-
-
 def test_nothing_that_restore_does_is_refused_and_each_right_is_used(
     ground: Ground, kubeconfig: Path, tmp_path: Path, audit: Audit
 ) -> None:
@@ -161,43 +137,31 @@ def test_nothing_that_restore_does_is_refused_and_each_right_is_used(
 
     folder = tmp_path / "restore"
     folder.mkdir()
-    recorder, bell, clock = InMemoryRecorder(), Bell(), ShiftedClock()
-    terms = Terms(relax_after=timedelta(minutes=1))
-    clock.skip(timedelta(seconds=70))
     restricted = kubeconfig_of_member(ground.control_plane, "evenkeel-restore", folder)
     with from_kubeconfig(kubeconfig=str(restricted)) as cluster:
-        scope = Scope(ground.namespace)
-        events = ClusterEvents(cluster, clock, recorder, observes=False)
-        telling = Tee(recorder, events)
-        flow = RestoreFlow(terms, scope, cluster, bell, clock, telling, acts=True)
+        run = Runs(ground, cluster, Terms(relax_after=timedelta(minutes=1)))
+        run.clock.skip(timedelta(seconds=70))
         last = _uid(ground, "db-2")
-        outcome = flow.run()
-        events.flush()
+        outcome = run()
         (traces,) = cluster.perform([List(TRACES)])
         # The next move of the same workload is told by the same Lease, which goes an hour later.
         ground.wait_for("its pod to be another", lambda: _uid(ground, "db-2") not in ("", last))
         ground.wait_for("db is ready", lambda: _ready(ground, "StatefulSet", "db") == 3)
         note = {"metadata": {"annotations": {ON_DEMAND: "1"}}}
         ground.control_plane.merge("apps/v1", "StatefulSet", "db", note, ground.namespace)
-        clock.skip(timedelta(minutes=15))
-        flow.run()
-        clock.skip(timedelta(hours=2))
-        flow.run()
+        run.clock.skip(timedelta(minutes=15))
+        run()
+        run.clock.skip(timedelta(hours=2))
+        run()
 
     assert isinstance(traces.result, Listing)
     assert len(traces.result.items) == 1
     assert outcome.reason == "Restored"
-    assert {(step.decision.workload or step.decision.subject).name for step in outcome.done} == {
-        "web",
-        "db",
-        "stuck",
-        "own",
-        "basic",
-    }
+    moved = {workload_of(step.decision) for step in outcome.done}
+    assert moved == {"web", "db", "stuck", "own", "basic"}
     verbs = {step.decision.verb for step in outcome.done}
     assert verbs == {Verb.RELEASE, Verb.EVICT, Verb.RELAX, Verb.PATCH_TEMPLATE}
-    assert bell.rung >= 1
-    assert recorder.total("WritesFailed") == recorder.total("RestoresOvertaken") == 0
+    assert run.wake_ups.next_visible is not None
     assert audit.refused("evenkeel-restore") == set()
     assert audit.used("evenkeel-restore") == usable(ground, "restore")
 

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import urllib3
 import yaml
 
+from evenkeel.model import names
 from tests.kit.certificates import Authority
 from tests.kit.control_plane import ROOT, ControlPlane
 from tests.kit.http_server import HOST, Answer, HttpServer, Request
@@ -27,7 +28,6 @@ NAME = "evenkeel"
 GATE = ROOT / "manifests" / "gate"
 GATE_NAME = "evenkeel-gate"
 LONGEST = 30.0
-MANAGED = {"metadata": {"labels": {"evenkeel.dev/managed": "true"}}}
 
 
 class Gateway(HttpServer):
@@ -122,11 +122,16 @@ def configured(
     (webhook,) = manifest["webhooks"]
     webhook |= {"timeoutSeconds": int(LONGEST), "failurePolicy": "Fail"}
     webhook["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"] = namespace
-    control_plane.merge("v1", "Namespace", namespace, MANAGED)
+    control_plane.label_namespace(namespace, names.MANAGED)
     path = "apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
     control_plane.request("POST", path, manifest)
+
+    def is_asked() -> bool:
+        control_plane.try_pod(namespace)
+        return bool(gateway.statuses)
+
     try:
-        control_plane.wait_for("a review", lambda: _is_asked(control_plane, namespace, gateway))
+        control_plane.wait_for("a review", is_asked)
         yield
     finally:
         control_plane.kubectl("delete", "mutatingwebhookconfiguration", NAME)
@@ -150,7 +155,7 @@ def gating(
     webhook |= {"timeoutSeconds": int(LONGEST), "failurePolicy": "Fail"}
     webhook["namespaceSelector"]["matchLabels"] = {"kubernetes.io/metadata.name": namespace}
     rights = ("-f", str(GATE / "rights.yaml"))
-    control_plane.merge("v1", "Namespace", namespace, MANAGED)
+    control_plane.label_namespace(namespace, names.MANAGED)
     control_plane.kubectl("apply", *rights)
     kind = ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration")
     control_plane.request("POST", f"apis/{kind[0]}/{kind[1].lower()}s", manifest)
@@ -159,15 +164,3 @@ def gating(
     finally:
         control_plane.delete(*kind, GATE_NAME)
         control_plane.kubectl("delete", *rights)
-
-
-def _is_asked(control_plane: ControlPlane, namespace: str, gateway: Gateway) -> bool:
-    """Whether a review arrives: the API server takes up a configuration when it likes."""
-    probe = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"generateName": "probe-", "namespace": namespace},
-        "spec": {"containers": [{"name": "main", "image": "main"}]},
-    }
-    control_plane.request("POST", f"api/v1/namespaces/{namespace}/pods?dryRun=All", probe)
-    return bool(gateway.statuses)

@@ -12,7 +12,6 @@ from evenkeel.model import names
 from evenkeel_sandbox.observer.following import is_released
 from tests.e2e.manifests import deployment, selector
 from tests.e2e.witness import Witness
-from tests.kit.control_plane import ControlPlane
 from tests.stack.deployed.conftest import GATE_PATIENCE, Deployed
 from tests.stack.deployed.gateway import Gateway, gating, opened
 
@@ -29,27 +28,17 @@ def gateway(stack: Deployed, namespace: str, tmp_path: Path) -> Iterator[Gateway
         yield made
 
 
-def evict(control_plane: ControlPlane, namespace: str, pod: str) -> int:
-    """Ask for the eviction of a pod; 201, 429 while it waits, 404 once the pod is gone."""
-    metadata = {"name": pod, "namespace": namespace}
-    answer = control_plane.request(
-        "POST",
-        f"api/v1/namespaces/{namespace}/pods/{pod}/eviction",
-        {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata},
-        fine=(404, 429),
-    )
-    return int(answer.get("code", 201))
-
-
 def test_an_eviction_waits_for_its_replacement_through_the_http_api(
     stack: Deployed, namespace: str, gateway: Gateway
 ) -> None:
     control_plane = stack.control_plane
     stack.add_node(spot=False)
-    one = deployment("one", 1)
-    one["metadata"]["namespace"] = namespace
+
+    def evict(pod: str) -> int:
+        return control_plane.evict(namespace, pod, fine=(404, 429))
+
     with Witness(control_plane, namespace, SystemClock()) as witness:
-        control_plane.apply(one)
+        control_plane.apply(deployment("one", 1), namespace=namespace)
         control_plane.wait_for(
             "a ready pod", lambda: witness.count("one", selector("one")) == 1, seconds=60
         )
@@ -58,9 +47,9 @@ def test_an_eviction_waits_for_its_replacement_through_the_http_api(
 
         control_plane.wait_for(
             "the API server to ask",
-            lambda: evict(control_plane, namespace, "nobody") == 404 and gateway.statuses,
+            lambda: evict("nobody") == 404 and gateway.statuses,
         )
-        assert evict(control_plane, namespace, name) == 429
+        assert evict(name) == 429
         (released,) = filter(is_released, witness.pods(**selector("one")))
         release = json.loads(released["metadata"]["annotations"][names.RELEASE])
         since, until = (datetime.fromisoformat(release[each]) for each in ("since", "deadline"))
@@ -68,7 +57,7 @@ def test_an_eviction_waits_for_its_replacement_through_the_http_api(
 
         control_plane.wait_for(
             "the eviction to pass",
-            lambda: evict(control_plane, namespace, name) != 429,
+            lambda: evict(name) != 429,
             seconds=40,
             every=1.0,
         )

@@ -11,8 +11,8 @@ import pytest
 from tests.kit.cold_start import environment
 from tests.kit.control_plane import ROOT
 from tests.kit.http_server import HOST
+from tests.kit.processes import ended
 from tests.stack.deployed.ministack import BUILT, RUNTIME
-from tests.stack.deployed.process import ended
 from tests.stack.deployed.runtime_api import RuntimeApi
 
 pytestmark = pytest.mark.stack
