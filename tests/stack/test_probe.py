@@ -7,10 +7,10 @@ from typing import Any
 
 import boto3
 import pytest
-from moto import mock_aws
 
 from evenkeel.decisions.notice.event import Probe
 from evenkeel.decisions.notice.reading import read_json
+from tests.kit.mocked_aws import mocked
 from tests.stack.cloudformation import ACCOUNT, REGION, Stack, deployed
 from tests.stack.event_bus import EventBus
 from tests.stack.samples import NEAR_MISSES
@@ -46,11 +46,8 @@ def probe_of(stack: Stack) -> dict[str, Any]:
 
 
 @pytest.fixture
-def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    with mock_aws():
+def aws() -> Iterator[None]:
+    with mocked():
         yield
 
 
