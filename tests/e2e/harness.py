@@ -9,8 +9,6 @@ from typing import Any, Self
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
-from evenkeel.ports import LifecycleActions
-from evenkeel.settings import Mode
 from evenkeel_sandbox.observer.following import is_released
 from evenkeel_sandbox.simulator.api.objects import Obj
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
@@ -79,20 +77,9 @@ class Site:
         for evenkeel in self._deployed:
             sys.stdout.write(evenkeel.story)
 
-    def deploy(
-        self,
-        *,
-        mode: Mode = Mode.ACT,
-        lifecycle: LifecycleActions | None = None,
-    ) -> Evenkeel:
-        """Begin to run an Evenkeel, which stops with the site."""
-        evenkeel = Evenkeel(
-            self.control_plane,
-            self.instances,
-            self.clock,
-            mode=mode,
-            lifecycle=lifecycle,
-        )
+    def deploy(self, **options: Any) -> Evenkeel:
+        """Begin to run an Evenkeel, with its options, which stops with the site."""
+        evenkeel = Evenkeel(self.control_plane, self.instances, self.clock, **options)
         self._deployed.append(evenkeel)
         return evenkeel
 

@@ -1,44 +1,32 @@
 """Both functions with the rights of manifests/rbac and no others: enough for all that they do."""
 
-import json
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from datetime import timedelta
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
 
 from evenkeel.adapters.kubernetes import RestCluster
-from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
-from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.decisions.notice import rebalance_recommendation
 from evenkeel.errors import ForbiddenError
-from evenkeel.handlers import Handler
 from evenkeel.model import gang, names
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Delete, Get, Patch, Request
-from evenkeel.ports import Cluster
-from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
-from evenkeel_hosting import functions
-from evenkeel_hosting.functions import Ports
-from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.kubeconfig import from_kubeconfig
-from evenkeel_runtime.poll.event_source import done
-from evenkeel_runtime.poll.in_process import InProcessQueue
 from tests.e2e import rights
 from tests.e2e.accounts import kubeconfig_of_member
-from tests.e2e.application import CLUSTER_NAME
+from tests.e2e.application import CLUSTER_NAME, FUNCTIONS, Evenkeel
 from tests.e2e.harness import Site
 from tests.e2e.manifests import bare_pod, budget, deployment, job, stateful_set, volume
-from tests.e2e.rights import Rights, WatchedCluster, allowed, may
+from tests.e2e.rights import allowed, may, used
+from tests.e2e.wire import TappedCluster
 from tests.kit.control_plane import ROOT, ControlPlane
 from tests.kit.manifests import Manifest, resource
 
 pytestmark = pytest.mark.controlplane
 
-FUNCTIONS = ("interruption", "handover")
 HINT = rebalance_recommendation.EXPIRY
 """A hint that ends within a minute releases nothing."""
 AGO = 95.0
@@ -78,59 +66,12 @@ class Meddler:
         self._control_plane.merge("v1", "Pod", request.name, patch, namespace)
 
 
-class Deployed:
-    """Both functions, each a member of its group alone; the test's thread plays Lambda."""
+@dataclass(frozen=True)
+class Story:
+    """Both functions, each a member of its group alone, and the site as it is afterwards."""
 
-    def __init__(self, site: Site, clusters: dict[str, RestCluster]) -> None:
-        self.site = site
-        self.rights = {name: Rights() for name in FUNCTIONS}
-        self.recorder = InMemoryRecorder()
-        self.notices = InProcessQueue(site.clock, "notices")
-        self.wake_ups = InProcessQueue(site.clock, "wake-ups")
-        self._interruption = functions.interruption(
-            InterruptionSettings(mode=Mode.ACT, cluster_name=CLUSTER_NAME),
-            self._ports("interruption", clusters),
-            self.notices,
-            self.wake_ups,
-        )
-        self._handover = functions.handover(
-            HandoverSettings(
-                mode=Mode.ACT,
-                cluster_name=CLUSTER_NAME,
-                work=timedelta(seconds=3),
-                rebalance_share=1.0,
-            ),
-            self._ports("handover", clusters),
-            self.wake_ups,
-        )
-
-    def _ports(self, function: str, clusters: Mapping[str, Cluster]) -> Ports:
-        clock, log = self.site.clock, self.recorder
-        meddler = Meddler(self.site.control_plane)
-        cluster = WatchedCluster(clusters[function], self.rights[function], meddler)
-        events = ClusterEvents(cluster, clock, log, observes=False)
-        return Ports(cluster, self.site.instances, clock, Tee(log, events))
-
-    def run_until(self, what: str, probe: Callable[[], object], seconds: float = 60.0) -> None:
-        def turn() -> object:
-            self._invoke(self.notices, self._interruption)
-            self._invoke(self.wake_ups, self._handover)
-            return probe()
-
-        try:
-            self.site.wait_for(what, turn, seconds)
-        finally:
-            # pytest shows it with a failure.
-            for decision in self.recorder.decisions:
-                sys.stdout.write(f"{decision.verb} {decision.subject}: {decision.message}\n")
-
-    @staticmethod
-    def _invoke(queue: InProcessQueue, handler: Handler) -> None:
-        batch = queue.receive(timedelta())
-        if not batch:
-            return
-        answer = handler({"Records": batch}, None)
-        queue.delete(done(batch, answer))
+    site: Site
+    functions: Evenkeel
 
 
 @pytest.fixture(scope="module")
@@ -160,21 +101,22 @@ def clusters(
 
 
 @pytest.fixture(scope="module")
-def story(control_plane: ControlPlane, clusters: dict[str, RestCluster]) -> Iterator[Deployed]:
+def story(control_plane: ControlPlane, clusters: dict[str, RestCluster]) -> Iterator[Story]:
     """A hint that comes to nothing, and then a warning, with workloads of every kind.
 
     The node of the warning is lost in the end.
     """
     with control_plane.namespace() as namespace, Site.open(control_plane, namespace) as site:
-        deployed = Deployed(site, clusters)
-        _hint(deployed)
-        _warning(deployed, namespace)
-        yield deployed
+        meddler = Meddler(control_plane)
+        tapped = {n: TappedCluster(c, site.clock, meddler) for n, c in clusters.items()}
+        functions = site.deploy(clusters=tapped, rebalance_share=1.0)
+        _hint(site, functions)
+        _warning(site, functions)
+        yield Story(site, functions)
 
 
-def _hint(deployed: Deployed) -> None:
+def _hint(site: Site, functions: Evenkeel) -> None:
     """No replacement finds room: at the end of the hint everything goes back and rests."""
-    site = deployed.site
     stuck = deployment("stuck", 1, cpu="5")
     alone = {**deployment("alone", 1, cpu="5"), "kind": "ReplicaSet"}
     alone["spec"]["selector"]["matchLabels"][names.TEMPLATE_HASH] = "own"
@@ -182,27 +124,25 @@ def _hint(deployed: Deployed) -> None:
     site.add_nodes("hinted", cpu="12")
     site.run(stuck, alone)
     site.run(job("early"), pods=1)
-    deployed.notices.put(json.dumps(site.recommendation("hinted")))
-    deployed.run_until(
-        "both workloads' pods to be released",
-        lambda: site.released("stuck") and site.released("alone"),
-    )
+    functions.notify(site.recommendation("hinted"))
+    site.wait_for_releases("stuck")
+    site.wait_for_releases("alone")
     site.clock.skip(HINT)
 
     def rests(kind: str, name: str) -> bool:
         return names.COOLDOWN in site.get("apps/v1", kind, name)["metadata"]["annotations"]
 
-    deployed.run_until(
+    site.wait_for(
         "both workloads to rest",
         lambda: rests("Deployment", "stuck") and rests("ReplicaSet", "alone"),
+        seconds=60,
     )
     site.cordon("hinted")
 
 
-def _warning(deployed: Deployed, namespace: str) -> None:
-    site = deployed.site
+def _warning(site: Site, functions: Evenkeel) -> None:
     site.add_nodes("doomed", cpu="4")
-    site.apply(*volume("ledger", namespace), budget("web", minAvailable=1))
+    site.apply(*volume("ledger", site.namespace), budget("web", minAvailable=1))
     # A budget that never allows a disruption: at the last moment they are deleted.
     site.apply(budget("db", minAvailable=1), budget("batch", minAvailable=1))
     mounted = {"name": "data", "persistentVolumeClaim": {"claimName": "ledger"}}
@@ -227,15 +167,11 @@ def _warning(deployed: Deployed, namespace: str) -> None:
     site.instances.add(booting)
     unborn = dict(site.warning("doomed", ago=AGO))
     unborn["detail"] = {**unborn["detail"], "instance-id": booting.instance_id}
-    deployed.notices.put(json.dumps(site.warning("doomed", ago=AGO)))
-    deployed.notices.put(json.dumps(unborn))
-    deployed.run_until("the doomed node to be empty", lambda: not site.pods_on("doomed"))
+    functions.notify(site.warning("doomed", ago=AGO), unborn)
+    site.wait_for("the doomed node to be empty", lambda: not site.pods_on("doomed"), seconds=60)
     site.terminate("doomed")
-    control_plane = site.control_plane
-    control_plane.delete_node(site.node_name("doomed"))
-    deployed.run_until(
-        "everything to be done", lambda: deployed.wake_ups.next_visible is None, seconds=40.0
-    )
+    site.control_plane.delete_node(site.node_name("doomed"))
+    functions.wait_until_quiet()
 
 
 def _in_groups(site: Site, node: str) -> Iterator[Manifest]:
@@ -250,21 +186,20 @@ def _in_groups(site: Site, node: str) -> Iterator[Manifest]:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_nothing_that_a_function_does_is_forbidden(function: str, story: Deployed) -> None:
-    assert story.rights[function].refused == []
-    assert story.recorder.total("WritesConflicted") > 0
-    assert story.recorder.total("WritesFailed") == 0
+def test_nothing_that_a_function_does_is_forbidden(function: str, story: Story) -> None:
+    assert story.functions.clusters[function].forbidden == []
+    assert story.functions.recorder.total("WritesConflicted") > 0
+    assert story.functions.recorder.total("WritesFailed") == 0
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_a_function_may_do_nothing_that_it_does_not_do(function: str, story: Deployed) -> None:
-    used = story.rights[function].used
+def test_a_function_may_do_nothing_that_it_does_not_do(function: str, story: Story) -> None:
     has_groups = story.site.control_plane.pod_groups is not None
     unused = set() if has_groups else {("list", "scheduling.k8s.io/podgroups")}
-    assert used == allowed(function) - unused
+    assert used(story.functions.clusters[function]) == allowed(function) - unused
 
 
-def test_the_pods_were_handed_over_and_the_events_tell(story: Deployed) -> None:
+def test_the_pods_were_handed_over_and_the_events_tell(story: Story) -> None:
     site = story.site
     assert site.is_settled("web", 1, "other")
     assert site.is_settled("api", 3, "other")

@@ -20,7 +20,8 @@ from tests.e2e.accounts import kubeconfig_of_member
 from tests.e2e.application import CLUSTER_NAME
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment, selector
-from tests.e2e.rights import GATE_RIGHTS, MANIFESTS, Right, Rights, WatchedCluster, may, rights_in
+from tests.e2e.rights import GATE_RIGHTS, MANIFESTS, Right, may, rights_in, used
+from tests.e2e.wire import TappedCluster
 from tests.kit.control_plane import ControlPlane
 from tests.kit.reviews import TOKEN, Document, of_eviction, post
 
@@ -35,14 +36,14 @@ class Gate:
     """The function placement, a member of its group alone, that is asked about evictions."""
 
     def __init__(self, cluster: RestCluster) -> None:
-        self.rights = Rights()
         self.recorder = InMemoryRecorder()
-        clock, watched = SystemClock(), WatchedCluster(cluster, self.rights)
-        events = ClusterEvents(watched, clock, self.recorder, observes=False)
+        clock = SystemClock()
+        self.cluster = TappedCluster(cluster, clock)
+        events = ClusterEvents(self.cluster, clock, self.recorder, observes=False)
         self._handler = functions.placement(
             PlacementSettings(mode=Mode.ACT, cluster_name=CLUSTER_NAME, tokens=(TOKEN,)),
             GateSettings(mode=Mode.ACT),
-            watched,
+            self.cluster,
             clock,
             Tee(self.recorder, events),
         )
@@ -80,11 +81,11 @@ def test_nothing_that_the_gate_does_is_forbidden_and_each_right_is_used(
     response = gate.ask(site.namespace, pods[0])
     assert response["status"]["code"] == 429
     assert [pod["metadata"]["name"] for pod in site.wait_for_releases("web")] == [pods[0]]
-    assert gate.rights.refused == []
+    assert gate.cluster.forbidden == []
     assert gate.recorder.total("EventsLeftOut") == 0
     assert gate.recorder.total("GateFailed") == 0
-    assert gate.rights.used <= rights_in(GATE_RIGHTS) | rights_in(MANIFESTS / "placement.yaml")
-    assert rights_in(GATE_RIGHTS) <= gate.rights.used
+    of_gate = rights_in(GATE_RIGHTS)
+    assert of_gate <= used(gate.cluster) <= of_gate | rights_in(MANIFESTS / "placement.yaml")
 
 
 def test_the_gate_tells_of_each_right_that_it_lacks_and_lets_evictions_pass(
@@ -97,7 +98,7 @@ def test_the_gate_tells_of_each_right_that_it_lacks_and_lets_evictions_pass(
             gate = Gate(cluster)
             assert gate.ask(site.namespace, pods[0])["allowed"], right
             assert gate.recorder.total("GateFailed") == 1, right
-            assert gate.rights.refused, right
+            assert gate.cluster.forbidden, right
     assert not site.witness.ever_released()
     assert not Gate(cluster).ask(site.namespace, pods[0])["allowed"]
 
