@@ -24,9 +24,7 @@ from tests.stack.deployed.conftest import Deployed
 from tests.stack.deployed.ministack import Ministack
 
 MANIFEST = ROOT / "manifests" / "webhook" / "webhook.yaml"
-NAME = "evenkeel"
 GATE = ROOT / "manifests" / "gate"
-GATE_NAME = "evenkeel-gate"
 LONGEST = 30.0
 
 
@@ -113,54 +111,56 @@ def reviewed_by(
 def configured(
     control_plane: ControlPlane, namespace: str, gateway: Gateway, authority: str, token: str
 ) -> Iterator[None]:
-    """The API server asks the gateway about the pods of this namespace.
-
-    It waits longer than it would, and refuses a pod that is not answered for: how fast ministack
-    starts a function is no subject here.
-    """
-    manifest = reviewed_by(gateway, authority, token)
-    (webhook,) = manifest["webhooks"]
-    webhook |= {"timeoutSeconds": int(LONGEST), "failurePolicy": "Fail"}
-    webhook["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"] = namespace
-    control_plane.label_namespace(namespace, names.MANAGED)
-    path = "apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
-    control_plane.request("POST", path, manifest)
+    """The API server asks the gateway about the pods of this namespace."""
 
     def is_asked() -> bool:
         control_plane.try_pod(namespace)
         return bool(gateway.statuses)
 
-    try:
-        control_plane.wait_for("a review", is_asked)
-        yield
-    finally:
-        control_plane.kubectl("delete", "mutatingwebhookconfiguration", NAME)
-        for label in ("claim-of", "move-of"):
-            control_plane.kubectl(
-                *("delete", "lease", "-n", "evenkeel-system", "-l", f"evenkeel.dev/{label}")
-            )
+    with _applied(control_plane, namespace, reviewed_by(gateway, authority, token)):
+        try:
+            control_plane.wait_for("a review", is_asked)
+            yield
+        finally:
+            for label in ("claim-of", "move-of"):
+                control_plane.kubectl(
+                    *("delete", "lease", "-n", "evenkeel-system", "-l", f"evenkeel.dev/{label}")
+                )
 
 
 @contextmanager
 def gating(
     control_plane: ControlPlane, namespace: str, gateway: Gateway, authority: str, token: str
 ) -> Iterator[None]:
-    """The API server asks the gateway about evictions in this namespace, which is managed.
+    """The API server asks the gateway about evictions in this namespace.
 
-    As ``configured`` for how long, and what without an answer. The namespace has not the gate's
-    label: the stack was told that managed ones are gated.
+    It has not the gate's label: the stack was told that managed ones are gated.
     """
     manifest = reviewed_by(gateway, authority, token, GATE / "webhook.yaml", "/evictions")
+    rights = ("-f", str(GATE / "rights.yaml"))
+    control_plane.kubectl("apply", *rights)
+    try:
+        with _applied(control_plane, namespace, manifest):
+            yield
+    finally:
+        control_plane.kubectl("delete", *rights)
+
+
+@contextmanager
+def _applied(
+    control_plane: ControlPlane, namespace: str, manifest: dict[str, Any]
+) -> Iterator[None]:
+    """A webhook's configuration, for this namespace alone, which is managed.
+
+    The API server waits longer than it would, and refuses what is not answered for: how fast
+    ministack starts a function is no subject here.
+    """
     (webhook,) = manifest["webhooks"]
     webhook |= {"timeoutSeconds": int(LONGEST), "failurePolicy": "Fail"}
     webhook["namespaceSelector"]["matchLabels"] = {"kubernetes.io/metadata.name": namespace}
-    rights = ("-f", str(GATE / "rights.yaml"))
     control_plane.label_namespace(namespace, names.MANAGED)
-    control_plane.kubectl("apply", *rights)
-    kind = ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration")
-    control_plane.request("POST", f"apis/{kind[0]}/{kind[1].lower()}s", manifest)
+    control_plane.apply(manifest)
     try:
         yield
     finally:
-        control_plane.delete(*kind, GATE_NAME)
-        control_plane.kubectl("delete", *rights)
+        control_plane.delete(manifest["apiVersion"], manifest["kind"], manifest["metadata"]["name"])
