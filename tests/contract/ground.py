@@ -8,8 +8,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
-from functools import cache
 from typing import Any
+
+import msgspec
 
 from evenkeel.errors import ClusterError
 from evenkeel.model.meta import ApiStruct, KubernetesObject
@@ -41,17 +42,6 @@ class Counts(ApiStruct, frozen=True, kw_only=True):
     updated_replicas: int = 0
     ready_replicas: int = 0
     available_replicas: int = 0
-
-
-class _Counted(KubernetesObject, frozen=True, kw_only=True):
-    """An object of which the counts are read."""
-
-    status: Counts
-
-
-@cache
-def _counted(kind: type[KubernetesObject]) -> type[_Counted]:
-    return type(f"Counted{kind.__name__}", (_Counted,), {"resource": kind.resource}, frozen=True)
 
 
 class Ground(ABC):
@@ -129,9 +119,7 @@ class Ground(ABC):
 
     def counts(self, kind: type[KubernetesObject], name: str) -> Counts:
         """What an object's status counts, whether or not Evenkeel reads that."""
-        found = self.ask(Get(_counted(kind), name, self._namespace_of(kind)))
-        assert isinstance(found, _Counted)
-        return found.status
+        return msgspec.convert(self.whole(kind.__name__, name)["status"], Counts)
 
     def list[T: KubernetesObject](
         self, kind: type[T], labels: str = "", fields: str = ""

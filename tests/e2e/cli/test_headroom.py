@@ -11,6 +11,7 @@ import yaml
 from evenkeel.model import names
 from evenkeel_cli.headroom import printed
 from evenkeel_cli.headroom.present import HEADROOM, PROVISIONING, READY
+from tests.e2e.accounts import restricted
 from tests.e2e.cli.commands import evenkeel
 from tests.e2e.harness import Site
 from tests.e2e.manifests import deployment
@@ -29,10 +30,8 @@ STRICT = ("apply", "--validate=strict", "-f", "-")
 def system(control_plane: ControlPlane) -> Iterator[None]:
     """Evenkeel's namespace, under the strictest standard; at the end no headroom is in it."""
     control_plane.kubectl("apply", "-f", str(NAMESPACE))
-    enforce = ("label", "--overwrite", "namespace", names.SYSTEM_NAMESPACE)
-    control_plane.kubectl(*enforce, "pod-security.kubernetes.io/enforce=restricted")
-    yield
-    control_plane.kubectl(*enforce, "pod-security.kubernetes.io/enforce-")
+    with restricted(control_plane):
+        yield
     for each in (*printed.documents(printed.PODS), printed.documents(printed.BUFFER)[0]):
         control_plane.kubectl("delete", "--ignore-not-found", "-f", "-", stdin=yaml.safe_dump(each))
 

@@ -16,6 +16,7 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel_cli.history import incident as history
 from evenkeel_cli.history.reading import read_files
 from tests.e2e.accounts import applied, kubeconfig_of
+from tests.e2e.cli.commands import command
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment
 from tests.kit import moto_server as aws
@@ -62,7 +63,7 @@ def polling(
     site: Site, queues: Aws, log: Path, *options: str, kubeconfig: Path | None = None
 ) -> Iterator[Poll]:
     """It is at work; at the end it is gone, whatever happened."""
-    command = [
+    words = [
         *(str(ROOT / ".venv" / "bin" / "evenkeel"), "poll"),
         *("--queue-url", queues.notice_queue, "--endpoint-url", queues.endpoint),
         *("--kubeconfig", str(kubeconfig or site.control_plane.kubeconfig)),
@@ -71,7 +72,7 @@ def polling(
     ]
     with log.open("wb") as stream:
         process = subprocess.Popen(
-            command,
+            words,
             env={**os.environ, **CREDENTIALS},  # noqa: TID251 - for a child
             stdin=subprocess.DEVNULL,
             stdout=stream,
@@ -148,12 +149,9 @@ def test_its_account_in_the_cluster_may_do_all_that_it_does_and_it_tells_how_it_
 
 
 def test_a_queue_that_is_not_there_is_bad_input(site: Site, queues: Aws) -> None:
+    options = ("--queue-url", queues.notice_queue + "s", "--endpoint-url", queues.endpoint)
     done = subprocess.run(
-        [
-            *(ROOT / ".venv" / "bin" / "evenkeel", "poll"),
-            *("--queue-url", queues.notice_queue + "s", "--endpoint-url", queues.endpoint),
-            *("--kubeconfig", site.control_plane.kubeconfig),
-        ],
+        command(site.control_plane, "poll", *options),
         env={**os.environ, **CREDENTIALS},  # noqa: TID251 - for a child
         capture_output=True,
         text=True,

@@ -16,12 +16,9 @@ from tests.e2e.placement.webhook import Ground, on_demand
 
 pytestmark = pytest.mark.controlplane
 
-ON_DEMAND = "evenkeel.dev/on-demand"
-CAPACITY = "evenkeel.dev/capacity"
-
 
 def floored(replicas: int, floor: str, *, name: str = "web", **template: Any) -> dict[str, Any]:
-    return deployment(name, replicas, annotations={ON_DEMAND: floor}, **template)
+    return deployment(name, replicas, annotations={names.ON_DEMAND: floor}, **template)
 
 
 @pytest.mark.parametrize("processes", [1, 2])
@@ -95,4 +92,4 @@ def test_pods_are_made_all_the_same_while_the_webhook_is_down(ground: Ground) ->
     ground.serve()
     ground.webhooks[0].kill()
     ground.apply(floored(10, "30%"))
-    assert not any(CAPACITY in pod["metadata"]["labels"] for pod in ground.settled(10))
+    assert not any(names.CAPACITY in pod["metadata"]["labels"] for pod in ground.settled(10))

@@ -25,8 +25,6 @@ from tests.kit.manifests import Manifest
 
 pytestmark = pytest.mark.controlplane
 
-ON_DEMAND = "evenkeel.dev/on-demand"
-
 
 def grouped(ground: Ground) -> Iterator[Manifest]:
     """Four pods that name groups, of each kind. The group of Kubernetes' own has the basic policy.
@@ -34,7 +32,7 @@ def grouped(ground: Ground) -> Iterator[Manifest]:
     The others are not there: all of their pods are on one capacity type.
     """
     for number, label in enumerate(gang.LABELS):
-        made = deployment(f"gang-{number}", 1, annotations={ON_DEMAND: "all"})
+        made = deployment(f"gang-{number}", 1, annotations={names.ON_DEMAND: "all"})
         made["spec"]["template"]["metadata"]["labels"][label] = "none"
         yield made
     groups, named = ground.control_plane.pod_groups, {}
@@ -44,7 +42,7 @@ def grouped(ground: Ground) -> Iterator[Manifest]:
         api = groups.api_version
         yield {"apiVersion": api, "kind": "PodGroup", "metadata": metadata, "spec": spec}
         named = {"schedulingGroup": {"podGroupName": "basic"}}
-    yield deployment("basic", 2, annotations={ON_DEMAND: "1"}, **named)
+    yield deployment("basic", 2, annotations={names.ON_DEMAND: "1"}, **named)
 
 
 def usable(ground: Ground, function: str) -> set[Right]:
@@ -85,16 +83,16 @@ def test_nothing_that_it_does_is_refused_and_each_right_is_used(
     ground.add_nodes()
     ground.serve(kubeconfig=kubeconfig)
     ground.apply(pod_quota(0))  # refuses a pod when webhooks have seen it
-    ground.apply(deployment("web", 6, annotations={ON_DEMAND: "2"}))
+    ground.apply(deployment("web", 6, annotations={names.ON_DEMAND: "2"}))
     ground.wait_for(
         "a place that a refused pod had claimed to be taken over",
         lambda: ("patch", "coordination.k8s.io/leases") in audit.used("evenkeel-placement"),
     )
     ground.control_plane.delete("v1", "ResourceQuota", "pods", ground.namespace)
-    ground.apply(deployment("typo", 1, annotations={ON_DEMAND: "tow"}))
+    ground.apply(deployment("typo", 1, annotations={names.ON_DEMAND: "tow"}))
     ground.apply(stateful_set("db", 3))
     counted = job("batch")
-    counted["metadata"]["annotations"] = {ON_DEMAND: "1"}
+    counted["metadata"]["annotations"] = {names.ON_DEMAND: "1"}
     ground.apply(counted)
     for each in grouped(ground):
         ground.apply(each)
@@ -122,12 +120,12 @@ def test_nothing_that_restore_does_is_refused_and_each_right_is_used(
 ) -> None:
     ground.add_nodes(spot=0, on_demand=2)
     ground.serve(kubeconfig=kubeconfig)
-    ground.apply(deployment("web", 3, annotations={ON_DEMAND: "1"}))
+    ground.apply(deployment("web", 3, annotations={names.ON_DEMAND: "1"}))
     ground.apply(stateful_set("db", 3))
-    stuck = deployment("stuck", 1, annotations={ON_DEMAND: "all"})
+    stuck = deployment("stuck", 1, annotations={names.ON_DEMAND: "all"})
     stuck["spec"]["template"]["spec"]["nodeSelector"] = {"there": "is-no-such-node"}
     ground.apply(stuck)
-    notes = {ON_DEMAND: "1", names.PLACEMENT: names.BY_TEMPLATE}
+    notes = {names.ON_DEMAND: "1", names.PLACEMENT: names.BY_TEMPLATE}
     ground.apply(deployment("own", 2, annotations=notes))
     for each in grouped(ground):
         ground.apply(each)
@@ -147,7 +145,7 @@ def test_nothing_that_restore_does_is_refused_and_each_right_is_used(
         # The next move of the same workload is told by the same Lease, which goes an hour later.
         ground.wait_for("its pod to be another", lambda: _uid(ground, "db-2") not in ("", last))
         ground.wait_for("db is ready", lambda: _ready(ground, "StatefulSet", "db") == 3)
-        note = {"metadata": {"annotations": {ON_DEMAND: "1"}}}
+        note = {"metadata": {"annotations": {names.ON_DEMAND: "1"}}}
         ground.control_plane.merge("apps/v1", "StatefulSet", "db", note, ground.namespace)
         run.clock.skip(timedelta(minutes=15))
         run()
