@@ -88,14 +88,6 @@ def test_it_is_one_for_the_function_and_its_source_one_that_a_stack_may_have(sta
     assert read_json(json.dumps(event)) == Probe(event_id=event["id"])
 
 
-def test_the_rule_of_the_notices_lets_it_through_and_no_other_does(stack: Stack) -> None:
-    event = probe_of(stack)
-    pattern = stack.of("NoticeRule")["EventPattern"]
-    assert event["source"] in pattern["source"]
-    assert event["detail-type"] in pattern["detail-type"]
-    assert event["source"] not in stack.of("StateChangeRule")["EventPattern"]["source"]
-
-
 @pytest.mark.usefixtures("aws")
 def test_it_arrives_once_and_another_stacks_does_not(stack: Stack) -> None:
     events, sqs = (boto3.client(service, region_name=REGION) for service in ("events", "sqs"))
