@@ -18,6 +18,7 @@ import yaml
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model.node import Node
 from evenkeel_sandbox.simulator.api.objects import is_ready, node_of
+from tests.e2e.witness import Witness
 from tests.kit.control_plane import ROOT, ControlPlane, Options
 from tests.stack.cloudformation import REGION, TEMPLATE
 from tests.stack.deployed.installer import Installer, installing
@@ -298,6 +299,12 @@ def control_plane(
 ) -> Iterator[ControlPlane]:
     with knowing(verifier, tmp_path_factory.mktemp("authenticator"), request) as started:
         yield started
+
+
+@pytest.fixture
+def witness(control_plane: ControlPlane, namespace: str) -> Iterator[Witness]:
+    with Witness(control_plane, namespace, SystemClock()) as watching:
+        yield watching
 
 
 @pytest.fixture(scope="session")

@@ -3,15 +3,12 @@
 import io
 import json
 import zipfile
-from collections.abc import Iterator
 
 import pytest
 
-from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
 from tests.e2e.manifests import budget, deployment, selector
 from tests.e2e.witness import Witness
-from tests.kit.control_plane import ControlPlane
 from tests.stack.deployed.conftest import CLUSTER_NAME, Deployed, notice, owned_by
 from tests.stack.deployed.ministack import BUILT
 
@@ -24,12 +21,6 @@ from importlib.util import find_spec
 def handler(names, context):
     return [name for name in names if find_spec(name)]
 """
-
-
-@pytest.fixture
-def witness(control_plane: ControlPlane, namespace: str) -> Iterator[Witness]:
-    with Witness(control_plane, namespace, SystemClock()) as watching:
-        yield watching
 
 
 def test_a_deployed_function_finds_no_package_that_its_layer_lacks(stack: Deployed) -> None:

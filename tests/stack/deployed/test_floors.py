@@ -96,33 +96,34 @@ def test_the_secret_s_token_counts_and_the_one_before_until_the_next_rotation(
 
 
 @pytest.mark.usefixtures("gateway")
-def test_restore_begins_a_move_and_handover_finishes_it(stack: Deployed, namespace: str) -> None:
+def test_restore_begins_a_move_and_handover_finishes_it(
+    stack: Deployed, namespace: str, witness: Witness
+) -> None:
     control_plane = stack.control_plane
     stack.add_node(spot=False)
     web = deployment("web", 3, annotations={names.ON_DEMAND: "2"})
-    with Witness(control_plane, namespace, SystemClock()) as witness:
-        control_plane.apply(web, namespace=namespace)
-        control_plane.wait_for(
-            "three ready pods", lambda: witness.count("web", selector("web")) == 3, seconds=60
-        )
-        assert split(stack, namespace, "web") == {"ON_DEMAND": 3}
-        stack.add_node()
+    control_plane.apply(web, namespace=namespace)
+    control_plane.wait_for(
+        "three ready pods", lambda: witness.count("web", selector("web")) == 3, seconds=60
+    )
+    assert split(stack, namespace, "web") == {"ON_DEMAND": 3}
+    stack.add_node()
 
-        stack.invoke("RestoreFunction", schedule_event(SystemClock().now()))
+    stack.invoke("RestoreFunction", schedule_event(SystemClock().now()))
 
-        control_plane.wait_for(
-            "one pod to have moved",
-            lambda: (
-                split(stack, namespace, "web") == {"ON_DEMAND": 2, "SPOT": 1}
-                and witness.count("web", selector("web")) == 3
-            ),
-            seconds=60,
-        )
-        assert not any(
-            names.RELEASED_FROM in pod["metadata"]["labels"]
-            for pod in stack.control_plane.pods(namespace)
-        )
-        assert witness.lowest("web") == 3
+    control_plane.wait_for(
+        "one pod to have moved",
+        lambda: (
+            split(stack, namespace, "web") == {"ON_DEMAND": 2, "SPOT": 1}
+            and witness.count("web", selector("web")) == 3
+        ),
+        seconds=60,
+    )
+    assert not any(
+        names.RELEASED_FROM in pod["metadata"]["labels"]
+        for pod in stack.control_plane.pods(namespace)
+    )
+    assert witness.lowest("web") == 3
 
 
 def test_restore_writes_a_template_that_places_its_pods(stack: Deployed, namespace: str) -> None:
