@@ -16,11 +16,11 @@ from tests.kit.control_plane import ROOT, ControlPlane
 MANIFESTS = ROOT / "manifests" / "rbac"
 
 
-KINDS = (
+CLUSTER_WIDE = (
     *("clusterrolebinding", "clusterrole", "flowschema"),
     *("validatingadmissionpolicybinding", "validatingadmissionpolicy"),
 )
-"""What of them is in no namespace."""
+"""The kinds of theirs that are in no namespace."""
 
 
 GATE_RIGHTS = ROOT / "manifests" / "gate" / "rights.yaml"
@@ -57,8 +57,8 @@ def granted(control_plane: ControlPlane) -> Iterator[ControlPlane]:
     try:
         yield control_plane
     finally:
-        for kind in KINDS:
-            control_plane.kubectl("delete", kind, "-l", "app.kubernetes.io/name=evenkeel")
+        ours = ("-l", "app.kubernetes.io/name=evenkeel")
+        control_plane.kubectl("delete", ",".join(CLUSTER_WIDE), *ours)
 
 
 def may(

@@ -9,14 +9,9 @@ STARTING = 60.0
 STOPPING = 15.0
 
 
-def awaited[T](
-    process: "subprocess.Popen[bytes]",
-    log: Path,
-    probe: Callable[[], T],
-    seconds: float = STARTING,
-) -> T:
+def awaited[T](process: "subprocess.Popen[bytes]", log: Path, probe: Callable[[], T]) -> T:
     """Ask until the probe answers something truthy; fails with the end of the process's log."""
-    give_up = time.monotonic() + seconds
+    give_up = time.monotonic() + STARTING
     while not (answer := probe()):
         told = f"it does not start:\n{log.read_text()[-2000:]}"
         assert process.poll() is None, told

@@ -7,6 +7,7 @@ import pytest
 
 from evenkeel.model import names
 from tests.e2e.cli.commands import evenkeel
+from tests.e2e.harness import Site
 from tests.e2e.manifests import deployment
 from tests.e2e.placement.restoring import all_ready
 from tests.e2e.placement.webhook import Ground
@@ -17,9 +18,9 @@ pytestmark = pytest.mark.controlplane
 
 
 @pytest.fixture
-def installed(rights: None, gate_rights: None, ground: Ground) -> Ground:
-    """Rights, webhook and gate, and a workload that is placed and gated."""
-    del rights, gate_rights
+def installed(site: Site, rights: None, gate_rights: None, ground: Ground) -> Ground:
+    """Rights, webhook and gate, and a workload that is placed and gated, on a clean cluster."""
+    del site, rights, gate_rights
     ground.add_nodes(spot=1, on_demand=1)
     ground.serve()
     ground.gate()

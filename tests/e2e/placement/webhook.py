@@ -238,11 +238,7 @@ class Ground:
                 "values": [self.namespace],
             }
         )
-        self.control_plane.request(
-            "POST",
-            f"apis/{ADMISSION}/{configuration['kind'].lower()}s",
-            configuration,
-        )
+        self.control_plane.apply(configuration)
 
     def unserve(self) -> None:
         """Tell the API server of no webhook any more, and forget those that there were."""

@@ -156,5 +156,5 @@ def test_after_each_step_of_its_removal_no_pod_waits_for_a_webhook_that_is_gone(
 
     assert set(gateway.statuses) == {200}
     assert schedules(stack.ministack) == schedules_of(stack)
-    path = "apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
-    assert control_plane.request("GET", path)["items"] == []
+    kind = ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration")
+    assert control_plane.items(*kind) == []
