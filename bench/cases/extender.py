@@ -159,12 +159,7 @@ def _placed(ground: Ground, config: Config, name: str) -> tuple[float, int]:
         began = time.monotonic()
         ground.apply(deployment(name, PODS, cpu="10m", annotations=floor, schedulerName=PROFILE))
 
-        def bound() -> list[dict[str, Any]] | None:
-            pods = ground.pods()
-            done = len(pods) == PODS and all(pod["spec"].get("nodeName") for pod in pods)
-            return pods if done else None
-
-        pods = ground.wait_for(f"{PODS} pods on nodes", bound, every=EVERY)
+        pods = ground.settled(PODS, every=EVERY)
         took = time.monotonic() - began
     ground.control_plane.delete("apps/v1", "Deployment", name, ground.namespace)
     ground.wait_for("no pods to be left", lambda: not ground.pods(), every=EVERY)

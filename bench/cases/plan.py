@@ -7,12 +7,8 @@ one.
 """
 
 import json
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
@@ -22,6 +18,7 @@ from bench.figure import Figure, Mark
 from bench.lab.lab import Lab
 from evenkeel.model import names
 from evenkeel_sandbox import synthetic
+from tests.kit.http_server import Answer, HttpServer, Request
 
 NOTES: Final = ""
 SIZES: Final = ("500 nodes", "5,000 nodes")
@@ -63,8 +60,8 @@ def measure(lab: Lab, size: str) -> Sequence[Figure]:
 
 def _planned(lab: Lab, kinds: Kinds) -> Sequence[Figure]:
     log = lab.log("kubeconfig")
-    with _served(kinds) as server:
-        cluster = {"name": "made-up", "cluster": {"server": server}}
+    with HttpServer(_lists_of(kinds)) as server:
+        cluster = {"name": "made-up", "cluster": {"server": server.url}}
         log.write_text(json.dumps({**KUBECONFIG, "clusters": [cluster]}))
         command = ["-m", "evenkeel_cli.main", "restore", "-A", "--kubeconfig", str(log)]
         return lab.taken("", command)
@@ -80,38 +77,15 @@ def _objects(nodes: int) -> Kinds:
     return found
 
 
-@contextmanager
-def _served(kinds: Kinds) -> Iterator[str]:
-    """An API server that only lists, page by page; its URL."""
+def _lists_of(kinds: Kinds) -> Callable[[Request], Answer]:
+    """An API server that only lists, page by page."""
 
-    class Lists(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def answer(request: Request) -> Answer:
+        items = kinds.get(request.path.rpartition("/")[2], ())
+        first = int(request.query.get("continue", "0"))
+        end = min(first + int(request.query.get("limit", len(items))), len(items))
+        metadata = {"resourceVersion": "1", "continue": str(end) if end < len(items) else ""}
+        page = {"kind": "List", "metadata": metadata, "items": list(map(full, items[first:end]))}
+        return Answer(msgspec.json.encode(page))
 
-        def do_GET(self) -> None:
-            target = urlsplit(self.path)
-            query = parse_qs(target.query)
-            items = kinds.get(target.path.rpartition("/")[2], ())
-            first = int(query.get("continue", ["0"])[0])
-            end = min(first + int(query.get("limit", [str(len(items))])[0]), len(items))
-            metadata = {"resourceVersion": "1", "continue": str(end) if end < len(items) else ""}
-            page = {
-                "kind": "List",
-                "metadata": metadata,
-                "items": list(map(full, items[first:end])),
-            }
-            body = msgspec.json.encode(page)
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *arguments: Any) -> None:  # noqa: A002
-            """Nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Lists) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}"
-        finally:
-            server.shutdown()
+    return answer

@@ -58,8 +58,7 @@ class Site:
 
     def apply(self, manifest: dict[str, Any]) -> None:
         """Apply a manifest in the namespace of the workloads."""
-        manifest["metadata"]["namespace"] = NAMESPACE
-        self.control_plane.apply(manifest)
+        self.control_plane.apply(manifest, namespace=NAMESPACE)
 
     def is_whole(self) -> bool:
         """Whether all replicas are available."""

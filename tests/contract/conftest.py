@@ -10,6 +10,7 @@ from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from tests.contract.ground import Ground, RealGround, SimulatedGround
 from tests.kit.control_plane import ControlPlane, Options
+from tests.kit.manifests import resource
 
 
 @pytest.fixture(
@@ -24,11 +25,8 @@ def ground(request: pytest.FixtureRequest) -> Iterator[Ground]:
         rate = float(Options().controller_qps)
         clock = SimulatedClock()
         cluster = SimulatedCluster(clock, SimulatorOptions(controller_qps=rate))
-        simulated = SimulatedGround(cluster, clock, "contract")
-        simulated.cluster.apply(
-            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "contract"}}
-        )
-        yield simulated
+        cluster.apply(resource("Namespace", "contract"))
+        yield SimulatedGround(cluster, clock, "contract")
         return
     control_plane: ControlPlane = request.getfixturevalue("control_plane")
     with control_plane.namespace() as namespace:

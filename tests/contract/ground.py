@@ -8,8 +8,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
-from functools import cache
 from typing import Any
+
+import msgspec
 
 from evenkeel.errors import ClusterError
 from evenkeel.model.meta import ApiStruct, KubernetesObject
@@ -41,17 +42,6 @@ class Counts(ApiStruct, frozen=True, kw_only=True):
     updated_replicas: int = 0
     ready_replicas: int = 0
     available_replicas: int = 0
-
-
-class _Counted(KubernetesObject, frozen=True, kw_only=True):
-    """An object of which the counts are read."""
-
-    status: Counts
-
-
-@cache
-def _counted(kind: type[KubernetesObject]) -> type[_Counted]:
-    return type(f"Counted{kind.__name__}", (_Counted,), {"resource": kind.resource}, frozen=True)
 
 
 class Ground(ABC):
@@ -107,13 +97,6 @@ class Ground(ABC):
         """The unique name of a node that the test calls so."""
         return f"{self.namespace}-{name}"
 
-    def placed(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
-        """A manifest in this namespace, unless its kind is in none."""
-        if manifest["kind"] in CLUSTER_SCOPED:
-            return dict(manifest)
-        metadata = {"namespace": self.namespace, **manifest["metadata"]}
-        return {**manifest, "metadata": metadata}
-
     # Requests through the port.
 
     def ask(self, request: Request) -> Any:
@@ -136,9 +119,7 @@ class Ground(ABC):
 
     def counts(self, kind: type[KubernetesObject], name: str) -> Counts:
         """What an object's status counts, whether or not Evenkeel reads that."""
-        found = self.ask(Get(_counted(kind), name, self._namespace_of(kind)))
-        assert isinstance(found, _Counted)
-        return found.status
+        return msgspec.convert(self.whole(kind.__name__, name)["status"], Counts)
 
     def list[T: KubernetesObject](
         self, kind: type[T], labels: str = "", fields: str = ""
@@ -170,6 +151,10 @@ class Ground(ABC):
     def evict(self, pod: Pod) -> None:
         """Evict one pod; raises the refusal."""
         self.ask(Evict(pod.name, pod.namespace, pod.uid))
+
+    def refused_eviction(self, pod: Pod, uid: str = "") -> ClusterError:
+        """The error that the eviction of a pod meets, or of another uid under its name."""
+        return self.refused(Evict(pod.name, pod.namespace, uid or pod.uid))
 
     def scale(self, kind: type[KubernetesObject], name: str, replicas: int) -> None:
         """Set a workload's replicas."""
@@ -283,7 +268,10 @@ class SimulatedGround(Ground):
 
     def apply(self, *manifests: Mapping[str, Any]) -> None:
         """Apply to the simulated cluster."""
-        self.cluster.apply(*(self.placed(manifest) for manifest in manifests))
+        for manifest in manifests:
+            metadata = {"namespace": self.namespace, **manifest["metadata"]}
+            is_placed = manifest["kind"] not in CLUSTER_SCOPED
+            self.cluster.apply({**manifest, "metadata": metadata} if is_placed else dict(manifest))
 
     def add_node(
         self, name: str, *, labels: Mapping[str, str] | None = None, cpu: str = "8", pods: int = 110
@@ -291,17 +279,9 @@ class SimulatedGround(Ground):
         """Add a simulated node."""
         unique = self.node(name)
         room = {"cpu": cpu, "memory": "32Gi", "pods": str(pods)}
-        self.cluster.apply(
-            {
-                "apiVersion": "v1",
-                "kind": "Node",
-                "metadata": {
-                    "name": unique,
-                    "labels": {"kubernetes.io/hostname": unique, ZONE: "a", **(labels or {})},
-                },
-                "status": {"allocatable": room, "capacity": room},
-            }
-        )
+        labels = {"kubernetes.io/hostname": unique, ZONE: "a", **(labels or {})}
+        status = {"allocatable": room, "capacity": room}
+        self.apply(resource("Node", unique, labels=labels, status=status))
         self.eventually(
             lambda: not self.get(Node, unique).has_taint("node.kubernetes.io/not-ready")
         )
@@ -347,7 +327,7 @@ class RealGround(Ground):
 
     def apply(self, *manifests: Mapping[str, Any]) -> None:
         """Apply to the real cluster."""
-        self._control_plane.apply(*(self.placed(manifest) for manifest in manifests))
+        self._control_plane.apply(*manifests, namespace=self.namespace)
 
     def add_node(
         self, name: str, *, labels: Mapping[str, str] | None = None, cpu: str = "8", pods: int = 110

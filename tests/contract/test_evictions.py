@@ -1,5 +1,7 @@
 """Evictions, and what PodDisruptionBudgets make of them."""
 
+from typing import Any
+
 import pytest
 
 from evenkeel.errors import (
@@ -10,7 +12,6 @@ from evenkeel.errors import (
 )
 from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Evict
 from tests.contract.ground import Ground
 from tests.contract.manifests import (
     QUICK,
@@ -59,13 +60,13 @@ def test_an_evicted_pod_goes_gracefully_and_says_why(ground: Ground) -> None:
     ]
     ground.evict(evicted)
     ground.gone(evicted)
-    assert isinstance(ground.refused(Evict("p", ground.namespace, evicted.uid)), NotFoundError)
+    assert isinstance(ground.refused_eviction(evicted), NotFoundError)
 
 
 def test_an_eviction_conflicts_when_it_means_another_uid(ground: Ground) -> None:
     ground.apply(pod("p"))
-    ground.ready_pods(1)
-    assert isinstance(ground.refused(Evict("p", ground.namespace, "not-this-one")), ConflictError)
+    (only,) = ground.ready_pods(1)
+    assert isinstance(ground.refused_eviction(only, "not-this-one"), ConflictError)
     assert not ground.get(Pod, "p").leaving
 
 
@@ -98,8 +99,7 @@ def test_a_budget_refuses_when_too_few_would_be_left(ground: Ground) -> None:
     ground.apply(budget("web", "web", minAvailable=1))
     (only,) = web(ground, 1)
     counted(ground, current_healthy=1, disruptions_allowed=0)
-    refusal = ground.refused(Evict(only.name, ground.namespace, only.uid))
-    assert isinstance(refusal, DisruptionRefusedError)
+    assert isinstance(ground.refused_eviction(only), DisruptionRefusedError)
     assert not ground.get(Pod, only.name).leaving
 
 
@@ -111,8 +111,7 @@ def test_a_budget_is_spent_at_the_eviction_and_refilled_by_the_replacement(
     counted(ground, disruptions_allowed=1)
     ground.evict(first)
     assert ground.get(PodDisruptionBudget, "web").status.disruptions_allowed == 0
-    refusal = ground.refused(Evict(second.name, ground.namespace, second.uid))
-    assert isinstance(refusal, DisruptionRefusedError)
+    assert isinstance(ground.refused_eviction(second), DisruptionRefusedError)
     counted(ground, current_healthy=3, disruptions_allowed=1)
     ground.evict(second)
 
@@ -134,15 +133,13 @@ def test_a_budget_still_being_counted_refuses(ground: Ground) -> None:
     (only,) = web(ground, 1)
     counted(ground, disruptions_allowed=1)
     ground.apply(budget("web", "web", minAvailable=1))
-    refusal = ground.refused(Evict(only.name, ground.namespace, only.uid))
-    assert isinstance(refusal, DisruptionRefusedError)
+    assert isinstance(ground.refused_eviction(only), DisruptionRefusedError)
 
 
 def test_two_budgets_on_one_pod_are_an_error(ground: Ground) -> None:
     ground.apply(budget("one", "web", minAvailable=0), budget("two", "web", minAvailable=0))
     (only,) = web(ground, 1)
-    refusal = ground.refused(Evict(only.name, ground.namespace, only.uid))
-    assert isinstance(refusal, MultipleBudgetsError)
+    assert isinstance(ground.refused_eviction(only), MultipleBudgetsError)
     assert not ground.get(Pod, only.name).leaving
 
 
@@ -162,32 +159,30 @@ def test_a_leaving_pod_needs_no_budget(ground: Ground) -> None:
     ground.evict(only)
 
 
-def test_a_pod_that_is_not_ready_is_refused_when_the_others_are_too_few(ground: Ground) -> None:
-    ground.apply(budget("web", "web", minAvailable=2))
-    broken = web(ground, 2)[0]
-    counted(ground, current_healthy=2)
-    ground.fail_probe(broken)
-    counted(ground, current_healthy=1)
-    refusal = ground.refused(Evict(broken.name, ground.namespace, broken.uid))
-    assert isinstance(refusal, DisruptionRefusedError)
-
-
-def test_a_pod_that_is_not_ready_goes_when_the_others_are_enough(ground: Ground) -> None:
-    ground.apply(budget("web", "web", minAvailable=1))
-    broken = web(ground, 2)[0]
-    counted(ground, current_healthy=2)
-    ground.fail_probe(broken)
-    counted(ground, current_healthy=1, disruptions_allowed=0)
-    ground.evict(broken)
-
-
-def test_a_pod_that_is_not_ready_goes_when_the_policy_allows_it_always(ground: Ground) -> None:
-    ground.apply(budget("web", "web", minAvailable=2, unhealthyPodEvictionPolicy="AlwaysAllow"))
+@pytest.mark.parametrize(
+    ("spec", "goes"),
+    [
+        pytest.param({"minAvailable": 2}, False, id="the others are too few"),
+        pytest.param({"minAvailable": 1}, True, id="the others are enough"),
+        pytest.param(
+            {"minAvailable": 2, "unhealthyPodEvictionPolicy": "AlwaysAllow"},
+            True,
+            id="the policy allows it always",
+        ),
+    ],
+)
+def test_a_pod_that_is_not_ready_goes_by_what_the_others_are_and_by_the_policy(
+    ground: Ground, spec: dict[str, Any], *, goes: bool
+) -> None:
+    ground.apply(budget("web", "web", **spec))
     broken = web(ground, 2)[0]
     counted(ground, current_healthy=2)
     ground.fail_probe(broken)
     counted(ground, current_healthy=1, disruptions_allowed=0)
-    ground.evict(broken)
+    if goes:
+        ground.evict(broken)
+    else:
+        assert isinstance(ground.refused_eviction(broken), DisruptionRefusedError)
 
 
 @pytest.mark.parametrize(
@@ -213,9 +208,6 @@ def test_a_stale_uid_spends_the_budget(ground: Ground) -> None:
     ground.apply(budget("web", "web", minAvailable=1))
     pods = web(ground, 2)
     counted(ground, disruptions_allowed=1)
-    assert isinstance(
-        ground.refused(Evict(pods[0].name, ground.namespace, "not-this-one")), ConflictError
-    )
+    assert isinstance(ground.refused_eviction(pods[0], "not-this-one"), ConflictError)
     assert ground.get(PodDisruptionBudget, "web").status.disruptions_allowed == 0
-    refusal = ground.refused(Evict(pods[1].name, ground.namespace, pods[1].uid))
-    assert isinstance(refusal, DisruptionRefusedError)
+    assert isinstance(ground.refused_eviction(pods[1]), DisruptionRefusedError)

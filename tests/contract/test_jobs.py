@@ -11,7 +11,14 @@ from evenkeel.model.workload import Job
 from tests.contract.ground import Ground
 from tests.contract.manifests import QUICK, SLOW_STOP, job
 
-ON_DISRUPTION = {"onPodConditions": [{"type": "DisruptionTarget"}]}
+
+def on_disruption(action: str) -> dict[str, Any]:
+    """A policy for the failure of pods that were disrupted."""
+    condition = {"type": "DisruptionTarget"}
+    return {"rules": [{"action": action, "onPodConditions": [condition]}]}
+
+
+IGNORING = on_disruption("Ignore")
 
 
 @pytest.fixture(autouse=True)
@@ -62,8 +69,7 @@ def test_an_evicted_pod_counts_as_failed_and_is_replaced_after_a_back_off(
 
 
 def test_a_disrupted_pod_is_not_counted_when_the_policy_ignores_it(ground: Ground) -> None:
-    rules = [{"action": "Ignore", **ON_DISRUPTION}]
-    ground.apply(job("batch", backoffLimit=0, podFailurePolicy={"rules": rules}))
+    ground.apply(job("batch", backoffLimit=0, podFailurePolicy=IGNORING))
     old = running(ground)
     ground.evict(old)
     ground.eventually(lambda: [p for p in ground.pods() if p.uid != old.uid])
@@ -71,11 +77,11 @@ def test_a_disrupted_pod_is_not_counted_when_the_policy_ignores_it(ground: Groun
     assert ground.counts(Job, "batch").failed == 0
 
 
-def test_a_deleted_pod_is_counted_when_it_carries_no_disruption_condition(
-    ground: Ground,
+@pytest.mark.parametrize("policy", [{}, {"podFailurePolicy": IGNORING}], ids=["none", "ignoring"])
+def test_a_job_fails_by_a_deleted_pod_whatever_its_policy_says_of_disrupted_ones(
+    ground: Ground, policy: dict[str, Any]
 ) -> None:
-    rules = [{"action": "Ignore", **ON_DISRUPTION}]
-    ground.apply(job("batch", backoffLimit=0, podFailurePolicy={"rules": rules}))
+    ground.apply(job("batch", backoffLimit=0, **policy))
     ground.delete(running(ground))
     assert condition(ground, "batch") == "Failed"
     assert ground.counts(Job, "batch").failed == 1
@@ -83,8 +89,7 @@ def test_a_deleted_pod_is_counted_when_it_carries_no_disruption_condition(
 
 def test_the_condition_can_be_set_before_a_deletion(ground: Ground) -> None:
     """Which is what makes a plain deletion count as a disruption."""
-    rules = [{"action": "Ignore", **ON_DISRUPTION}]
-    ground.apply(job("batch", backoffLimit=0, podFailurePolicy={"rules": rules}))
+    ground.apply(job("batch", backoffLimit=0, podFailurePolicy=IGNORING))
     old = running(ground)
     ground.ask(disruption_patch(ground.get(Pod, old.name), ground.clock.now()))
     ground.delete(old)
@@ -93,15 +98,8 @@ def test_the_condition_can_be_set_before_a_deletion(ground: Ground) -> None:
 
 
 def test_a_job_fails_at_once_when_the_policy_says_so(ground: Ground) -> None:
-    rules = [{"action": "FailJob", **ON_DISRUPTION}]
-    ground.apply(job("batch", podFailurePolicy={"rules": rules}))
+    ground.apply(job("batch", podFailurePolicy=on_disruption("FailJob")))
     ground.evict(running(ground))
-    assert condition(ground, "batch") == "Failed"
-
-
-def test_a_job_fails_when_its_back_off_limit_is_exceeded(ground: Ground) -> None:
-    ground.apply(job("batch", backoffLimit=0))
-    ground.delete(running(ground))
     assert condition(ground, "batch") == "Failed"
 
 

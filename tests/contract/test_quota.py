@@ -8,6 +8,7 @@ from evenkeel.model.workload import Deployment
 from evenkeel_cli.resource_quota import ResourceQuota
 from tests.contract.ground import Ground
 from tests.contract.manifests import deployment, template
+from tests.kit.manifests import resource
 
 
 @pytest.fixture(autouse=True)
@@ -17,14 +18,7 @@ def _node(ground: Ground) -> None:
 
 def limit(ground: Ground, **hard: str) -> None:
     """Set a quota and wait until it is known how much is used."""
-    ground.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "ResourceQuota",
-            "metadata": {"name": "limit"},
-            "spec": {"hard": hard},
-        }
-    )
+    ground.apply(resource("ResourceQuota", "limit", spec={"hard": hard}))
     ground.eventually(lambda: ground.get(ResourceQuota, "limit").status.hard == hard)
 
 
@@ -48,39 +42,34 @@ def test_a_replica_set_says_that_it_cannot_create(ground: Ground) -> None:
     assert {e.involved_object.uid for e in events} == {ground.replica_set().uid}
 
 
-def test_a_released_pod_is_not_replaced_when_the_quota_is_full(ground: Ground) -> None:
+@pytest.fixture
+def alone(ground: Ground) -> Pod:
+    """A released pod beside which the quota allows no replacement."""
     limit(ground, pods="1")
     ground.apply(deployment("web"))
     (old,) = ground.ready_pods(1)
     ground.release(old)
     ground.eventually(lambda: ground.replica_set().cannot_create)
     assert [p.uid for p in ground.pods()] == [old.uid]
+    return old
 
 
 def test_a_replica_set_creates_again_and_forgets_its_failure_when_there_is_room(
-    ground: Ground,
+    ground: Ground, alone: Pod
 ) -> None:
-    limit(ground, pods="1")
-    ground.apply(deployment("web"))
-    (old,) = ground.ready_pods(1)
-    ground.release(old)
-    ground.eventually(lambda: ground.replica_set().cannot_create)
-    ground.delete(old, grace_seconds=0)
+    ground.delete(alone, grace_seconds=0)
     (new,) = ground.ready_pods(1)
-    assert new.uid != old.uid
+    assert new.uid != alone.uid
     ground.eventually(lambda: ground.replica_set().cannot_create is None)
 
 
-def test_a_failure_is_forgotten_when_the_released_pod_is_put_back(ground: Ground) -> None:
-    limit(ground, pods="1")
-    ground.apply(deployment("web"))
-    (old,) = ground.ready_pods(1)
-    ground.release(old)
-    ground.eventually(lambda: ground.replica_set().cannot_create)
-    ground.put_back(old)
+def test_a_failure_is_forgotten_when_the_released_pod_is_put_back(
+    ground: Ground, alone: Pod
+) -> None:
+    ground.put_back(alone)
     ground.eventually(lambda: ground.replica_set().cannot_create is None)
-    assert [p.uid for p in ground.pods()] == [old.uid]
-    assert ground.get(Pod, old.name).controller == old.controller
+    assert [p.uid for p in ground.pods()] == [alone.uid]
+    assert ground.get(Pod, alone.name).controller == alone.controller
 
 
 def test_requests_are_limited_too(ground: Ground) -> None:

@@ -3,10 +3,11 @@
 import pytest
 
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Operation, Patch
+from evenkeel.model.request import Operation
 from evenkeel.model.workload import Deployment, ReplicaSet
 from tests.contract.ground import Ground, owner_uid
 from tests.contract.manifests import QUICK, SLOW_START, SLOW_STOP, deployment, template
+from tests.kit.manifests import resource
 
 
 @pytest.fixture(autouse=True)
@@ -54,11 +55,7 @@ def test_pods_elsewhere_that_name_it_as_their_controller_are_none_of_its(ground:
     mine = ground.ready_pods(2)
     replica_set = ground.replica_set()
     elsewhere = f"{ground.namespace}-elsewhere"
-    account = {"name": "default", "namespace": elsewhere}
-    ground.apply(
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": elsewhere}},
-        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account},
-    )
+    ground.apply(resource("Namespace", elsewhere), resource("ServiceAccount", "default", elsewhere))
     owner = {"kind": "ReplicaSet", "name": replica_set.name, "uid": replica_set.uid}
     metadata = {
         "namespace": elsewhere,
@@ -258,19 +255,6 @@ def test_a_ready_surplus_pod_goes_when_replicas_are_reduced_while_one_is_release
     ground.scale(Deployment, "web", 1)
     ground.eventually(lambda: len(owned(ground)) == 1)
     assert ground.get(Pod, old.name).active
-
-
-def test_a_second_release_of_the_same_pod_is_invalid(ground: Ground) -> None:
-    ground.apply(deployment("web"))
-    (old,) = ground.ready_pods(1)
-    ground.release(old)
-    again = Patch(
-        Pod,
-        old.name,
-        [Operation("remove", "/metadata/labels/pod-template-hash")],
-        ground.namespace,
-    )
-    assert type(ground.refused(again)).__name__ == "InvalidError"
 
 
 def test_many_pods_are_replaced_when_they_are_released_together(ground: Ground) -> None:

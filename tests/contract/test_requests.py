@@ -220,12 +220,6 @@ def test_a_deletion_conflicts_when_the_object_has_changed(ground: Ground) -> Non
     assert not ground.list(ConfigMap, fields="metadata.name=settings")
 
 
-def test_an_object_is_gone_when_it_was_deleted(ground: Ground) -> None:
-    ground.apply(config_map("settings"))
-    ground.delete(ground.get(ConfigMap, "settings"))
-    assert isinstance(ground.refused(Get(ConfigMap, "settings", ground.namespace)), NotFoundError)
-
-
 # Status, generation.
 
 

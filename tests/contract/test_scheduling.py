@@ -12,13 +12,8 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Operation
 from evenkeel.model.workload import Deployment
 from tests.contract.ground import ZONE, Ground
-from tests.contract.manifests import (
-    SLOW_START,
-    deployment,
-    pod,
-    template,
-    workload,
-)
+from tests.contract.manifests import SLOW_START, deployment, pod, template, workload
+from tests.kit.manifests import resource
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -268,24 +263,25 @@ def nodes_of(pods: Sequence[Pod]) -> list[str]:
     return [pod.spec.node_name for pod in pods]
 
 
-def test_a_host_port_is_taken_once_per_node(ground: Ground) -> None:
-    ground.add_node("n")
-    ports = {"ports": [{"containerPort": 8080, "hostPort": 8080}]}
-    ground.apply(pod("first", container=ports))
-    bound(ground, "first")
-    ground.apply(pod("second", container=ports))
-    assert "ports" in unschedulable(ground, "second")
-    ground.delete(ground.get(Pod, "first"))
-    bound(ground, "second")
-
-
-def test_a_full_node_takes_no_more_until_something_leaves(ground: Ground) -> None:
+@pytest.mark.parametrize(
+    ("container", "lacking"),
+    [
+        pytest.param(
+            {"ports": [{"containerPort": 8080, "hostPort": 8080}]}, "ports", id="a port of the host"
+        ),
+        pytest.param(
+            {"resources": {"requests": {"cpu": "1500m"}}}, "Insufficient cpu", id="most of the CPU"
+        ),
+    ],
+)
+def test_a_node_on_which_one_has_it_takes_no_second_until_the_first_is_gone(
+    ground: Ground, container: dict[str, Any], lacking: str
+) -> None:
     ground.add_node("n", cpu="2")
-    wants = {"resources": {"requests": {"cpu": "1500m"}}}
-    ground.apply(pod("first", container=wants))
+    ground.apply(pod("first", container=container))
     bound(ground, "first")
-    ground.apply(pod("second", container=wants))
-    assert "Insufficient cpu" in unschedulable(ground, "second")
+    ground.apply(pod("second", container=container))
+    assert lacking in unschedulable(ground, "second")
     ground.delete(ground.get(Pod, "first"))
     bound(ground, "second")
 
@@ -336,13 +332,7 @@ def test_the_more_important_pod_is_placed_first(ground: Ground) -> None:
 
 
 def priority_class(name: str, value: int) -> dict[str, Any]:
-    return {
-        "apiVersion": "scheduling.k8s.io/v1",
-        "kind": "PriorityClass",
-        "metadata": {"name": name},
-        "value": value,
-        "preemptionPolicy": "Never",
-    }
+    return resource("PriorityClass", name, value=value, preemptionPolicy="Never")
 
 
 def test_replicas_spread_over_nodes(ground: Ground) -> None:

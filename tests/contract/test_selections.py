@@ -6,9 +6,10 @@ from evenkeel.errors import ClusterError
 from evenkeel.model.cluster_objects import ConfigMap
 from evenkeel.model.meta import Metadata
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Create, List, Selection
+from evenkeel.model.request import List, Selection
 from tests.contract.ground import Ground
 from tests.contract.manifests import config_map, pod
+from tests.kit.manifests import resource
 
 LABELLED = {
     "one": {"app": "web", "tier": "front"},
@@ -16,6 +17,11 @@ LABELLED = {
     "three": {"app": "db", "tier": "back", "canary": ""},
     "four": {},
 }
+
+
+def add_labelled(ground: Ground) -> None:
+    for name, own in LABELLED.items():
+        ground.apply(resource("ConfigMap", name, labels=own))
 
 
 @pytest.mark.parametrize(
@@ -34,17 +40,13 @@ LABELLED = {
     ],
 )
 def test_a_label_selector_selects(ground: Ground, labels: str, expected: set[str]) -> None:
-    for name, own in LABELLED.items():
-        metadata = Metadata(name=name, namespace=ground.namespace, labels=own)
-        ground.ask(Create(ConfigMap(metadata=metadata)))
+    add_labelled(ground)
     found = {c.name for c in ground.list(ConfigMap, labels)} - {"kube-root-ca.crt"}
     assert found == expected
 
 
 def test_of_each_object_only_that_is_read_which_is_kept(ground: Ground) -> None:
-    for name, own in LABELLED.items():
-        metadata = Metadata(name=name, namespace=ground.namespace, labels=own)
-        ground.ask(Create(ConfigMap(metadata=metadata)))
+    add_labelled(ground)
 
     def bare(item: ConfigMap) -> ConfigMap | None:
         kept = ConfigMap(metadata=Metadata(name=item.name))

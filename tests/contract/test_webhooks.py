@@ -12,7 +12,6 @@ from evenkeel.errors import (
 )
 from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Evict
 from evenkeel.model.workload import ReplicaSet
 from tests.contract.ground import Ground
 from tests.contract.manifests import budget, deployment, pod, template
@@ -177,7 +176,7 @@ def allowed(ground: Ground) -> int:
 
 
 def refusal(ground: Ground, running: Pod) -> ClusterError:
-    error = ground.refused(Evict(running.name, ground.namespace, running.uid))
+    error = ground.refused_eviction(running)
     assert not ground.get(Pod, running.name).leaving
     return error
 

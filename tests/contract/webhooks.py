@@ -4,26 +4,29 @@ The real one asks over TLS, by a configuration for the test's namespace alone.
 """
 
 import json
+import ssl
 import tempfile
 import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
-from evenkeel_sandbox.simulator.api.webhooks import Answer, CallFailedError, Webhook
+from evenkeel_sandbox.simulator.api import webhooks
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.contract.manifests import pod
 from tests.kit.certificates import Authority
 from tests.kit.control_plane import ControlPlane
+from tests.kit.http_server import HOST, Answer, HttpServer, Request
 
 NAME_LABEL = "kubernetes.io/metadata.name"
 TIMEOUT = 2
 """Seconds that the API server waits for an answer."""
+ADMISSION = "admissionregistration.k8s.io/v1"
+KINDS = {"MutatingWebhookConfiguration": False, "ValidatingWebhookConfiguration": True}
+"""Whether webhooks of this kind are those that are asked about evictions."""
 EVICTION = "eviction"
 PROBE = "probe"
 
@@ -96,15 +99,15 @@ def simulated(cluster: SimulatedCluster, namespace: str, hooks: Sequence[Hook]) 
             end()
 
 
-def _entry(hook: Hook, position: int, namespace: str) -> Webhook:
-    def ask(review: bytes) -> Answer:
+def _entry(hook: Hook, position: int, namespace: str) -> webhooks.Webhook:
+    def ask(review: bytes) -> webhooks.Answer:
         try:
             status, body = hook.answer(review)
         except ConnectionError as error:
-            raise CallFailedError from error
-        return Answer(status, body, timedelta(seconds=hook.takes))
+            raise webhooks.CallFailedError from error
+        return webhooks.Answer(status, body, timedelta(seconds=hook.takes))
 
-    return Webhook(
+    return webhooks.Webhook(
         ask,
         name_of(position),
         hook.selector(namespace),
@@ -121,44 +124,34 @@ def real(control_plane: ControlPlane, namespace: str, hooks: Sequence[Hook]) -> 
     """
     authority = Authority()
     with tempfile.TemporaryDirectory() as folder:
-        server = _Server(hooks)
-        context = authority.server_context(Path(folder), "127.0.0.1")
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = Thread(target=server.serve_forever, args=(0.05,))
-    thread.start()
-    by_kind = {
-        kind: [
-            _configured(hook, position, server, authority, namespace)
-            for position, hook in enumerate(hooks)
-            if bool(hook.sub_resource) == is_asked_about_evictions
-        ]
-        for kind, is_asked_about_evictions in (("Mutating", False), ("Validating", True))
-    }
-    made = [f"{kind}WebhookConfiguration" for kind, entries in by_kind.items() if entries]
-    version = "admissionregistration.k8s.io/v1"
-    try:
-        for kind in made:
-            metadata = {"name": namespace}
-            entries = by_kind[kind.removesuffix("WebhookConfiguration")]
-            control_plane.apply(
-                {"apiVersion": version, "kind": kind, "metadata": metadata, "webhooks": entries}
-            )
+        context = authority.server_context(Path(folder), HOST)
+    with _Asked(hooks, context) as server, ExitStack() as ends:
+        for kind, is_asked_about_evictions in KINDS.items():
+            entries = [
+                _configured(hook, position, server.url, authority, namespace)
+                for position, hook in enumerate(hooks)
+                if bool(hook.sub_resource) == is_asked_about_evictions
+            ]
+            if entries:
+                metadata = {"name": namespace}
+                control_plane.apply(
+                    {
+                        "apiVersion": ADMISSION,
+                        "kind": kind,
+                        "metadata": metadata,
+                        "webhooks": entries,
+                    }
+                )
+                ends.callback(control_plane.delete, ADMISSION, kind, namespace)
         _probe(control_plane, namespace, hooks[-1])
         server.is_probed = False
         yield
-    finally:
-        for kind in made:
-            control_plane.delete(version, kind, namespace)
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def _configured(
-    hook: Hook, position: int, server: "_Server", authority: Authority, namespace: str
+    hook: Hook, position: int, url: str, authority: Authority, namespace: str
 ) -> dict[str, Any]:
     bundle = b64encode(authority.certificate.encode()).decode()
-    url = f"https://127.0.0.1:{server.server_address[1]}/{position}"
     rule = {
         "apiGroups": [""],
         "apiVersions": ["v1"],
@@ -169,7 +162,7 @@ def _configured(
     return {
         "name": name_of(position),
         "admissionReviewVersions": ["v1"],
-        "clientConfig": {"url": url, "caBundle": bundle},
+        "clientConfig": {"url": f"{url}/{position}", "caBundle": bundle},
         "failurePolicy": "Ignore",
         "timeoutSeconds": TIMEOUT,
         "sideEffects": "None",
@@ -181,19 +174,17 @@ def _configured(
 
 def _probe(control_plane: ControlPlane, namespace: str, last: Hook) -> None:
     """Make what the webhook is asked about, in dry runs, until it is; and then nothing is left."""
-    pods = f"api/v1/namespaces/{namespace}/pods"
-    metadata = {"name": PROBE, "namespace": namespace}
-    probe = pod(PROBE, nodeSelector={"example.org/nowhere": ""})
-    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
-    where, what = (f"{pods}/{PROBE}/eviction", eviction) if last.sub_resource else (pods, probe)
     if last.sub_resource:
-        control_plane.request("POST", pods, probe)
+        probe = pod(PROBE, nodeSelector={"example.org/nowhere": ""})
+        control_plane.apply(probe, namespace=namespace)
     before = last.requests
     last.requests = []
 
     def is_asked() -> bool:
-        # A quota may refuse it; it does so after the webhooks.
-        control_plane.request("POST", f"{where}?dryRun=All", what, fine=(403,))
+        if last.sub_resource:
+            control_plane.evict(namespace, PROBE, dry_run=True)
+        else:
+            control_plane.try_pod(namespace)
         return bool(last.requests)
 
     try:
@@ -204,40 +195,20 @@ def _probe(control_plane: ControlPlane, namespace: str, last: Hook) -> None:
             control_plane.delete("v1", "Pod", PROBE, namespace)
 
 
-class _Server(ThreadingHTTPServer):
+class _Asked(HttpServer):
     """Sends reviews to the hooks; while it ``is_probed`` it lets everything pass."""
 
-    daemon_threads = True
-
-    def __init__(self, hooks: Sequence[Hook]) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.hooks = hooks
+    def __init__(self, hooks: Sequence[Hook], context: ssl.SSLContext) -> None:
+        super().__init__(self._answer, context)
         self.is_probed = True
+        self._hooks = hooks
 
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-
-    def do_POST(self) -> None:
-        hook = self.server.hooks[int(self.path.partition("?")[0].strip("/"))]
-        review = self.rfile.read(int(self.headers["Content-Length"]))
-        if self.server.is_probed:
-            request = json.loads(review)["request"]
-            hook.requests.append(request)
-            self._send(200, responded(request["uid"]))
-            return
+    def _answer(self, request: Request) -> Answer:
+        hook = self._hooks[int(request.path.strip("/"))]
+        if self.is_probed:
+            review = request.json["request"]
+            hook.requests.append(review)
+            return Answer(responded(review["uid"]))
         time.sleep(hook.takes)  # noqa: TID251 - a real webhook has its own clock
-        try:
-            self._send(*hook.answer(review))
-        except ConnectionError:
-            self.close_connection = True
-
-    def _send(self, status: int, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as it is called there
-        """Say nothing."""
+        status, body = hook.answer(request.body)
+        return Answer(body, status)

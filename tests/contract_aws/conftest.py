@@ -7,7 +7,6 @@ from typing import Any, Protocol
 import boto3
 import moto.sqs.models
 import pytest
-from moto import mock_aws
 
 from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
@@ -16,6 +15,7 @@ from evenkeel.ports import Instances, Queue
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
+from tests.kit.mocked_aws import mocked
 
 REGION = "eu-central-1"
 START = datetime(2026, 11, 21, 6, tzinfo=UTC)
@@ -157,15 +157,12 @@ class MotoSqs:
 
 
 @pytest.fixture(params=["simulator", "moto"])
-def aws(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def aws(request: pytest.FixtureRequest) -> Iterator[str]:
     """Which AWS it is; moto's stands until the end of the test."""
     if request.param == "simulator":
         yield "simulator"
         return
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    with mock_aws():
+    with mocked():
         yield "moto"
 
 

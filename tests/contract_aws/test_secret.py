@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import boto3
 import pytest
-from moto import mock_aws
 
 from evenkeel.adapters.aws.secret import SecretTokens
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.kit.builders import NOW
+from tests.kit.mocked_aws import mocked
 
 if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
@@ -21,11 +21,9 @@ FIRST, SECOND, THIRD = ("a" * 64, "b" * 64, "Z" * 43)
 
 
 @pytest.fixture
-def client(monkeypatch: pytest.MonkeyPatch) -> "Iterator[SecretsManagerClient]":
+def client() -> "Iterator[SecretsManagerClient]":
     """Secrets Manager with a secret called ``token``."""
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    with mock_aws():
+    with mocked():
         made = boto3.client("secretsmanager", region_name=REGION)
         made.create_secret(Name="token", SecretString=FIRST)
         yield made

@@ -37,13 +37,23 @@ def _kubeconfig(control_plane: ControlPlane, user: dict[str, str], path: Path) -
 
 
 @contextmanager
-def applied(control_plane: ControlPlane, manifests: str | Path) -> Iterator[None]:
-    """A folder of manifests/, or another, in a namespace that allows restricted pods alone."""
-    kubectl, folder = control_plane.kubectl, str(ROOT / "manifests" / manifests)
-    kubectl("label", "namespace", SYSTEM, f"{ENFORCE}=restricted")
-    kubectl("apply", "-k", folder)
+def restricted(control_plane: ControlPlane) -> Iterator[None]:
+    """Meanwhile Evenkeel's namespace allows pods of the strictest standard alone."""
+    label = ("label", "--overwrite", "namespace", SYSTEM)
+    control_plane.kubectl(*label, f"{ENFORCE}=restricted")
     try:
         yield
     finally:
-        kubectl("delete", "-k", folder, "--ignore-not-found")
-        kubectl("label", "namespace", SYSTEM, f"{ENFORCE}-")
+        control_plane.kubectl(*label, f"{ENFORCE}-")
+
+
+@contextmanager
+def applied(control_plane: ControlPlane, manifests: str | Path) -> Iterator[None]:
+    """A folder of manifests/, or another, in a namespace that allows restricted pods alone."""
+    folder = str(ROOT / "manifests" / manifests)
+    with restricted(control_plane):
+        control_plane.kubectl("apply", "-k", folder)
+        try:
+            yield
+        finally:
+            control_plane.kubectl("delete", "-k", folder, "--ignore-not-found")

@@ -24,6 +24,7 @@ from tests.e2e.wire import TappedCluster
 from tests.kit.control_plane import ControlPlane
 
 CLUSTER_NAME = "e2e"
+FUNCTIONS = ("interruption", "handover")
 HOOK = "evenkeel"
 """The lifecycle hook that is heeded, where there is an Auto Scaling."""
 CONCURRENCY = 2
@@ -37,7 +38,8 @@ class Evenkeel:
     """Both functions with their queues, polled on the wall clock by threads.
 
     As under Lambda, every concurrent invocation has an environment, and so a handler and an
-    identity in the Lease, of its own.
+    identity in the Lease, of its own. ``clusters``: the cluster as each function sees it.
+    ``handover``: further settings of that function's.
     """
 
     def __init__(
@@ -48,13 +50,17 @@ class Evenkeel:
         *,
         mode: Mode = Mode.ACT,
         lifecycle: LifecycleActions | None = None,
+        clusters: Mapping[str, TappedCluster] | None = None,
+        **handover: Any,
     ) -> None:
         self._wait_for = control_plane.wait_for
         self._instances = instances
         self._clock = clock
         self._mode = mode
         self._lifecycle = lifecycle
+        self._settings = handover
         self.cluster = TappedCluster(control_plane.cluster, clock)
+        self.clusters = clusters or dict.fromkeys(FUNCTIONS, self.cluster)
         self.recorder = InMemoryRecorder()
         self.errors: list[Exception] = []
         self._notices = InProcessQueue(self._clock, "notices")
@@ -125,7 +131,8 @@ class Evenkeel:
     def stop(self) -> None:
         """End every invocation, wherever it is, as if the network had gone."""
         self._stopping.set()
-        self.cluster.cut()
+        for cluster in self.clusters.values():
+            cluster.cut()
         for thread in self._threads:
             thread.join(STOPPING)
             assert not thread.is_alive(), f"the poller of {thread.name} does not end"
@@ -176,19 +183,24 @@ class Evenkeel:
         settings = InterruptionSettings(
             mode=self._mode, cluster_name=CLUSTER_NAME, lifecycle_hook=self._hook
         )
-        return functions.interruption(settings, self._ports(), self._notices, self._wake_ups)
+        return functions.interruption(
+            settings, self._ports("interruption"), self._notices, self._wake_ups
+        )
 
     def _handover(self) -> Handler:
         settings = HandoverSettings(
-            mode=self._mode, cluster_name=CLUSTER_NAME, lifecycle_hook=self._hook
+            mode=self._mode,
+            cluster_name=CLUSTER_NAME,
+            lifecycle_hook=self._hook,
+            **self._settings,
         )
-        return functions.handover(settings, self._ports(), self._wake_ups)
+        return functions.handover(settings, self._ports("handover"), self._wake_ups)
 
-    def _ports(self) -> Ports:
-        observes = self._mode is Mode.OBSERVE
-        events = ClusterEvents(self.cluster, self._clock, self.recorder, observes=observes)
+    def _ports(self, function: str) -> Ports:
+        cluster, observes = self.clusters[function], self._mode is Mode.OBSERVE
+        events = ClusterEvents(cluster, self._clock, self.recorder, observes=observes)
         recorder = Tee(self.recorder, events)
-        return Ports(self.cluster, self._instances, self._clock, recorder, self._lifecycle)
+        return Ports(cluster, self._instances, self._clock, recorder, self._lifecycle)
 
     @property
     def _hook(self) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.e2e.harness import Site
 from tests.e2e.placement.webhook import Ground, opened
-from tests.e2e.rights import GATE_RIGHTS, MANIFESTS
+from tests.e2e.rights import GATE_RIGHTS, granted
 from tests.kit.control_plane import ControlPlane
 
 
@@ -28,11 +28,8 @@ def ground(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> Itera
 @pytest.fixture
 def rights(control_plane: ControlPlane) -> Iterator[None]:
     """The rights of all functions."""
-    control_plane.kubectl("apply", "-k", str(MANIFESTS))
-    yield
-    kinds = ("clusterrolebinding", "clusterrole", "validatingadmissionpolicybinding")
-    for kind in (*kinds, "validatingadmissionpolicy"):
-        control_plane.kubectl("delete", kind, "-l", "app.kubernetes.io/name=evenkeel")
+    with granted(control_plane):
+        yield
 
 
 @pytest.fixture

@@ -9,8 +9,6 @@ from typing import Any, Self
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
-from evenkeel.ports import LifecycleActions
-from evenkeel.settings import Mode
 from evenkeel_sandbox.observer.following import is_released
 from evenkeel_sandbox.simulator.api.objects import Obj
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
@@ -79,20 +77,9 @@ class Site:
         for evenkeel in self._deployed:
             sys.stdout.write(evenkeel.story)
 
-    def deploy(
-        self,
-        *,
-        mode: Mode = Mode.ACT,
-        lifecycle: LifecycleActions | None = None,
-    ) -> Evenkeel:
-        """Begin to run an Evenkeel, which stops with the site."""
-        evenkeel = Evenkeel(
-            self.control_plane,
-            self.instances,
-            self.clock,
-            mode=mode,
-            lifecycle=lifecycle,
-        )
+    def deploy(self, **options: Any) -> Evenkeel:
+        """Begin to run an Evenkeel, with its options, which stops with the site."""
+        evenkeel = Evenkeel(self.control_plane, self.instances, self.clock, **options)
         self._deployed.append(evenkeel)
         return evenkeel
 
@@ -134,11 +121,14 @@ class Site:
         """The rebalance recommendation for a node, given so many seconds ago."""
         return self._event("rebalance-recommendation", short, ago)
 
-    def sample(self, kind: str) -> dict[str, Any]:
-        """A sample event, given now; about which instances its ``detail`` is still to say."""
-        now = self.clock.now()
+    def sample(self, kind: str, ago: float = 0.0) -> dict[str, Any]:
+        """A sample event; about which instances its ``detail`` is still to say."""
+        given = self.clock.now() - timedelta(seconds=ago)
         event: dict[str, Any] = json.loads((ROOT / "events" / f"{kind}.json").read_text())
-        event |= {"id": f"{kind}-{now.timestamp()}", "time": now.strftime("%Y-%m-%dT%H:%M:%SZ")}
+        event |= {
+            "id": f"{kind}-{given.timestamp():.0f}",
+            "time": given.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        }
         return event
 
     def terminate(self, *shorts: str) -> None:
@@ -152,10 +142,8 @@ class Site:
         return provider_id.rpartition("/")[2]
 
     def _event(self, kind: str, short: str, ago: float) -> Mapping[str, Any]:
-        given = self.clock.now() - timedelta(seconds=ago)
-        event: dict[str, Any] = json.loads((ROOT / "events" / f"{kind}.json").read_text())
-        event["id"] = f"{kind}-{short}-{given.timestamp():.0f}"
-        event["time"] = given.strftime("%Y-%m-%dT%H:%M:%SZ")
+        event = self.sample(kind, ago)
+        event["id"] += f"-{short}"
         event["detail"]["instance-id"] = self.instance_id(short)
         return event
 
@@ -166,9 +154,7 @@ class Site:
         for manifest in manifests:
             if manifest["kind"] in CLUSTER_SCOPED:
                 self._cluster_scoped.append(manifest)
-            else:
-                manifest["metadata"]["namespace"] = self.namespace
-        self.control_plane.apply(*manifests)
+        self.control_plane.apply(*manifests, namespace=self.namespace)
 
     def run(self, *manifests: Manifest, pods: int | None = None) -> None:
         """Apply workloads, wait until all their pods are ready, and count those from then on.

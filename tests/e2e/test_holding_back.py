@@ -9,18 +9,9 @@ from evenkeel.model.decision import Verb
 from evenkeel.settings import Mode
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment
+from tests.kit.manifests import PAUSED, SYSTEM
 
 pytestmark = pytest.mark.controlplane
-
-PAUSE = ("v1", "ConfigMap", names.PAUSED, names.SYSTEM_NAMESPACE)
-
-
-def pause(site: Site) -> None:
-    _, kind, name, namespace = PAUSE
-    site.control_plane.apply(
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},
-        {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": namespace}},
-    )
 
 
 def test_all_writes_stop_within_a_second_when_it_is_paused(site: Site) -> None:
@@ -31,7 +22,7 @@ def test_all_writes_stop_within_a_second_when_it_is_paused(site: Site) -> None:
     evenkeel.notify(site.warning("a"))
     site.wait_for_releases("web", 6)
 
-    pause(site)
+    site.control_plane.apply(SYSTEM, PAUSED)
     paused_at = site.clock.now()
     # The replacements get ready; were it not paused, the released pods would go now.
     site.wait_for("the replacements", lambda: site.witness.ready("web") == 12)
@@ -40,7 +31,7 @@ def test_all_writes_stop_within_a_second_when_it_is_paused(site: Site) -> None:
     assert not late
     assert not site.witness.departures()
 
-    site.control_plane.delete(*PAUSE)
+    site.control_plane.delete("v1", "ConfigMap", names.PAUSED, names.SYSTEM_NAMESPACE)
     site.wait_for("the node to be empty", lambda: not site.pods_on("a"))
     assert site.witness.lowest("web") == 6
 

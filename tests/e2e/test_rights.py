@@ -1,44 +1,32 @@
 """Both functions with the rights of manifests/rbac and no others: enough for all that they do."""
 
-import json
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from datetime import timedelta
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
 
 from evenkeel.adapters.kubernetes import RestCluster
-from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
-from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.decisions.notice import rebalance_recommendation
 from evenkeel.errors import ForbiddenError
-from evenkeel.handlers import Handler
 from evenkeel.model import gang, names
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Delete, Get, Patch, Request
-from evenkeel.ports import Cluster
-from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
-from evenkeel_hosting import functions
-from evenkeel_hosting.functions import Ports
-from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.kubeconfig import from_kubeconfig
-from evenkeel_runtime.poll.event_source import done
-from evenkeel_runtime.poll.in_process import InProcessQueue
+from tests.e2e import rights
 from tests.e2e.accounts import kubeconfig_of_member
-from tests.e2e.application import CLUSTER_NAME
+from tests.e2e.application import CLUSTER_NAME, FUNCTIONS, Evenkeel
 from tests.e2e.harness import Site
 from tests.e2e.manifests import bare_pod, budget, deployment, job, stateful_set, volume
-from tests.e2e.rights import MANIFESTS, Rights, WatchedCluster, allowed
+from tests.e2e.rights import allowed, may, used
+from tests.e2e.wire import TappedCluster
 from tests.kit.control_plane import ROOT, ControlPlane
-from tests.kit.manifests import Manifest
+from tests.kit.manifests import Manifest, resource
 
 pytestmark = pytest.mark.controlplane
 
-FUNCTIONS = ("interruption", "handover")
 HINT = rebalance_recommendation.EXPIRY
 """A hint that ends within a minute releases nothing."""
 AGO = 95.0
@@ -78,59 +66,12 @@ class Meddler:
         self._control_plane.merge("v1", "Pod", request.name, patch, namespace)
 
 
-class Deployed:
-    """Both functions, each a member of its group alone; the test's thread plays Lambda."""
+@dataclass(frozen=True)
+class Story:
+    """Both functions, each a member of its group alone, and the site as it is afterwards."""
 
-    def __init__(self, site: Site, clusters: dict[str, RestCluster]) -> None:
-        self.site = site
-        self.rights = {name: Rights() for name in FUNCTIONS}
-        self.recorder = InMemoryRecorder()
-        self.notices = InProcessQueue(site.clock, "notices")
-        self.wake_ups = InProcessQueue(site.clock, "wake-ups")
-        self._interruption = functions.interruption(
-            InterruptionSettings(mode=Mode.ACT, cluster_name=CLUSTER_NAME),
-            self._ports("interruption", clusters),
-            self.notices,
-            self.wake_ups,
-        )
-        self._handover = functions.handover(
-            HandoverSettings(
-                mode=Mode.ACT,
-                cluster_name=CLUSTER_NAME,
-                work=timedelta(seconds=3),
-                rebalance_share=1.0,
-            ),
-            self._ports("handover", clusters),
-            self.wake_ups,
-        )
-
-    def _ports(self, function: str, clusters: Mapping[str, Cluster]) -> Ports:
-        clock, log = self.site.clock, self.recorder
-        meddler = Meddler(self.site.control_plane)
-        cluster = WatchedCluster(clusters[function], self.rights[function], meddler)
-        events = ClusterEvents(cluster, clock, log, observes=False)
-        return Ports(cluster, self.site.instances, clock, Tee(log, events))
-
-    def run_until(self, what: str, probe: Callable[[], object], seconds: float = 60.0) -> None:
-        def turn() -> object:
-            self._invoke(self.notices, self._interruption)
-            self._invoke(self.wake_ups, self._handover)
-            return probe()
-
-        try:
-            self.site.wait_for(what, turn, seconds)
-        finally:
-            # pytest shows it with a failure.
-            for decision in self.recorder.decisions:
-                sys.stdout.write(f"{decision.verb} {decision.subject}: {decision.message}\n")
-
-    @staticmethod
-    def _invoke(queue: InProcessQueue, handler: Handler) -> None:
-        batch = queue.receive(timedelta())
-        if not batch:
-            return
-        answer = handler({"Records": batch}, None)
-        queue.delete(done(batch, answer))
+    site: Site
+    functions: Evenkeel
 
 
 @pytest.fixture(scope="module")
@@ -141,11 +82,9 @@ def control_plane(control_plane_with_gangs: ControlPlane) -> ControlPlane:
 
 @pytest.fixture(scope="module")
 def granted(control_plane: ControlPlane) -> Iterator[ControlPlane]:
-    """A control plane with the manifests' rights; their namespace stays, for the other tests."""
-    control_plane.kubectl("apply", "-k", str(MANIFESTS))
-    yield control_plane
-    for kind in ("clusterrolebinding", "clusterrole", "flowschema"):
-        control_plane.kubectl("delete", kind, "-l", "app.kubernetes.io/name=evenkeel")
+    """A control plane with the manifests' rights."""
+    with rights.granted(control_plane) as with_rights:
+        yield with_rights
 
 
 @pytest.fixture(scope="module")
@@ -162,21 +101,22 @@ def clusters(
 
 
 @pytest.fixture(scope="module")
-def story(control_plane: ControlPlane, clusters: dict[str, RestCluster]) -> Iterator[Deployed]:
+def story(control_plane: ControlPlane, clusters: dict[str, RestCluster]) -> Iterator[Story]:
     """A hint that comes to nothing, and then a warning, with workloads of every kind.
 
     The node of the warning is lost in the end.
     """
     with control_plane.namespace() as namespace, Site.open(control_plane, namespace) as site:
-        deployed = Deployed(site, clusters)
-        _hint(deployed)
-        _warning(deployed, namespace)
-        yield deployed
+        meddler = Meddler(control_plane)
+        tapped = {n: TappedCluster(c, site.clock, meddler) for n, c in clusters.items()}
+        functions = site.deploy(clusters=tapped, rebalance_share=1.0)
+        _hint(site, functions)
+        _warning(site, functions)
+        yield Story(site, functions)
 
 
-def _hint(deployed: Deployed) -> None:
+def _hint(site: Site, functions: Evenkeel) -> None:
     """No replacement finds room: at the end of the hint everything goes back and rests."""
-    site = deployed.site
     stuck = deployment("stuck", 1, cpu="5")
     alone = {**deployment("alone", 1, cpu="5"), "kind": "ReplicaSet"}
     alone["spec"]["selector"]["matchLabels"][names.TEMPLATE_HASH] = "own"
@@ -184,27 +124,25 @@ def _hint(deployed: Deployed) -> None:
     site.add_nodes("hinted", cpu="12")
     site.run(stuck, alone)
     site.run(job("early"), pods=1)
-    deployed.notices.put(json.dumps(site.recommendation("hinted")))
-    deployed.run_until(
-        "both workloads' pods to be released",
-        lambda: site.released("stuck") and site.released("alone"),
-    )
+    functions.notify(site.recommendation("hinted"))
+    site.wait_for_releases("stuck")
+    site.wait_for_releases("alone")
     site.clock.skip(HINT)
 
     def rests(kind: str, name: str) -> bool:
         return names.COOLDOWN in site.get("apps/v1", kind, name)["metadata"]["annotations"]
 
-    deployed.run_until(
+    site.wait_for(
         "both workloads to rest",
         lambda: rests("Deployment", "stuck") and rests("ReplicaSet", "alone"),
+        seconds=60,
     )
     site.cordon("hinted")
 
 
-def _warning(deployed: Deployed, namespace: str) -> None:
-    site = deployed.site
+def _warning(site: Site, functions: Evenkeel) -> None:
     site.add_nodes("doomed", cpu="4")
-    site.apply(*volume("ledger", namespace), budget("web", minAvailable=1))
+    site.apply(*volume("ledger", site.namespace), budget("web", minAvailable=1))
     # A budget that never allows a disruption: at the last moment they are deleted.
     site.apply(budget("db", minAvailable=1), budget("batch", minAvailable=1))
     mounted = {"name": "data", "persistentVolumeClaim": {"claimName": "ledger"}}
@@ -229,15 +167,11 @@ def _warning(deployed: Deployed, namespace: str) -> None:
     site.instances.add(booting)
     unborn = dict(site.warning("doomed", ago=AGO))
     unborn["detail"] = {**unborn["detail"], "instance-id": booting.instance_id}
-    deployed.notices.put(json.dumps(site.warning("doomed", ago=AGO)))
-    deployed.notices.put(json.dumps(unborn))
-    deployed.run_until("the doomed node to be empty", lambda: not site.pods_on("doomed"))
+    functions.notify(site.warning("doomed", ago=AGO), unborn)
+    site.wait_for("the doomed node to be empty", lambda: not site.pods_on("doomed"), seconds=60)
     site.terminate("doomed")
-    control_plane = site.control_plane
-    control_plane.delete_node(site.node_name("doomed"))
-    deployed.run_until(
-        "everything to be done", lambda: deployed.wake_ups.next_visible is None, seconds=40.0
-    )
+    site.control_plane.delete_node(site.node_name("doomed"))
+    functions.wait_until_quiet()
 
 
 def _in_groups(site: Site, node: str) -> Iterator[Manifest]:
@@ -252,21 +186,20 @@ def _in_groups(site: Site, node: str) -> Iterator[Manifest]:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_nothing_that_a_function_does_is_forbidden(function: str, story: Deployed) -> None:
-    assert story.rights[function].refused == []
-    assert story.recorder.total("WritesConflicted") > 0
-    assert story.recorder.total("WritesFailed") == 0
+def test_nothing_that_a_function_does_is_forbidden(function: str, story: Story) -> None:
+    assert story.functions.clusters[function].forbidden == []
+    assert story.functions.recorder.total("WritesConflicted") > 0
+    assert story.functions.recorder.total("WritesFailed") == 0
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_a_function_may_do_nothing_that_it_does_not_do(function: str, story: Deployed) -> None:
-    used = story.rights[function].used
+def test_a_function_may_do_nothing_that_it_does_not_do(function: str, story: Story) -> None:
     has_groups = story.site.control_plane.pod_groups is not None
     unused = set() if has_groups else {("list", "scheduling.k8s.io/podgroups")}
-    assert used == allowed(function) - unused
+    assert used(story.functions.clusters[function]) == allowed(function) - unused
 
 
-def test_the_pods_were_handed_over_and_the_events_tell(story: Deployed) -> None:
+def test_the_pods_were_handed_over_and_the_events_tell(story: Story) -> None:
     site = story.site
     assert site.is_settled("web", 1, "other")
     assert site.is_settled("api", 3, "other")
@@ -279,49 +212,36 @@ def test_the_pods_were_handed_over_and_the_events_tell(story: Deployed) -> None:
     assert any(event["source"]["component"] == "evenkeel" for event in told)
 
 
-@pytest.mark.parametrize(
-    ("function", "verb", "resource", "namespace"),
-    [
-        ("interruption", "list", "pods", "default"),
-        ("interruption", "create", "pods/eviction", "default"),
-        ("interruption", "delete", "nodes", ""),
-        ("interruption", "create", "events", "kube-system"),
-        (
-            "interruption",
-            "patch",
-            "leases.coordination.k8s.io/evenkeel-handover",
-            "evenkeel-system",
-        ),
-        ("interruption", "get", "configmaps/other", "evenkeel-system"),
-        ("handover", "delete", "nodes", ""),
-        ("handover", "create", "pods", "default"),
-        ("handover", "create", "pods/exec", "default"),
-        ("handover", "get", "secrets", "default"),
-        ("handover", "patch", "statefulsets.apps", "default"),
-        ("handover", "delete", "deployments.apps", "default"),
-        ("handover", "patch", "leases.coordination.k8s.io/other", "evenkeel-system"),
-        ("handover", "patch", "leases.coordination.k8s.io/evenkeel-handover", "kube-system"),
-        ("handover", "delete", "configmaps/evenkeel-paused", "evenkeel-system"),
-        ("handover", "create", "namespaces", ""),
+LEASES = "leases.coordination.k8s.io"
+OUTSIDE = {
+    "interruption": [
+        ("list", "pods"),
+        ("create", "pods/eviction"),
+        ("delete", "nodes"),
+        ("create", "events", "", "kube-system"),
+        ("patch", LEASES, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE),
+        ("get", "configmaps", "other", names.SYSTEM_NAMESPACE),
     ],
-)
-def test_what_lies_outside_is_forbidden(
-    function: str,
-    verb: str,
-    resource: str,
-    namespace: str,
-    granted: ControlPlane,
-) -> None:
-    resource, _, rest = resource.partition("/")
-    names_subresource = rest in ("eviction", "exec")
-    what = [resource, f"--subresource={rest}"] if names_subresource else [f"{resource}/{rest}"]
-    answer = granted.kubectl(
-        *("auth", "can-i", verb, *(what if rest else [resource])),
-        *(f"--as-group=evenkeel-{function}", "--as=somebody"),
-        *(["--namespace", namespace] if namespace else []),
-        check=False,
-    )
-    assert answer.strip().startswith("no")
+    "handover": [
+        ("delete", "nodes"),
+        ("create", "pods"),
+        ("create", "pods/exec"),
+        ("get", "secrets"),
+        ("patch", "statefulsets.apps"),
+        ("delete", "deployments.apps"),
+        ("patch", LEASES, "other", names.SYSTEM_NAMESPACE),
+        ("patch", LEASES, names.HANDOVER_LEASE, "kube-system"),
+        ("delete", "configmaps", names.PAUSED, names.SYSTEM_NAMESPACE),
+        ("create", "namespaces"),
+    ],
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_what_lies_outside_is_forbidden(function: str, granted: ControlPlane) -> None:
+    group = f"evenkeel-{function}"
+    assert [each for each in OUTSIDE[function] if may(granted, group, *each)] == []
+    assert may(granted, group, "patch", "nodes")
 
 
 def test_a_group_cannot_do_what_is_the_others(clusters: dict[str, RestCluster]) -> None:
@@ -334,9 +254,9 @@ def test_a_group_cannot_do_what_is_the_others(clusters: dict[str, RestCluster]) 
         assert isinstance(reply.error, ForbiddenError)
 
 
-LEASES = "apis/coordination.k8s.io/v1/namespaces/{}/leases"
+PATH = "apis/coordination.k8s.io/v1/namespaces/{}/leases"
 POLICY = "evenkeel-leases"
-LEASE = f"{LEASES.format(names.SYSTEM_NAMESPACE)}/{names.HANDOVER_LEASE}"
+LEASE = f"{PATH.format(names.SYSTEM_NAMESPACE)}/{names.HANDOVER_LEASE}"
 RENEWAL = {"spec": {"renewTime": "2026-11-23T02:00:00.000000Z"}}
 OF_ITS_OWN = {
     "placement": ("evenkeel-slot-a", "evenkeel-move-a"),
@@ -346,19 +266,15 @@ OF_ITS_OWN = {
 SERVE = "system:serviceaccount:evenkeel-system:evenkeel-serve"
 
 
-def lease_of(name: str) -> dict[str, Any]:
-    return {
-        "apiVersion": "coordination.k8s.io/v1",
-        "kind": "Lease",
-        "metadata": {"name": name, "namespace": names.SYSTEM_NAMESPACE},
-    }
+def lease(name: str) -> Manifest:
+    return resource("Lease", name, names.SYSTEM_NAMESPACE)
 
 
 def tried(granted: ControlPlane, method: str, name: str, group: str, user: str = "one") -> str:
     """What the API server says of a write of a Lease, in a dry run; nothing where it is allowed."""
-    path = LEASES.format(names.SYSTEM_NAMESPACE)
+    path = PATH.format(names.SYSTEM_NAMESPACE)
     target = path if method == "POST" else f"{path}/{name}"
-    body = {"POST": lease_of(name), "PATCH": RENEWAL}.get(method)
+    body = {"POST": lease(name), "PATCH": RENEWAL}.get(method)
     answer = granted.asked_by(user, group, method, f"{target}?dryRun=All", body)
     told: str = answer.json()["message"] if answer.status >= 300 else ""
     return told
@@ -367,7 +283,7 @@ def tried(granted: ControlPlane, method: str, name: str, group: str, user: str =
 @pytest.fixture(scope="module")
 def leases(granted: ControlPlane) -> Iterator[ControlPlane]:
     """The reconciler's Lease is there, and the policy is in force."""
-    granted.apply(lease_of(names.HANDOVER_LEASE))
+    granted.apply(lease(names.HANDOVER_LEASE))
     granted.wait_for(
         "the API server to go by the policy",
         lambda: POLICY in tried(granted, "POST", "any", "evenkeel-restore"),
@@ -436,7 +352,7 @@ def test_the_lease_is_renewed_at_the_priority_of_leader_elections(
         ("evenkeel-handover", "POST", "api/v1/namespaces/default/pods/any/eviction"),
         ("evenkeel-handover", "DELETE", "api/v1/namespaces/default/pods/any"),
         ("evenkeel-handover", "GET", "api/v1/pods?limit=1"),
-        ("evenkeel-handover", "PATCH", f"{LEASES.format('kube-system')}/kube-scheduler"),
+        ("evenkeel-handover", "PATCH", f"{PATH.format('kube-system')}/kube-scheduler"),
         ("evenkeel-interruption", "PATCH", LEASE),
         ("evenkeel-restore", "GET", LEASE),
     ],

@@ -1,46 +1,47 @@
-"""Evenkeel's only way to the cluster, tapped: what it writes, and what a test does to that."""
+"""Evenkeel's only way to the cluster, tapped: what it asks, and what a test does to that."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from evenkeel.errors import ClusterError, UnavailableError
+from evenkeel.errors import ClusterError, ForbiddenError, UnavailableError
 from evenkeel.model.cluster_objects import Event, Lease, Namespace
 from evenkeel.model.meta import KubernetesObject
-from evenkeel.model.request import Create, Get, List, Request, Write
+from evenkeel.model.request import Get, List, Request, Selection
 from evenkeel.ports import Arrival, Clock, Cluster, OnReply, Reply, Session, TimeLeft
 from evenkeel_cli.passing import PassingSession
+from tests.kit.asking import kind_of
 
 BOOKKEEPING: tuple[type[KubernetesObject], ...] = (Event, Lease, Namespace)
 """What Evenkeel may write whatever its mode: Events, its Lease, and the namespace of that."""
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """A write and when it was sent."""
+class Asked:
+    """A request and when it was sent."""
 
     at: datetime
-    write: Write
-
-
-def kind_of(request: Request) -> type[KubernetesObject] | None:
-    """The kind of object that a request is about; None for an eviction, which is about a pod."""
-    match request:
-        case List(selection=selection):
-            return selection.kind
-        case Create(object=item):
-            return type(item)
-        case _:
-            return getattr(request, "kind", None)
+    request: Request
 
 
 class TappedCluster:
-    """A Cluster that keeps every write and can be cut off."""
+    """A Cluster that keeps every request and can be cut off.
 
-    def __init__(self, cluster: Cluster, clock: Clock) -> None:
+    ``before`` is what somebody else does just before a request is sent.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        clock: Clock,
+        before: Callable[[Request], None] = lambda _: None,
+    ) -> None:
         self._cluster = cluster
         self._clock = clock
-        self._written: list[Written] = []
+        self._before = before
+        self.asked: list[Asked] = []
+        self.watched: set[type[KubernetesObject]] = set()
+        self.forbidden: list[Reply] = []
         self.is_cut = False
 
     def cut(self) -> None:
@@ -48,31 +49,41 @@ class TappedCluster:
         self.is_cut = True
 
     @property
-    def changes(self) -> Sequence[Written]:
+    def changes(self) -> Sequence[Asked]:
         """All writes so far but the bookkeeping, in the order in which they were sent."""
-        return [each for each in self._written if kind_of(each.write) not in BOOKKEEPING]
+        writes = [each for each in self.asked if not isinstance(each.request, Get | List)]
+        return [each for each in writes if kind_of(each.request) not in BOOKKEEPING]
 
     def perform(self, requests: Sequence[Request]) -> Sequence[Reply]:
         """Pass requests on."""
         errors = [self.pass_on(request) for request in requests]
         passed = [request for request, error in zip(requests, errors, strict=True) if not error]
         replies = iter(self._cluster.perform(passed) if passed else ())
-        return [
-            Reply(request, error=error) if error else next(replies)
-            for request, error in zip(requests, errors, strict=True)
-        ]
+        return self.hear(
+            [
+                Reply(request, error=error) if error else next(replies)
+                for request, error in zip(requests, errors, strict=True)
+            ]
+        )
 
     def session(self) -> "TappedSession":
         """Open a session."""
         return TappedSession(self, self._cluster.session())
 
     def pass_on(self, request: Request) -> ClusterError | None:
-        """Keep a request that is a write; the error instead of an answer, if it gets no further."""
+        """Keep a request; the error instead of an answer, if it gets no further."""
         if self.is_cut:
             return UnavailableError("the test cut the wire")
-        if not isinstance(request, Get | List):
-            self._written.append(Written(self._clock.now(), request))
+        self._before(request)
+        self.asked.append(Asked(self._clock.now(), request))
         return None
+
+    def hear[T: Arrival | Reply](self, arrivals: Sequence[T]) -> Sequence[T]:
+        """Keep what was forbidden."""
+        for each in arrivals:
+            if isinstance(each, Reply) and isinstance(each.error, ForbiddenError):
+                self.forbidden.append(each)
+        return arrivals
 
 
 class TappedSession(PassingSession):
@@ -93,9 +104,15 @@ class TappedSession(PassingSession):
         else:
             self._refused.append(Reply(request, error=error, then=then))
 
+    def watch(self, selection: Selection[KubernetesObject]) -> None:
+        """Pass it on."""
+        self._cluster.watched.add(selection.kind)
+        super().watch(selection)
+
     def next(self, timeout: timedelta) -> Sequence[Arrival]:
         """What arrived. Raises ClusterError once the wire is cut, which ends the invocation."""
         if self._cluster.is_cut:
             raise UnavailableError("the test cut the wire")
         refused, self._refused = self._refused, []
-        return [*refused, *super().next(timedelta() if refused else timeout)]
+        arrived = super().next(timedelta() if refused else timeout)
+        return [*refused, *self._cluster.hear(arrived)]

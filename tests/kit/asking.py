@@ -12,6 +12,15 @@ from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 type Concerns = Callable[[Any], bool]
 
 
+def kind_of(request: Any) -> type[KubernetesObject]:
+    """The kind of object that a request is about; an eviction is about a pod."""
+    if isinstance(request, List):
+        return request.selection.kind
+    if isinstance(request, Create):
+        return type(request.object)
+    return Pod if isinstance(request, Evict) else request.kind
+
+
 def asks(
     *types: type[Any],
     of: type[KubernetesObject] | None = None,
@@ -23,7 +32,7 @@ def asks(
     def concerns(request: Any) -> bool:
         return (
             (not types or isinstance(request, types))
-            and (of is None or _kind(request) is of)
+            and (of is None or kind_of(request) is of)
             and name in ("", _name(request))
             and (selection is None or getattr(request, "selection", None) == selection)
         )
@@ -85,14 +94,6 @@ def once(action: Callable[[], object]) -> Callable[[], None]:
             each()
 
     return act
-
-
-def _kind(request: Any) -> type[KubernetesObject]:
-    if isinstance(request, List):
-        return request.selection.kind
-    if isinstance(request, Create):
-        return type(request.object)
-    return Pod if isinstance(request, Evict) else request.kind
 
 
 def _name(request: Any) -> str:

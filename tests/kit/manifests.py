@@ -14,6 +14,7 @@ VERSIONS = {
     "PodTemplate": "v1",
     "CapacityBuffer": "autoscaling.x-k8s.io/v1beta1",
     "ConfigMap": "v1",
+    "ServiceAccount": "v1",
     "Service": "v1",
     "ResourceQuota": "v1",
     "PersistentVolume": "v1",

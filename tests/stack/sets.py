@@ -18,6 +18,10 @@ POLLING = {"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}
 LOGGING = {"logs:CreateLogStream", "logs:PutLogEvents"}
 
 
+OF_LAMBDA = POLLING | LOGGING
+"""What Lambda does with a function's role."""
+
+
 NETWORK = {
     "ec2:CreateNetworkInterface",
     "ec2:DescribeNetworkInterfaces",

@@ -11,12 +11,10 @@ import pytest
 
 from tests.kit.control_plane import ROOT
 from tests.stack.cloudformation import deployed
-from tests.stack.sets import CLUSTER, LOGGING, POLLING
+from tests.stack.sets import CLUSTER, OF_LAMBDA
 from tests.stack.sources import services, variables
 
 DEPLOYED = ROOT / "tests" / "stack" / "deployed"
-OF_LAMBDA = POLLING | LOGGING
-"""What Lambda does with a function's role."""
 
 
 @dataclass(frozen=True, slots=True)

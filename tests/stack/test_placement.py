@@ -17,7 +17,7 @@ from evenkeel.model.capacity import WELL_KNOWN
 from tests.kit.control_plane import ROOT
 from tests.kit.reviews import TOKEN
 from tests.stack.cloudformation import Stack, deployed, load
-from tests.stack.sets import CLUSTER, LOGGING, NETWORK
+from tests.stack.sets import CLUSTER
 
 TOKENS = re.compile(load()["Parameters"]["WebhookToken"]["AllowedPattern"])
 NAMES = {
@@ -79,25 +79,6 @@ def test_other_node_labels_can_tell_the_capacity_type() -> None:
         )
 
 
-NOT_LABELS = [",lifecycle", "a b", "lifecycle,", "a//b", "-x", "UPPER.com/x", "a" * 64]
-
-
-@pytest.mark.parametrize("bad", NOT_LABELS)
-def test_what_is_no_list_of_labels_is_refused(bad: str) -> None:
-    assert not re.fullmatch(load()["Parameters"]["CapacityLabels"]["AllowedPattern"], bad)
-
-
-@pytest.mark.parametrize("good", ["", TOKEN, "-_" * 22, "f" * 42 + "g", f"{TOKEN},{TOKEN[::-1]}"])
-def test_a_token_of_256_bits_is_taken_and_so_are_two(good: str) -> None:
-    assert TOKENS.fullmatch(good)
-    assert load()["Parameters"]["WebhookToken"]["NoEcho"] is True
-
-
-@pytest.mark.parametrize("bad", ["short", TOKEN[:63], f"{TOKEN},", f"{TOKEN},{TOKEN},{TOKEN}"])
-def test_another_token_is_refused(bad: str) -> None:
-    assert not TOKENS.fullmatch(bad)
-
-
 LETTERS = "09afAFgzGZ-_/ \n\u0661\u00e9"
 PARTS = st.builds(
     lambda letter, length, end: letter * length + end,
@@ -154,22 +135,6 @@ def test_the_log_of_the_api_has_the_route_and_not_the_path_with_the_token(stack:
         )
     }
     assert "\n" not in settings_["Format"]
-
-
-def test_its_role_may_write_its_log_and_nothing_else(stack: Stack) -> None:
-    allowed = set(stack.statements("PlacementRole"))
-    assert allowed == {(action, "PlacementLogs.Arn") for action in LOGGING}
-    inside = deployed(**CLUSTER, WebhookToken=TOKEN, SubnetIds="s", SecurityGroupIds="g")
-    more = set(inside.statements("PlacementRole")) - allowed
-    assert more == {(action, "*") for action in NETWORK}
-
-
-def test_it_has_a_group_in_the_cluster_where_there_are_access_entries(stack: Stack) -> None:
-    entry = stack.of("PlacementAccess")
-    assert entry["PrincipalArn"] == "PlacementRole.Arn"
-    assert entry["KubernetesGroups"] == ["evenkeel-placement"]
-    without = deployed(**CLUSTER, WebhookToken=TOKEN, AccessEntries="false")
-    assert "PlacementAccess" not in without.resources
 
 
 def test_the_function_outlives_the_api_servers_patience(stack: Stack) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import boto3
 import pytest
-from moto import mock_aws
 
 from evenkeel.decisions.notice.event import Probe
 from evenkeel.decisions.notice.reading import read_json
+from tests.kit.mocked_aws import mocked
 from tests.stack.cloudformation import ACCOUNT, REGION, Stack, deployed
 from tests.stack.event_bus import EventBus
 from tests.stack.samples import NEAR_MISSES
@@ -46,11 +46,8 @@ def probe_of(stack: Stack) -> dict[str, Any]:
 
 
 @pytest.fixture
-def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    with mock_aws():
+def aws() -> Iterator[None]:
+    with mocked():
         yield
 
 
@@ -89,14 +86,6 @@ def test_it_is_one_for_the_function_and_its_source_one_that_a_stack_may_have(sta
     assert SOURCE.fullmatch(event["source"])
     assert event["source"].endswith("/evenkeel")  # the stack's name
     assert read_json(json.dumps(event)) == Probe(event_id=event["id"])
-
-
-def test_the_rule_of_the_notices_lets_it_through_and_no_other_does(stack: Stack) -> None:
-    event = probe_of(stack)
-    pattern = stack.of("NoticeRule")["EventPattern"]
-    assert event["source"] in pattern["source"]
-    assert event["detail-type"] in pattern["detail-type"]
-    assert event["source"] not in stack.of("StateChangeRule")["EventPattern"]["source"]
 
 
 @pytest.mark.usefixtures("aws")

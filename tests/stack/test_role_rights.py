@@ -13,7 +13,6 @@ from typing import Any
 
 import boto3
 import pytest
-from moto import mock_aws
 from moto.core import set_initial_no_auth_action_count
 
 from evenkeel.adapters.aws.auto_scaling import AutoScaling
@@ -26,17 +25,10 @@ from evenkeel.model.hook import Hook, Termination
 from evenkeel.model.notice import WakeUp
 from evenkeel_hosting.memory import InMemoryRecorder
 from tests.kit.auto_scaling import StubAutoScaling
+from tests.kit.mocked_aws import mocked
 from tests.stack.cloudformation import ACCOUNT, REGION, deployed
+from tests.stack.sets import CLUSTER, OF_LAMBDA
 
-CLUSTER = {
-    "ClusterName": "prod",
-    "ClusterEndpoint": "https://prod.example",
-    "ClusterCertificateAuthority": "LS0tLS1CRUdJTg==",
-}
-OF_LAMBDA = {
-    *("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"),
-    *("logs:CreateLogStream", "logs:PutLogEvents"),
-}
 REFUSED = r"AccessDenied|Unauthorized"
 SECRET = "a" * 64
 INSTANCE = "i-1234567890abcdef0"
@@ -125,11 +117,8 @@ def refusable(role: str) -> list[Right]:
 
 
 @pytest.fixture
-def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    with mock_aws():
+def account() -> Iterator[Account]:
+    with mocked():
         sqs = boto3.client("sqs", region_name=REGION)
         handles = dict[str, str]()
         for name in ("notices", "wake-ups"):

@@ -5,8 +5,8 @@ from typing import Any
 
 import boto3
 import pytest
-from moto import mock_aws
 
+from tests.kit.mocked_aws import mocked
 from tests.stack.cloudformation import REGION
 from tests.stack.event_bus import EventBus
 from tests.stack.samples import HARMLESS, NEAR_MISSES, REPLAYS, SAMPLES
@@ -25,11 +25,8 @@ def event_bus(replay_source: str = "") -> EventBus:
 
 
 @pytest.fixture(autouse=True)
-def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    with mock_aws():
+def aws() -> Iterator[None]:
+    with mocked():
         yield
 
 

@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -9,17 +10,34 @@ from evenkeel import settings
 from evenkeel.decisions.notice.result import NO_ANSWER_DELAY
 from evenkeel.flows.interruption.flow import PATIENCE
 from evenkeel.handlers.interruption import MALFORMED_DELAY
+from tests.kit.reviews import TOKEN
 from tests.stack.cloudformation import REGION, Stack, deployed, load
 from tests.stack.sets import CLUSTER, LOGGING, NETWORK, POLLING
 from tests.stack.sources import variables
 
 FUNCTIONS = {"InterruptionFunction": "NoticeQueue", "HandoverFunction": "WakeUpQueue"}
-ROLES = {"InterruptionFunction": "InterruptionRole", "HandoverFunction": "HandoverRole"}
+POSTPONING = {"sqs:ChangeMessageVisibility"}
+RIGHTS: dict[str, dict[str, set[str]]] = {
+    "Interruption": {
+        "NoticeQueue.Arn": POLLING | POSTPONING,
+        "WakeUpQueue.Arn": {"sqs:SendMessage"},
+        "*": {"ec2:DescribeInstances"},  # which knows no resources
+    },
+    "Handover": {
+        "WakeUpQueue.Arn": POLLING | POSTPONING | {"sqs:SendMessage"},
+        "*": {"ec2:DescribeInstances"},
+    },
+    "Restore": {"WakeUpQueue.Arn": {"sqs:SendMessage"}},
+    "Placement": {},
+}
+"""What each function's role allows, by resource, besides writing its log."""
+
+with_webhook = partial(deployed, **CLUSTER, WebhookToken=TOKEN)
 
 
 @pytest.fixture(scope="module")
 def stack() -> Stack:
-    return deployed(**CLUSTER)
+    return with_webhook()
 
 
 # Settings
@@ -41,26 +59,21 @@ def test_the_functions_find_their_settings_in_their_environments(stack: Stack) -
 
 
 def test_it_observes_and_reads_no_replays_unless_told_otherwise(stack: Stack) -> None:
-    environ = stack.environment("InterruptionFunction")
-    assert environ[settings.shared.MODE] == "observe"
-    assert environ[settings.interruption.REPLAY_SOURCE] == ""
-    assert stack.environment("HandoverFunction")[settings.shared.MODE] == "observe"
+    modes = {stack.environment(f"{each}Function")[settings.shared.MODE] for each in RIGHTS}
+    assert modes == {"observe"}
+    assert stack.environment("InterruptionFunction")[settings.interruption.REPLAY_SOURCE] == ""
 
 
 def test_what_a_parameter_leaves_open_is_what_the_settings_would_take(stack: Stack) -> None:
-    told = stack.environment("HandoverFunction")
-    untold: dict[str, str] = {
-        name: told[name]
-        for name in (
-            settings.shared.MODE,
-            settings.shared.CLUSTER_NAME,
-            settings.shared.WAKE_UP_QUEUE_URL,
-        )
-    }
+    needed = (settings.shared.MODE, settings.shared.CLUSTER_NAME, settings.shared.WAKE_UP_QUEUE_URL)
     same = {settings.handover.LOG_STREAM: "same"}
-    assert settings.HandoverSettings.from_environment(told | same) == (
-        settings.HandoverSettings.from_environment(untold | same)
-    )
+    for function, read in (
+        ("HandoverFunction", settings.HandoverSettings.from_environment),
+        ("RestoreFunction", settings.RestoreSettings.from_environment),
+    ):
+        told = stack.environment(function)
+        untold: dict[str, str] = {name: told[name] for name in needed}
+        assert read(told | same) == read(untold | same)
     connection = ("EVENKEEL_CLUSTER_NAME", "EVENKEEL_CLUSTER_ENDPOINT", "EVENKEEL_CLUSTER_CA")
     region = {settings.connection.REGION: REGION}
     assert settings.ConnectionSettings.from_environment(told | region) == (
@@ -68,12 +81,16 @@ def test_what_a_parameter_leaves_open_is_what_the_settings_would_take(stack: Sta
     )
 
 
-def test_every_setting_can_be_set_and_nothing_else_is() -> None:
-    stack = deployed(**CLUSTER, WebhookToken="z" * 43)
+def test_every_setting_can_be_set_and_nothing_else_is(stack: Stack) -> None:
     known = {name for name in variables() if name.startswith("EVENKEEL_")}
-    functions = (*FUNCTIONS, "PlacementFunction", "RestoreFunction")
-    set_ = {name for function in functions for name in stack.environment(function)}
+    set_ = {name for each in RIGHTS for name in stack.environment(f"{each}Function")}
     assert set_ == known
+
+
+@pytest.mark.parametrize("bound", ["MinValue", "MaxValue"])
+def test_restore_takes_the_bounds_of_its_parameter(bound: str, stack: Stack) -> None:
+    moves = {settings.restore.RESTORE_MOVES: str(load()["Parameters"]["RestoreMoves"][bound])}
+    settings.RestoreSettings.from_environment(stack.environment("RestoreFunction") | moves)
 
 
 # Times
@@ -113,13 +130,23 @@ def test_no_notice_is_delivered_that_is_older_than_its_instance(stack: Stack) ->
         assert target["DeadLetterConfig"] == {"Arn": "NoticeDeadLetters.Arn"}
 
 
-def test_a_minutes_call_is_not_made_up_for(stack: Stack) -> None:
-    handover = stack.of("HandoverFunction")
-    schedule = handover["Events"]["EveryMinute"]
+@pytest.mark.parametrize(
+    ("name", "event"), [("HandoverFunction", "EveryMinute"), ("RestoreFunction", "Schedule")]
+)
+def test_a_minutes_call_is_not_made_up_for(name: str, event: str, stack: Stack) -> None:
+    function = stack.of(name)
+    schedule = function["Events"][event]
     assert schedule["Type"] == "ScheduleV2"
     assert schedule["Properties"]["ScheduleExpression"] == "rate(1 minute)"
-    for retries in (schedule["Properties"]["RetryPolicy"], handover["EventInvokeConfig"]):
+    for retries in (schedule["Properties"]["RetryPolicy"], function["EventInvokeConfig"]):
         assert retries == {"MaximumRetryAttempts": 0, "MaximumEventAgeInSeconds": 60}
+
+
+def test_restore_can_be_called_more_rarely() -> None:
+    (schedule,) = (
+        deployed(RestoreSchedule="rate(5 minutes)").of("RestoreFunction")["Events"].values()
+    )
+    assert schedule["Properties"]["ScheduleExpression"] == "rate(5 minutes)"
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -137,54 +164,38 @@ def test_a_batch_fails_in_part_and_waits_for_nothing(function: str, stack: Stack
 # Rights
 
 
-@pytest.mark.parametrize(
-    ("role", "queues", "logs"),
-    [
-        (
-            "InterruptionRole",
-            {
-                "NoticeQueue.Arn": POLLING | {"sqs:ChangeMessageVisibility"},
-                "WakeUpQueue.Arn": {"sqs:SendMessage"},
-            },
-            "InterruptionLogs.Arn",
-        ),
-        (
-            "HandoverRole",
-            {"WakeUpQueue.Arn": POLLING | {"sqs:ChangeMessageVisibility", "sqs:SendMessage"}},
-            "HandoverLogs.Arn",
-        ),
-    ],
-)
+@pytest.mark.parametrize("function", RIGHTS)
 def test_each_action_is_allowed_on_the_one_resource_that_it_is_for(
-    role: str, queues: dict[str, set[str]], logs: str, stack: Stack
+    function: str, stack: Stack
 ) -> None:
     allowed: dict[str, set[str]] = {}
-    for action, resource in stack.statements(role):
+    for action, resource in stack.statements(f"{function}Role"):
         allowed.setdefault(resource, set()).add(action)
-    # DescribeInstances knows no resources.
-    assert allowed == queues | {logs: LOGGING, "*": {"ec2:DescribeInstances"}}
-    assert "ManagedPolicyArns" not in stack.of(role)
+    assert allowed == RIGHTS[function] | {f"{function}Logs.Arn": LOGGING}
+    assert "ManagedPolicyArns" not in stack.of(f"{function}Role")
 
 
 def test_a_lifecycle_hook_is_heeded_and_allowed_only_where_one_is_named(stack: Stack) -> None:
-    hooked = deployed(**CLUSTER, LifecycleHook="evenkeel")
+    hooked = with_webhook(LifecycleHook="evenkeel")
     assert set(hooked.names("AWS::Events::Rule")) - set(stack.names("AWS::Events::Rule")) == {
         "LifecycleActionRule"
     }
     pattern = hooked.of("LifecycleActionRule")["EventPattern"]
     assert pattern["detail"] == {"LifecycleHookName": ["evenkeel"]}
     more = {
-        role: set(hooked.statements(role)) - set(stack.statements(role))
-        for role in (*ROLES.values(), "RestoreRole")
+        function: set(hooked.statements(f"{function}Role"))
+        - set(stack.statements(f"{function}Role"))
+        for function in RIGHTS
     }
     groups = f"arn:aws:autoscaling:{REGION}:123456789012:autoScalingGroup:*"
     assert more == {
-        "InterruptionRole": {("autoscaling:DescribeLifecycleHooks", "*")},
-        "HandoverRole": {
+        "Interruption": {("autoscaling:DescribeLifecycleHooks", "*")},
+        "Handover": {
             ("autoscaling:CompleteLifecycleAction", groups),
             ("autoscaling:RecordLifecycleActionHeartbeat", groups),
         },
-        "RestoreRole": set(),
+        "Restore": set(),
+        "Placement": set(),
     }
     for policy in ("NoticeQueuePolicy", "NoticeDeadLettersPolicy"):
         (statement,) = hooked.of(policy)["PolicyDocument"]["Statement"]
@@ -197,13 +208,13 @@ def test_a_lifecycle_hook_is_heeded_and_allowed_only_where_one_is_named(stack: S
 
 
 def test_a_role_may_be_put_into_a_network_only_where_there_is_one(stack: Stack) -> None:
-    inside = deployed(**CLUSTER, SubnetIds="subnet-1,subnet-2", SecurityGroupIds="sg-1")
+    inside = with_webhook(SubnetIds="subnet-1,subnet-2", SecurityGroupIds="sg-1")
     assert inside.globals["Function"]["VpcConfig"] == {
         "SubnetIds": ["subnet-1", "subnet-2"],
         "SecurityGroupIds": ["sg-1"],
     }
     assert "VpcConfig" not in stack.globals["Function"]
-    for role in ROLES.values():
+    for role in (f"{function}Role" for function in RIGHTS):
         more = set(inside.statements(role)) - set(stack.statements(role))
         assert more == {(action, "*") for action in NETWORK}
 
@@ -223,20 +234,18 @@ def test_only_our_rules_may_send_notices(stack: Stack) -> None:
 
 
 def test_each_function_has_a_role_a_log_group_and_a_group_in_the_cluster(stack: Stack) -> None:
-    for function, role in ROLES.items():
-        name = function.removesuffix("Function")
-        assert stack.of(function)["Role"] == f"{role}.Arn"
-        assert stack.of(function)["LoggingConfig"] == {"LogGroup": f"{name}Logs"}
-        entry = stack.of(f"{name}Access")
-        assert entry["PrincipalArn"] == f"{role}.Arn"
+    for name in RIGHTS:
+        function, entry = stack.of(f"{name}Function"), stack.of(f"{name}Access")
+        assert function["Role"] == entry["PrincipalArn"] == f"{name}Role.Arn"
+        assert function["LoggingConfig"] == {"LogGroup": f"{name}Logs"}
         assert entry["KubernetesGroups"] == [f"evenkeel-{name.lower()}"]
 
 
-def test_a_cluster_without_access_entries_gets_none() -> None:
-    without = deployed(**CLUSTER, AccessEntries="false")
+def test_a_cluster_without_access_entries_gets_none(stack: Stack) -> None:
+    without = with_webhook(AccessEntries="false")
     assert without.names("AWS::EKS::AccessEntry") == []
-    access = {"InterruptionAccess", "HandoverAccess", "RestoreAccess"}
-    assert without.resources.keys() | access == (deployed(**CLUSTER).resources.keys())
+    access = {f"{name}Access" for name in RIGHTS}
+    assert without.resources.keys() | access == stack.resources.keys()
 
 
 def test_no_partition_account_or_region_is_taken_for_granted() -> None:
@@ -264,6 +273,21 @@ def test_every_parameter_is_described_and_in_one_group() -> None:
         ("ClusterEndpoint", ["https://a"], ["http://a", "a"]),
         ("ClusterName", ["prod", "a_b-1"], ["", "-a", "a b"]),
         ("ClusterCertificateAuthority", ["LS0t", "LS0=", "LS=="], ["", "-----BEGIN"]),
+        (
+            "RestoreSchedule",
+            ["rate(5 minutes)", "cron(0/5 * * * ? *)"],
+            ["", "5 minutes", "rate()"],
+        ),
+        (
+            "CapacityLabels",
+            ["lifecycle", "example.com/life,lifecycle"],
+            [",lifecycle", "a b", "lifecycle,", "a//b", "-x", "UPPER.com/x", "a" * 64],
+        ),
+        (
+            "WebhookToken",
+            ["", TOKEN, "-_" * 22, "f" * 42 + "g", f"{TOKEN},{TOKEN[::-1]}"],
+            ["short", TOKEN[:63], f"{TOKEN},", f"{TOKEN},{TOKEN},{TOKEN}"],
+        ),
     ],
 )
 def test_a_parameter_that_makes_no_sense_is_refused(
@@ -274,9 +298,13 @@ def test_a_parameter_that_makes_no_sense_is_refused(
     assert not any(re.fullmatch(pattern, each) for each in bad)
 
 
+def test_nobody_reads_the_token_out_of_the_stack_s_parameters() -> None:
+    assert load()["Parameters"]["WebhookToken"]["NoEcho"] is True
+
+
 def reserved(value: str) -> dict[str, int]:
     """The invocations that are reserved for each function for which some are."""
-    stack = deployed(**CLUSTER, WebhookToken="z" * 43, ReservedConcurrency=value)
+    stack = with_webhook(ReservedConcurrency=value)
     assert "ReservedConcurrentExecutions" not in stack.globals["Function"]
     names = stack.names("AWS::Serverless::Function")
     found = {name: stack.of(name).get("ReservedConcurrentExecutions") for name in names}

@@ -1,40 +1,32 @@
 """``evenkeel doctor`` on the real control plane: all is fine, then one link after the other."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evenkeel.model import names
 from tests.e2e.cli.commands import evenkeel
+from tests.e2e.harness import Site
 from tests.e2e.manifests import deployment
-from tests.e2e.placement.webhook import Ground, opened
-from tests.kit.control_plane import ROOT, ControlPlane
+from tests.e2e.placement.restoring import all_ready
+from tests.e2e.placement.webhook import Ground
+from tests.e2e.rights import MANIFESTS
 from tests.kit.manifests import PAUSED
 
 pytestmark = pytest.mark.controlplane
 
-RBAC = ROOT / "manifests" / "rbac"
-GATE = ROOT / "manifests" / "gate" / "rights.yaml"
-
 
 @pytest.fixture
-def ground(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Ground]:
-    """Rights, webhook and gate, and a workload that is placed and gated."""
-    control_plane.kubectl("apply", "-k", str(RBAC))
-    control_plane.kubectl("apply", "-f", str(GATE))
-    with opened(control_plane, namespace, tmp_path) as made:
-        made.add_nodes(spot=1, on_demand=1)
-        made.serve()
-        made.gate()
-        made.apply(deployment("web", 1))
-        made.settled(1)
-        yield made
-    for kind in ("clusterrolebinding", "clusterrole", "flowschema"):
-        control_plane.kubectl("delete", kind, "-l", "app.kubernetes.io/name=evenkeel")
-    control_plane.kubectl("delete", "-f", str(GATE))
+def installed(site: Site, rights: None, gate_rights: None, ground: Ground) -> Ground:
+    """Rights, webhook and gate, and a workload that is placed and gated, on a clean cluster."""
+    del site, rights, gate_rights
+    ground.add_nodes(spot=1, on_demand=1)
+    ground.serve()
+    ground.gate()
+    ground.apply(deployment("web", 1))
+    all_ready(ground, 1)
+    return ground
 
 
 def examined(ground: Ground) -> tuple[int, dict[str, dict[str, Any]]]:
@@ -48,11 +40,8 @@ def broken(findings: dict[str, dict[str, Any]]) -> set[str]:
     return {link for link, each in findings.items() if each["verdict"] == "broken"}
 
 
-def test_each_broken_link_is_seen_and_all_else_is_fine(ground: Ground) -> None:
-    def is_running() -> bool:
-        return all(pod["status"]["phase"] == "Running" for pod in ground.pods())
-
-    ground.wait_for("the workload to run", is_running)
+def test_each_broken_link_is_seen_and_all_else_is_fine(installed: Ground) -> None:
+    ground = installed
     code, found = examined(ground)
     left = {link: each for link, each in found.items() if each["verdict"] != "fine"}
     assert set(left) == {"AWS", "spot nodes in EC2", "headroom", "clock of the reconciler"}, left
@@ -71,7 +60,7 @@ def test_each_broken_link_is_seen_and_all_else_is_fine(ground: Ground) -> None:
     assert (code, broken(found)) == (1, {"pause", "rights of interruption"})
     assert "get nodes, list nodes, patch nodes" in found["rights of interruption"]["reason"]
 
-    ground.control_plane.kubectl("apply", "-k", str(RBAC))
+    ground.control_plane.kubectl("apply", "-k", str(MANIFESTS))
     ground.control_plane.delete("v1", "ConfigMap", names.PAUSED, names.SYSTEM_NAMESPACE)
     ground.webhooks[0].kill()
     code, found = examined(ground)

@@ -1,7 +1,7 @@
 """``evenkeel headroom``: both forms of what it prints, on the real API server and scheduler."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import yaml
 from evenkeel.model import names
 from evenkeel_cli.headroom import printed
 from evenkeel_cli.headroom.present import HEADROOM, PROVISIONING, READY
+from tests.e2e.accounts import restricted
 from tests.e2e.cli.commands import evenkeel
 from tests.e2e.harness import Site
 from tests.e2e.manifests import deployment
@@ -29,10 +30,8 @@ STRICT = ("apply", "--validate=strict", "-f", "-")
 def system(control_plane: ControlPlane) -> Iterator[None]:
     """Evenkeel's namespace, under the strictest standard; at the end no headroom is in it."""
     control_plane.kubectl("apply", "-f", str(NAMESPACE))
-    enforce = ("label", "--overwrite", "namespace", names.SYSTEM_NAMESPACE)
-    control_plane.kubectl(*enforce, "pod-security.kubernetes.io/enforce=restricted")
-    yield
-    control_plane.kubectl(*enforce, "pod-security.kubernetes.io/enforce-")
+    with restricted(control_plane):
+        yield
     for each in (*printed.documents(printed.PODS), printed.documents(printed.BUFFER)[0]):
         control_plane.kubectl("delete", "--ignore-not-found", "-f", "-", stdin=yaml.safe_dump(each))
 
@@ -60,10 +59,9 @@ def line(plane: ControlPlane) -> str:
     return next(each for each in lines if each.startswith("Headroom:"))
 
 
-def pause_pods(site: Site) -> list[dict[str, Any]]:
+def pause_pods(site: Site) -> Sequence[dict[str, Any]]:
     label = f"labelSelector=app.kubernetes.io/component%3D{printed.FOLDER}"
-    pods = site.control_plane.items("v1", "Pod", names.SYSTEM_NAMESPACE, label)
-    return [pod for pod in pods if "deletionTimestamp" not in pod["metadata"]]
+    return site.control_plane.pods(names.SYSTEM_NAMESPACE, label)
 
 
 def on_nodes(site: Site) -> list[str]:

@@ -133,7 +133,7 @@ def test_rights_come_and_go(objects: Objects) -> None:
     step.do()
     try:
         assert not step.look()
-        role = objects.find({**_role("evenkeel-interruption")})
+        role = objects.find(_role("evenkeel-interruption"))
         assert role is not None
         objects.patch(_role("evenkeel-interruption"), {"rules": role["rules"][1:]})
         assert step.look() == ["change ClusterRole evenkeel-interruption"]

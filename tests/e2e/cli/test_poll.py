@@ -62,7 +62,7 @@ def polling(
     site: Site, queues: Aws, log: Path, *options: str, kubeconfig: Path | None = None
 ) -> Iterator[Poll]:
     """It is at work; at the end it is gone, whatever happened."""
-    command = [
+    words = [
         *(str(ROOT / ".venv" / "bin" / "evenkeel"), "poll"),
         *("--queue-url", queues.notice_queue, "--endpoint-url", queues.endpoint),
         *("--kubeconfig", str(kubeconfig or site.control_plane.kubeconfig)),
@@ -71,7 +71,7 @@ def polling(
     ]
     with log.open("wb") as stream:
         process = subprocess.Popen(
-            command,
+            words,
             env={**os.environ, **CREDENTIALS},  # noqa: TID251 - for a child
             stdin=subprocess.DEVNULL,
             stdout=stream,
@@ -124,12 +124,12 @@ def test_a_notice_from_sqs_is_acted_on_and_sigterm_ends_it(
     assert (web.subject.name, web.wanted, web.lowest, web.most_beside) == ("web", 1, 1, 1)
 
 
+@pytest.mark.usefixtures("rights")
 def test_its_account_in_the_cluster_may_do_all_that_it_does_and_it_tells_how_it_is(
     site: Site, queues: Aws, tmp_path: Path
 ) -> None:
     """A process plays the container: nothing here runs images."""
     plane = site.control_plane
-    plane.kubectl("apply", "-k", str(ROOT / "manifests" / "rbac"))
     instance_id, _ = doomed_node(site, queues)
     with applied(plane, "poll"):
         account = kubeconfig_of(plane, "evenkeel-poll", tmp_path)

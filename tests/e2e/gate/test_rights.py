@@ -11,6 +11,7 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import RestCluster
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
+from evenkeel.model import names
 from evenkeel.settings import GateSettings, Mode, PlacementSettings
 from evenkeel_hosting import functions
 from evenkeel_hosting.memory import InMemoryRecorder
@@ -19,7 +20,8 @@ from tests.e2e.accounts import kubeconfig_of_member
 from tests.e2e.application import CLUSTER_NAME
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment, selector
-from tests.e2e.rights import GATE_RIGHTS, MANIFESTS, Right, Rights, WatchedCluster, rights_in
+from tests.e2e.rights import GATE_RIGHTS, MANIFESTS, Right, may, rights_in, used
+from tests.e2e.wire import TappedCluster
 from tests.kit.control_plane import ControlPlane
 from tests.kit.reviews import TOKEN, Document, of_eviction, post
 
@@ -34,14 +36,14 @@ class Gate:
     """The function placement, a member of its group alone, that is asked about evictions."""
 
     def __init__(self, cluster: RestCluster) -> None:
-        self.rights = Rights()
         self.recorder = InMemoryRecorder()
-        clock, watched = SystemClock(), WatchedCluster(cluster, self.rights)
-        events = ClusterEvents(watched, clock, self.recorder, observes=False)
+        clock = SystemClock()
+        self.cluster = TappedCluster(cluster, clock)
+        events = ClusterEvents(self.cluster, clock, self.recorder, observes=False)
         self._handler = functions.placement(
             PlacementSettings(mode=Mode.ACT, cluster_name=CLUSTER_NAME, tokens=(TOKEN,)),
             GateSettings(mode=Mode.ACT),
-            watched,
+            self.cluster,
             clock,
             Tee(self.recorder, events),
         )
@@ -65,8 +67,7 @@ def cluster(
 @pytest.fixture
 def pods(site: Site) -> list[str]:
     """The pods of a Deployment with a budget, in a gated namespace."""
-    labels = {"metadata": {"labels": {"evenkeel.dev/gate": "true"}}}
-    site.merge("v1", "Namespace", site.namespace, labels)
+    site.control_plane.label_namespace(site.namespace, names.GATE)
     site.add_nodes("a")
     site.apply(budget("web", maxUnavailable=1))
     site.run(deployment("web", 2))
@@ -80,11 +81,11 @@ def test_nothing_that_the_gate_does_is_forbidden_and_each_right_is_used(
     response = gate.ask(site.namespace, pods[0])
     assert response["status"]["code"] == 429
     assert [pod["metadata"]["name"] for pod in site.wait_for_releases("web")] == [pods[0]]
-    assert gate.rights.refused == []
+    assert gate.cluster.forbidden == []
     assert gate.recorder.total("EventsLeftOut") == 0
     assert gate.recorder.total("GateFailed") == 0
-    assert gate.rights.used <= rights_in(GATE_RIGHTS) | rights_in(MANIFESTS / "placement.yaml")
-    assert rights_in(GATE_RIGHTS) <= gate.rights.used
+    of_gate = rights_in(GATE_RIGHTS)
+    assert of_gate <= used(gate.cluster) <= of_gate | rights_in(MANIFESTS / "placement.yaml")
 
 
 def test_the_gate_tells_of_each_right_that_it_lacks_and_lets_evictions_pass(
@@ -97,7 +98,7 @@ def test_the_gate_tells_of_each_right_that_it_lacks_and_lets_evictions_pass(
             gate = Gate(cluster)
             assert gate.ask(site.namespace, pods[0])["allowed"], right
             assert gate.recorder.total("GateFailed") == 1, right
-            assert gate.rights.refused, right
+            assert gate.cluster.forbidden, right
     assert not site.witness.ever_released()
     assert not Gate(cluster).ask(site.namespace, pods[0])["allowed"]
 
@@ -107,6 +108,7 @@ def lacking(plane: ControlPlane, rules: list[dict[str, Any]], right: Right) -> I
     """The gate's role without one right, once the API server goes by that; then with it again."""
     verb, resource = right
     group, _, plural = resource.rpartition("/")
+    kind = f"{plural}.{group}" if group else plural
 
     def others(rule: Mapping[str, Any]) -> list[dict[str, Any]]:
         if group not in rule["apiGroups"] or plural not in rule["resources"]:
@@ -120,7 +122,7 @@ def lacking(plane: ControlPlane, rules: list[dict[str, Any]], right: Right) -> I
         plane.merge(RBAC, "ClusterRole", ROLE, {"rules": these})
         plane.wait_for(
             f"{verb} {resource} to be {'allowed' if allowed else 'forbidden'}",
-            lambda: is_allowed(plane, verb, group, plural) is allowed,
+            lambda: may(plane, GROUP, verb, kind) is allowed,
         )
 
     set_rules([part for rule in rules for part in others(rule)], allowed=False)
@@ -130,41 +132,22 @@ def lacking(plane: ControlPlane, rules: list[dict[str, Any]], right: Right) -> I
         set_rules(rules, allowed=True)
 
 
-def is_allowed(plane: ControlPlane, verb: str, group: str, plural: str, sub: str = "") -> bool:
-    """Whether RBAC allows the group this in the namespace ``default``."""
-    asked = {"verb": verb, "group": group, "resource": plural, "subresource": sub}
-    answer = plane.request(
-        "POST",
-        "apis/authorization.k8s.io/v1/subjectaccessreviews",
-        {
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SubjectAccessReview",
-            "spec": {
-                "user": "somebody",
-                "groups": [GROUP],
-                "resourceAttributes": {**asked, "namespace": "default"},
-            },
-        },
-    )
-    return bool(answer["status"]["allowed"])
-
-
 @pytest.mark.usefixtures("rights", "gate_rights")
 def test_what_lies_outside_is_forbidden(control_plane: ControlPlane) -> None:
     outside = [
-        ("create", "", "pods", "eviction"),
-        ("create", "", "pods", "exec"),
-        ("create", "", "pods", ""),
-        ("delete", "", "pods", ""),
-        ("patch", "", "pods", "status"),
-        ("patch", "", "nodes", ""),
-        ("get", "", "secrets", ""),
-        ("patch", "", "services", ""),
-        ("patch", "apps", "deployments", ""),
-        ("patch", "apps", "replicasets", ""),
-        ("patch", "policy", "poddisruptionbudgets", ""),
-        ("patch", "coordination.k8s.io", "leases", ""),
-        ("patch", "", "namespaces", ""),
+        ("create", "pods/eviction"),
+        ("create", "pods/exec"),
+        ("create", "pods"),
+        ("delete", "pods"),
+        ("patch", "pods/status"),
+        ("patch", "nodes"),
+        ("get", "secrets"),
+        ("patch", "services"),
+        ("patch", "deployments.apps"),
+        ("patch", "replicasets.apps"),
+        ("patch", "poddisruptionbudgets.policy"),
+        ("patch", "leases.coordination.k8s.io"),
+        ("patch", "namespaces"),
     ]
-    assert [each for each in outside if is_allowed(control_plane, *each)] == []
-    assert is_allowed(control_plane, "patch", "", "pods")
+    assert [each for each in outside if may(control_plane, GROUP, *each)] == []
+    assert may(control_plane, GROUP, "patch", "pods")

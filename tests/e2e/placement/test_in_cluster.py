@@ -68,11 +68,4 @@ def test_the_api_server_calls_its_service_and_its_account_may_do_all_it_does(
 
 def _is_deferred(ground: Ground, pod: str) -> bool:
     """Whether the eviction of a pod that can be handed over waits, as a dry run tells."""
-    metadata = {"name": pod, "namespace": ground.namespace}
-    answer = ground.control_plane.request(
-        "POST",
-        f"api/v1/namespaces/{ground.namespace}/pods/{pod}/eviction?dryRun=All",
-        {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata},
-        fine=(429,),
-    )
-    return bool(answer.get("code") == 429)
+    return ground.control_plane.evict(ground.namespace, pod, dry_run=True, fine=(429,)) == 429

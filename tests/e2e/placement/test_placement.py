@@ -1,5 +1,6 @@
 """The real API server calls ``evenkeel serve``; the real scheduler goes by what it answers."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -15,12 +16,9 @@ from tests.e2e.placement.webhook import Ground, on_demand
 
 pytestmark = pytest.mark.controlplane
 
-ON_DEMAND = "evenkeel.dev/on-demand"
-CAPACITY = "evenkeel.dev/capacity"
-
 
 def floored(replicas: int, floor: str, *, name: str = "web", **template: Any) -> dict[str, Any]:
-    return deployment(name, replicas, annotations={ON_DEMAND: floor}, **template)
+    return deployment(name, replicas, annotations={names.ON_DEMAND: floor}, **template)
 
 
 @pytest.mark.parametrize("processes", [1, 2])
@@ -46,7 +44,7 @@ def test_a_burst_of_a_hundred_lands_exactly_thirty_on_on_demand(
     assert all("place " in webhook.log.read_text() for webhook in ground.webhooks)
 
 
-def _late(pods: list[dict[str, Any]], log: str) -> int:
+def _late(pods: Sequence[dict[str, Any]], log: str) -> int:
     """The pods whose review or count took longer than one waits for it, or which came so long
     after it that another took their claim over."""
     notes = [placed_of(pod["metadata"].get("annotations", {})) for pod in pods]
@@ -94,4 +92,4 @@ def test_pods_are_made_all_the_same_while_the_webhook_is_down(ground: Ground) ->
     ground.serve()
     ground.webhooks[0].kill()
     ground.apply(floored(10, "30%"))
-    assert not any(CAPACITY in pod["metadata"]["labels"] for pod in ground.settled(10))
+    assert not any(names.CAPACITY in pod["metadata"]["labels"] for pod in ground.settled(10))

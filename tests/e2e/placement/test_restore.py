@@ -2,19 +2,18 @@
 
 import pytest
 
+from evenkeel.model import names
 from tests.e2e.manifests import deployment, stateful_set
 from tests.e2e.placement.restoring import all_ready, planned, restore
 from tests.e2e.placement.webhook import Ground, on_demand
 
 pytestmark = pytest.mark.controlplane
 
-ON_DEMAND = "evenkeel.dev/on-demand"
-
 
 def test_what_a_dead_webhook_missed_is_repaired(ground: Ground) -> None:
     ground.add_nodes(spot=3, on_demand=2)
     ground.serve()
-    ground.apply(deployment("web", 3, annotations={ON_DEMAND: "50%"}, start="200ms"))
+    ground.apply(deployment("web", 3, annotations={names.ON_DEMAND: "50%"}, start="200ms"))
     assert len(on_demand(ground.settled(3))) == 2
     ground.scale("Deployment", "web", 10)
     ground.wait_for("some more pods", lambda: len(ground.pods()) > 4)
@@ -45,7 +44,7 @@ def test_what_a_dead_webhook_missed_is_repaired(ground: Ground) -> None:
 def test_floors_stand_when_all_spot_dies_and_the_ratios_come_back_with_it(ground: Ground) -> None:
     ground.add_nodes(spot=2, on_demand=3)
     ground.serve()
-    ground.apply(deployment("web", 5, annotations={ON_DEMAND: "2"}, start="200ms"))
+    ground.apply(deployment("web", 5, annotations={names.ON_DEMAND: "2"}, start="200ms"))
     ground.apply(stateful_set("db", 3))
     assert len(on_demand(all_ready(ground, 8))) == 2 + 2
 

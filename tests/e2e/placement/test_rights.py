@@ -6,37 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
-from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.flows.placement.claims import sweep_claims
-from evenkeel.flows.restore.flow import RestoreFlow
-from evenkeel.flows.restore.reading import TRACES, Scope
+from evenkeel.flows.restore.reading import TRACES
 from evenkeel.model import gang, names
 from evenkeel.model.decision import Verb
-from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import List, Listing
-from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.kubeconfig import from_kubeconfig
 from tests.e2e.accounts import kubeconfig_of_member
 from tests.e2e.audit import Audit, audited
 from tests.e2e.harness import ShiftedClock
-from tests.e2e.manifests import deployment, job, stateful_set
+from tests.e2e.manifests import deployment, job, pod_quota, stateful_set
+from tests.e2e.placement.restoring import Runs, workload_of
 from tests.e2e.placement.webhook import Ground, on_demand
 from tests.e2e.rights import Right, allowed
 from tests.kit.control_plane import ControlPlane
 from tests.kit.manifests import Manifest
 
 pytestmark = pytest.mark.controlplane
-
-ON_DEMAND = "evenkeel.dev/on-demand"
-NO_PODS = {
-    "apiVersion": "v1",
-    "kind": "ResourceQuota",
-    "metadata": {"name": "none"},
-    "spec": {"hard": {"pods": "0"}},
-}
-"""Refuses a pod when webhooks have seen it."""
 
 
 def grouped(ground: Ground) -> Iterator[Manifest]:
@@ -45,7 +32,7 @@ def grouped(ground: Ground) -> Iterator[Manifest]:
     The others are not there: all of their pods are on one capacity type.
     """
     for number, label in enumerate(gang.LABELS):
-        made = deployment(f"gang-{number}", 1, annotations={ON_DEMAND: "all"})
+        made = deployment(f"gang-{number}", 1, annotations={names.ON_DEMAND: "all"})
         made["spec"]["template"]["metadata"]["labels"][label] = "none"
         yield made
     groups, named = ground.control_plane.pod_groups, {}
@@ -55,7 +42,7 @@ def grouped(ground: Ground) -> Iterator[Manifest]:
         api = groups.api_version
         yield {"apiVersion": api, "kind": "PodGroup", "metadata": metadata, "spec": spec}
         named = {"schedulingGroup": {"podGroupName": "basic"}}
-    yield deployment("basic", 2, annotations={ON_DEMAND: "1"}, **named)
+    yield deployment("basic", 2, annotations={names.ON_DEMAND: "1"}, **named)
 
 
 def usable(ground: Ground, function: str) -> set[Right]:
@@ -95,17 +82,17 @@ def test_nothing_that_it_does_is_refused_and_each_right_is_used(
 ) -> None:
     ground.add_nodes()
     ground.serve(kubeconfig=kubeconfig)
-    ground.apply(NO_PODS)
-    ground.apply(deployment("web", 6, annotations={ON_DEMAND: "2"}))
+    ground.apply(pod_quota(0))  # refuses a pod when webhooks have seen it
+    ground.apply(deployment("web", 6, annotations={names.ON_DEMAND: "2"}))
     ground.wait_for(
         "a place that a refused pod had claimed to be taken over",
         lambda: ("patch", "coordination.k8s.io/leases") in audit.used("evenkeel-placement"),
     )
-    ground.control_plane.delete("v1", "ResourceQuota", "none", ground.namespace)
-    ground.apply(deployment("typo", 1, annotations={ON_DEMAND: "tow"}))
+    ground.control_plane.delete("v1", "ResourceQuota", "pods", ground.namespace)
+    ground.apply(deployment("typo", 1, annotations={names.ON_DEMAND: "tow"}))
     ground.apply(stateful_set("db", 3))
     counted = job("batch")
-    counted["metadata"]["annotations"] = {ON_DEMAND: "1"}
+    counted["metadata"]["annotations"] = {names.ON_DEMAND: "1"}
     ground.apply(counted)
     for each in grouped(ground):
         ground.apply(each)
@@ -128,30 +115,17 @@ def test_nothing_that_it_does_is_refused_and_each_right_is_used(
     assert audit.used("evenkeel-placement") == usable(ground, "placement")
 
 
-class Bell:
-    """A queue that counts the wake-ups."""
-
-    def __init__(self) -> None:
-        self.rung = 0
-
-    def send(self, _wake_up: WakeUp, _delay: timedelta = timedelta()) -> None:
-        self.rung += 1
-
-    def postpone(self, _receipt_handle: str, _delay: timedelta) -> None:
-        raise NotImplementedError
-
-
 def test_nothing_that_restore_does_is_refused_and_each_right_is_used(
     ground: Ground, kubeconfig: Path, tmp_path: Path, audit: Audit
 ) -> None:
     ground.add_nodes(spot=0, on_demand=2)
     ground.serve(kubeconfig=kubeconfig)
-    ground.apply(deployment("web", 3, annotations={ON_DEMAND: "1"}))
+    ground.apply(deployment("web", 3, annotations={names.ON_DEMAND: "1"}))
     ground.apply(stateful_set("db", 3))
-    stuck = deployment("stuck", 1, annotations={ON_DEMAND: "all"})
+    stuck = deployment("stuck", 1, annotations={names.ON_DEMAND: "all"})
     stuck["spec"]["template"]["spec"]["nodeSelector"] = {"there": "is-no-such-node"}
     ground.apply(stuck)
-    notes = {ON_DEMAND: "1", names.PLACEMENT: names.BY_TEMPLATE}
+    notes = {names.ON_DEMAND: "1", names.PLACEMENT: names.BY_TEMPLATE}
     ground.apply(deployment("own", 2, annotations=notes))
     for each in grouped(ground):
         ground.apply(each)
@@ -161,43 +135,31 @@ def test_nothing_that_restore_does_is_refused_and_each_right_is_used(
 
     folder = tmp_path / "restore"
     folder.mkdir()
-    recorder, bell, clock = InMemoryRecorder(), Bell(), ShiftedClock()
-    terms = Terms(relax_after=timedelta(minutes=1))
-    clock.skip(timedelta(seconds=70))
     restricted = kubeconfig_of_member(ground.control_plane, "evenkeel-restore", folder)
     with from_kubeconfig(kubeconfig=str(restricted)) as cluster:
-        scope = Scope(ground.namespace)
-        events = ClusterEvents(cluster, clock, recorder, observes=False)
-        telling = Tee(recorder, events)
-        flow = RestoreFlow(terms, scope, cluster, bell, clock, telling, acts=True)
+        run = Runs(ground, cluster, Terms(relax_after=timedelta(minutes=1)))
+        run.clock.skip(timedelta(seconds=70))
         last = _uid(ground, "db-2")
-        outcome = flow.run()
-        events.flush()
+        outcome = run()
         (traces,) = cluster.perform([List(TRACES)])
         # The next move of the same workload is told by the same Lease, which goes an hour later.
         ground.wait_for("its pod to be another", lambda: _uid(ground, "db-2") not in ("", last))
         ground.wait_for("db is ready", lambda: _ready(ground, "StatefulSet", "db") == 3)
-        note = {"metadata": {"annotations": {ON_DEMAND: "1"}}}
+        note = {"metadata": {"annotations": {names.ON_DEMAND: "1"}}}
         ground.control_plane.merge("apps/v1", "StatefulSet", "db", note, ground.namespace)
-        clock.skip(timedelta(minutes=15))
-        flow.run()
-        clock.skip(timedelta(hours=2))
-        flow.run()
+        run.clock.skip(timedelta(minutes=15))
+        run()
+        run.clock.skip(timedelta(hours=2))
+        run()
 
     assert isinstance(traces.result, Listing)
     assert len(traces.result.items) == 1
     assert outcome.reason == "Restored"
-    assert {(step.decision.workload or step.decision.subject).name for step in outcome.done} == {
-        "web",
-        "db",
-        "stuck",
-        "own",
-        "basic",
-    }
+    moved = {workload_of(step.decision) for step in outcome.done}
+    assert moved == {"web", "db", "stuck", "own", "basic"}
     verbs = {step.decision.verb for step in outcome.done}
     assert verbs == {Verb.RELEASE, Verb.EVICT, Verb.RELAX, Verb.PATCH_TEMPLATE}
-    assert bell.rung >= 1
-    assert recorder.total("WritesFailed") == recorder.total("RestoresOvertaken") == 0
+    assert run.wake_ups.next_visible is not None
     assert audit.refused("evenkeel-restore") == set()
     assert audit.used("evenkeel-restore") == usable(ground, "restore")
 

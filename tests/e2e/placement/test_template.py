@@ -1,22 +1,14 @@
 """Floors that pod templates keep, without a webhook, on the real API server and scheduler."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
-from evenkeel.adapters.telemetry.tee import Tee
-from evenkeel.decisions.restore.snapshot import Terms
-from evenkeel.flows.restore.flow import RestoreFlow
-from evenkeel.flows.restore.reading import Scope
+from evenkeel.flows.restore.flow import Outcome
 from evenkeel.model import names
-from evenkeel_hosting.memory import InMemoryRecorder
-from evenkeel_runtime.poll.in_process import InProcessQueue
-from tests.e2e.harness import ShiftedClock
 from tests.e2e.manifests import deployment, stateful_set
-from tests.e2e.placement.restoring import all_ready, planned, restore
+from tests.e2e.placement.restoring import Runs, all_ready, planned, restore, workload_of
 from tests.e2e.placement.webhook import Ground, on_demand
 
 pytestmark = pytest.mark.controlplane
@@ -30,37 +22,10 @@ def apply(ground: Ground, manifest: dict[str, Any], **notes: str) -> None:
     ground.apply(manifest)
 
 
-class Runs:
-    """Runs of the restore function's flow about the ground's namespace, at times of its own."""
-
-    def __init__(self, ground: Ground) -> None:
-        self.clock = ShiftedClock()
-        self._cluster = ground.control_plane.cluster
-        self._scope = Scope(ground.namespace)
-
-    def __call__(self) -> dict[str, str]:
-        """The reasons of what was done, and of what was left, by workload."""
-        log = InMemoryRecorder()
-        events = ClusterEvents(self._cluster, self.clock, log, observes=False)
-        queue = InProcessQueue(self.clock, "wake-ups")
-        recorder = Tee(log, events)
-        flow = RestoreFlow(
-            Terms(), self._scope, self._cluster, queue, self.clock, recorder, acts=True
-        )
-        outcome = flow.run()
-        events.flush()
-        assert log.total("WritesFailed") == log.total("RestoresOvertaken") == 0, log.notes
-        decisions = [*outcome.plan.left, *(step.decision for step in outcome.done)]
-        return {(each.workload or each.subject).name: each.reason for each in decisions}
-
-    def until(self, ground: Ground, done: Callable[[dict[str, str]], bool]) -> None:
-        """Run twice a second until what it says is as wanted: each run reads everything."""
-
-        def look() -> bool:
-            said = self()
-            return done(said)
-
-        ground.wait_for("restore to be done", look, every=0.5)
+def reasons(outcome: Outcome) -> dict[str, str]:
+    """The reasons of what was done, and of what was left, by workload."""
+    decisions = [*outcome.plan.left, *(step.decision for step in outcome.done)]
+    return {workload_of(each): each.reason for each in decisions}
 
 
 def of(ground: Ground, app: str) -> list[dict[str, Any]]:
@@ -103,14 +68,14 @@ def test_the_template_is_its_owners_again_when_the_annotation_goes(ground: Groun
     before = read("apps/v1", "Deployment", "web", ground.namespace)["spec"]["template"]
     runs = Runs(ground)
     all_ready(ground, 4)
-    runs.until(ground, lambda said: said["web"] == "AsWanted")
+    ground.wait_for("restore to be done", lambda: reasons(runs())["web"] == "AsWanted", every=0.5)
     written = read("apps/v1", "Deployment", "web", ground.namespace)
     assert written["spec"]["template"]["spec"]["tolerations"][0] == own
     assert json.loads(written["metadata"]["annotations"][names.TEMPLATE])["rather"] == "spot"
 
     gone = {"metadata": {"annotations": {names.PLACEMENT: None}}}
     ground.control_plane.merge("apps/v1", "Deployment", "web", gone, ground.namespace)
-    assert runs() == {"web": "TemplateTakenOff"}
+    assert reasons(runs()) == {"web": "TemplateTakenOff"}
 
     after = read("apps/v1", "Deployment", "web", ground.namespace)
     assert after["spec"]["template"] == before | {"spec": before["spec"] | {"affinity": {}}}

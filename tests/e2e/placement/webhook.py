@@ -1,13 +1,13 @@
 """The webhook as a process of its own, which the real API server calls over TLS."""
 
 import os
+import re
 import secrets
 import selectors
 import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,11 +18,12 @@ import yaml
 from evenkeel.model import names
 from tests.kit.certificates import Authority
 from tests.kit.control_plane import ROOT, ControlPlane
+from tests.kit.manifests import SYSTEM, Manifest
+from tests.kit.processes import awaited
 
 CLUSTER_NAME = "e2e"
 COMMAND = "evenkeel_cli.main"
 EVENKEEL = (sys.executable, "-m", COMMAND)
-STARTING = 60.0
 ADMISSION = "admissionregistration.k8s.io/v1"
 LEASES = f"apis/coordination.k8s.io/v1/namespaces/{names.SYSTEM_NAMESPACE}/leases"
 
@@ -66,25 +67,12 @@ class Webhook:
                 env=os.environ | {"EVENKEEL_WEBHOOK_TOKEN": token},  # noqa: TID251 - a child's
                 cwd=ROOT,
             )
-        self.port = self._port()
+        self.port = int(awaited(self.process, self.log, self._port))
 
-    def _port(self) -> int:
+    def _port(self) -> str:
         """The port that it took, once it says so."""
-        give_up = time.monotonic() + STARTING
-        while time.monotonic() < give_up and self.process.poll() is None:
-            for line in self.log.read_text().splitlines():
-                if "serves https on port" in line:
-                    return int(line.rpartition(" ")[2])
-            time.sleep(0.05)  # noqa: TID251 - another process has its own clock
-        raise AssertionError(f"it did not start: {self.log.read_text()}")
-
-    def stop(self) -> int:
-        """End it as a kubelet would; its exit code."""
-        self.process.terminate()
-        try:
-            return self.process.wait(15)
-        finally:
-            self.kill()
+        found = re.search(r"serves https on port (\d+)\n", self.log.read_text())
+        return found[1] if found else ""
 
     def kill(self) -> None:
         """Take it away."""
@@ -214,8 +202,7 @@ class Ground:
 
     def gate(self, host: str = "127.0.0.1") -> None:
         """Let the API server, which calls them so, ask the webhooks about evictions, too."""
-        labels = {"metadata": {"labels": {names.GATE: "true"}}}
-        self.control_plane.merge("v1", "Namespace", self.namespace, labels)
+        self.control_plane.label_namespace(self.namespace, names.GATE)
         before = self._reviews()
         self._apply_configuration(self._port(), host, "--gate")
         self.wait_for("the API server to ask the gate", lambda: self._is_gating(before))
@@ -223,13 +210,7 @@ class Ground:
     def _is_gating(self, before: int) -> bool:
         """Whether a review of an eviction arrives; it is one of a pod that is not there."""
         probe = f"probe-{secrets.token_hex(4)}"
-        metadata = {"name": probe, "namespace": self.namespace}
-        self.control_plane.request(
-            "POST",
-            f"api/v1/namespaces/{self.namespace}/pods/{probe}/eviction?dryRun=All",
-            {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata},
-            fine=(404,),
-        )
+        self.control_plane.evict(self.namespace, probe, dry_run=True, fine=(404,))
         return self._reviews() > before
 
     def _reviews(self) -> int:
@@ -257,11 +238,7 @@ class Ground:
                 "values": [self.namespace],
             }
         )
-        self.control_plane.request(
-            "POST",
-            f"apis/{ADMISSION}/{configuration['kind'].lower()}s",
-            configuration,
-        )
+        self.control_plane.apply(configuration)
 
     def unserve(self) -> None:
         """Tell the API server of no webhook any more, and forget those that there were."""
@@ -271,19 +248,8 @@ class Ground:
         self.webhooks.clear()
 
     def _is_asked(self) -> bool:
-        """Whether a review arrives: the API server takes up a configuration when it likes.
-
-        In a new cluster it refuses pods (403) until the namespace has its service account.
-        """
-        probe = {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"generateName": "probe-", "namespace": self.namespace},
-            "spec": {"containers": [{"name": "main", "image": "main"}]},
-        }
-        self.control_plane.request(
-            "POST", f"api/v1/namespaces/{self.namespace}/pods?dryRun=All", probe, fine=(403,)
-        )
+        """Whether a review arrives: the API server takes up a configuration when it likes."""
+        self.control_plane.try_pod(self.namespace)
         return any("pod " in each.log.read_text() for each in self.webhooks)
 
     def log(self) -> str:
@@ -307,30 +273,28 @@ class Ground:
         for name, _ in nodes:
             self.control_plane.wait_for_node(name)
 
-    def apply(self, manifest: dict[str, Any]) -> None:
-        """Apply a manifest in the namespace."""
-        manifest["metadata"]["namespace"] = self.namespace
-        self.control_plane.apply(manifest)
+    def apply(self, *manifests: Manifest) -> None:
+        """Apply manifests in the namespace."""
+        self.control_plane.apply(*manifests, namespace=self.namespace)
 
     def scale(self, kind: str, name: str, replicas: int) -> None:
         """Set a workload's replicas."""
         body = {"spec": {"replicas": replicas}}
         self.control_plane.merge("apps/v1", kind, name, body, self.namespace)
 
-    def pods(self) -> list[dict[str, Any]]:
+    def pods(self) -> Sequence[dict[str, Any]]:
         """The pods that were not told to go."""
-        found = self.control_plane.items("v1", "Pod", self.namespace)
-        return [pod for pod in found if "deletionTimestamp" not in pod["metadata"]]
+        return self.control_plane.pods(self.namespace)
 
-    def settled(self, number: int) -> list[dict[str, Any]]:
+    def settled(self, number: int, *, every: float = 0.1) -> Sequence[dict[str, Any]]:
         """The pods, once there are exactly so many and all have a node."""
 
-        def look() -> list[dict[str, Any]] | None:
+        def look() -> Sequence[dict[str, Any]] | None:
             pods = self.pods()
             done = len(pods) == number and all(pod["spec"].get("nodeName") for pod in pods)
             return pods if done else None
 
-        return self.wait_for(f"{number} pods on nodes", look)
+        return self.wait_for(f"{number} pods on nodes", look, every=every)
 
     def wait_for[T](self, what: str, probe: Callable[[], T | None], *, every: float = 0.1) -> T:
         """Ask until the answer is truthy; a machine that others use takes its time."""
@@ -345,11 +309,8 @@ def on_demand(pods: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 @contextmanager
 def opened(control_plane: ControlPlane, namespace: str, folder: Path) -> Iterator[Ground]:
     """A ground, and at the end nothing of it outside the namespace."""
-    labels = {"metadata": {"labels": {"evenkeel.dev/managed": "true"}}}
-    control_plane.merge("v1", "Namespace", namespace, labels)
-    control_plane.apply(
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "evenkeel-system"}}
-    )
+    control_plane.label_namespace(namespace, names.MANAGED)
+    control_plane.apply(SYSTEM)
     ground = Ground(control_plane, namespace, folder)
     try:
         yield ground

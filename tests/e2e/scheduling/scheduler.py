@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,13 +12,13 @@ import yaml
 from tests.e2e.accounts import SYSTEM, applied, kubeconfig_of
 from tests.e2e.placement.webhook import Ground, printed
 from tests.kit.control_plane import ROOT, ControlPlane
+from tests.kit.processes import awaited, ended
 
 ACCOUNT = "evenkeel-scheduler"
 LEASES = "coordination.k8s.io/v1"
 SERVE = "evenkeel-serve"
 PROFILE = Path("manifests", "scheduler", "profile")
 EXTENDER = Path("scheduler", "extender")
-STARTING = 60.0
 
 type Config = Mapping[str, Any]
 """A KubeSchedulerConfiguration."""
@@ -40,37 +39,23 @@ class Scheduler:
                 stderr=subprocess.STDOUT,
             )
 
-    def stop(self) -> None:
-        """End it as a kubelet would."""
-        self.process.terminate()
-        try:
-            self.process.wait(15)
-        finally:
-            self.process.kill()
-            self.process.wait(15)
-
 
 @contextmanager
 def running(control_plane: ControlPlane, config: Config, folder: Path) -> Iterator[Scheduler]:
     """A scheduler that schedules; its account is there already."""
     scheduler = Scheduler(control_plane, config, folder)
+
+    def leads() -> bool:
+        """It lists everything before it takes its Lease."""
+        leases = control_plane.items(LEASES, "Lease", SYSTEM)
+        return any(each["metadata"]["name"] == ACCOUNT for each in leases)
+
     try:
-        _await_leadership(control_plane, scheduler)
+        awaited(scheduler.process, scheduler.log, leads)
         yield scheduler
     finally:
-        scheduler.stop()
+        ended(scheduler.process)
         control_plane.delete(LEASES, "Lease", ACCOUNT, SYSTEM)
-
-
-def _await_leadership(control_plane: ControlPlane, scheduler: Scheduler) -> None:
-    """Wait until a scheduler holds its Lease: it lists everything before."""
-    give_up = time.monotonic() + STARTING
-    while time.monotonic() < give_up and scheduler.process.poll() is None:
-        leases = control_plane.items(LEASES, "Lease", SYSTEM)
-        if any(each["metadata"]["name"] == ACCOUNT for each in leases):
-            return
-        time.sleep(0.1)  # noqa: TID251 - another process has its own clock
-    raise AssertionError(f"it does not schedule: {scheduler.log.read_text()}")
 
 
 @contextmanager

@@ -17,12 +17,14 @@ import yaml
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model.node import Node
+from evenkeel_sandbox.simulator.api.objects import is_ready, node_of
+from tests.e2e.witness import Witness
 from tests.kit.control_plane import ROOT, ControlPlane, Options
 from tests.stack.cloudformation import REGION, TEMPLATE
 from tests.stack.deployed.installer import Installer, installing
 from tests.stack.deployed.ministack import SAM, Ministack, deploy, launched
 from tests.stack.deployed.process import plain_environment
-from tests.stack.deployed.verifier import Verifier, verifying
+from tests.stack.deployed.verifier import Verifier
 
 TRANSLATING = 60.0
 CLUSTER_NAME = "deployed"
@@ -81,17 +83,17 @@ class Deployed:
     def put_event(self, instance_id: str, sample: str = "interruption-warning-terminate") -> None:
         """Put a sample event about an instance on the bus, from the source of replays."""
         event = notice(instance_id, sample)
-        answer = self.ministack.client("events").put_events(
-            Entries=[
-                {
-                    "Source": REPLAYS,
-                    "DetailType": event["detail-type"],
-                    "Detail": json.dumps(event["detail"]),
-                    "Resources": event["resources"],
-                    "Time": SystemClock().now(),
-                }
-            ]
+        self.put(
+            Source=REPLAYS,
+            DetailType=event["detail-type"],
+            Detail=json.dumps(event["detail"]),
+            Resources=event["resources"],
+            Time=SystemClock().now(),
         )
+
+    def put(self, **entry: Any) -> None:
+        """Put an event on the bus."""
+        answer = self.ministack.client("events").put_events(Entries=[entry])
         assert answer["FailedEntryCount"] == 0, answer
 
     def send(self, output: str, *bodies: str) -> None:
@@ -127,6 +129,23 @@ class Deployed:
             int(attributes["ApproximateNumberOfMessagesNotVisible"])
             + int(attributes["ApproximateNumberOfMessagesDelayed"])
         )
+
+    def wait_until_done(self, output: str = "NoticeQueueUrl") -> None:
+        """Wait until a queue holds no message."""
+        self.control_plane.wait_for(f"{output} to be empty", lambda: self.counts(output) == (0, 0))
+
+    def wait_until_cordoned(self, node: Node) -> None:
+        """Wait until nothing is placed on a node any more."""
+        self.control_plane.wait_for(f"{node.name} to be cordoned", lambda: self.is_cordoned(node))
+
+    def wait_for_pods_on(self, node: Node, namespace: str) -> None:
+        """Wait until all pods of a namespace are there, and Ready."""
+
+        def are_there() -> bool:
+            pods = self.control_plane.items("v1", "Pod", namespace)
+            return bool(pods) and all(is_ready(p) and node_of(p) == node.name for p in pods)
+
+        self.control_plane.wait_for(f"all pods on {node.name}", are_there, seconds=60)
 
     def log_of(self, function: str) -> Sequence[str]:
         """What a function logged."""
@@ -200,7 +219,7 @@ def installer(
 
 @pytest.fixture(scope="session")
 def verifier(ministack: Ministack) -> Iterator[Verifier]:
-    with verifying(ministack.url, CLUSTER_NAME) as started:
+    with Verifier(ministack.url, CLUSTER_NAME) as started:
         yield started
 
 
@@ -280,6 +299,12 @@ def control_plane(
 ) -> Iterator[ControlPlane]:
     with knowing(verifier, tmp_path_factory.mktemp("authenticator"), request) as started:
         yield started
+
+
+@pytest.fixture
+def witness(control_plane: ControlPlane, namespace: str) -> Iterator[Witness]:
+    with Witness(control_plane, namespace, SystemClock()) as watching:
+        yield watching
 
 
 @pytest.fixture(scope="session")

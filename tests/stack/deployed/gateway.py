@@ -8,42 +8,34 @@ import base64
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
 import urllib3
 import yaml
 
+from evenkeel.model import names
 from tests.kit.certificates import Authority
 from tests.kit.control_plane import ROOT, ControlPlane
+from tests.kit.http_server import HOST, Answer, HttpServer, Request
 from tests.stack.cloudformation import load
 from tests.stack.deployed.conftest import Deployed
 from tests.stack.deployed.ministack import Ministack
 
 MANIFEST = ROOT / "manifests" / "webhook" / "webhook.yaml"
-NAME = "evenkeel"
 GATE = ROOT / "manifests" / "gate"
-GATE_NAME = "evenkeel-gate"
 LONGEST = 30.0
-MANAGED = {"metadata": {"labels": {"evenkeel.dev/managed": "true"}}}
 
 
-class Gateway(ThreadingHTTPServer):
+class Gateway(HttpServer):
     """Hands requests on to a deployed HTTP API. ``statuses`` are those that it answered."""
 
-    daemon_threads = True
-
     def __init__(self, ministack: Ministack, api: str, context: ssl.SSLContext) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(self._answer, context)
         self.statuses: list[int] = []
         self._ministack = ministack
         self._api = api
-        self.socket = context.wrap_socket(
-            self.socket, server_side=True, do_handshake_on_connect=False
-        )
 
     def ask(self, path: str, body: bytes, method: str = "POST") -> urllib3.BaseHTTPResponse:
         """A request to the HTTP API, under the name that AWS gives it."""
@@ -60,22 +52,11 @@ class Gateway(ThreadingHTTPServer):
             timeout=LONGEST,
         )
 
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Gateway
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        answer = self.server.ask(self.path, body)
-        self.server.statuses.append(answer.status)
-        self.send_response(answer.status)
-        self.send_header("Content-Type", answer.headers.get("content-type", ""))
-        self.send_header("Content-Length", str(len(answer.data)))
-        self.end_headers()
-        self.wfile.write(answer.data)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
-        """Keep quiet."""
+    def _answer(self, request: Request) -> Answer:
+        answer = self.ask(request.target, request.body)
+        self.statuses.append(answer.status)
+        headers = {"Content-Type": answer.headers.get("content-type", "")}
+        return Answer(answer.data, answer.status, headers)
 
 
 def make_routes(ministack: Ministack, api: str, function: str) -> None:
@@ -109,14 +90,8 @@ def opened(stack: Deployed, folder: Path) -> Iterator[tuple[Gateway, str]]:
     api = str(urlsplit(stack.outputs["PlacementUrl"]).hostname).partition(".")[0]
     make_routes(stack.ministack, api, stack.physical_id("PlacementFunction"))
     authority = Authority()
-    with Gateway(stack.ministack, api, authority.server_context(folder, "127.0.0.1")) as gateway:
-        thread = Thread(target=gateway.serve_forever, args=(0.05,), daemon=True)
-        thread.start()
-        try:
-            yield gateway, authority.certificate
-        finally:
-            gateway.shutdown()
-            thread.join(5)
+    with Gateway(stack.ministack, api, authority.server_context(folder, HOST)) as gateway:
+        yield gateway, authority.certificate
 
 
 def reviewed_by(
@@ -126,7 +101,7 @@ def reviewed_by(
     manifest: dict[str, Any] = yaml.safe_load(shipped.read_text())
     (webhook,) = manifest["webhooks"]
     webhook["clientConfig"] = {
-        "url": f"https://127.0.0.1:{gateway.server_port}/v1/{token}{route}",
+        "url": f"{gateway.url}/v1/{token}{route}",
         "caBundle": base64.b64encode(authority.encode()).decode(),
     }
     return manifest
@@ -136,61 +111,56 @@ def reviewed_by(
 def configured(
     control_plane: ControlPlane, namespace: str, gateway: Gateway, authority: str, token: str
 ) -> Iterator[None]:
-    """The API server asks the gateway about the pods of this namespace.
+    """The API server asks the gateway about the pods of this namespace."""
 
-    It waits longer than it would, and refuses a pod that is not answered for: how fast ministack
-    starts a function is no subject here.
-    """
-    manifest = reviewed_by(gateway, authority, token)
-    (webhook,) = manifest["webhooks"]
-    webhook |= {"timeoutSeconds": int(LONGEST), "failurePolicy": "Fail"}
-    webhook["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"] = namespace
-    control_plane.merge("v1", "Namespace", namespace, MANAGED)
-    path = "apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
-    control_plane.request("POST", path, manifest)
-    try:
-        control_plane.wait_for("a review", lambda: _is_asked(control_plane, namespace, gateway))
-        yield
-    finally:
-        control_plane.kubectl("delete", "mutatingwebhookconfiguration", NAME)
-        for label in ("claim-of", "move-of"):
-            control_plane.kubectl(
-                *("delete", "lease", "-n", "evenkeel-system", "-l", f"evenkeel.dev/{label}")
-            )
+    def is_asked() -> bool:
+        control_plane.try_pod(namespace)
+        return bool(gateway.statuses)
+
+    with _applied(control_plane, namespace, reviewed_by(gateway, authority, token)):
+        try:
+            control_plane.wait_for("a review", is_asked)
+            yield
+        finally:
+            for label in ("claim-of", "move-of"):
+                control_plane.kubectl(
+                    *("delete", "lease", "-n", "evenkeel-system", "-l", f"evenkeel.dev/{label}")
+                )
 
 
 @contextmanager
 def gating(
     control_plane: ControlPlane, namespace: str, gateway: Gateway, authority: str, token: str
 ) -> Iterator[None]:
-    """The API server asks the gateway about evictions in this namespace, which is managed.
+    """The API server asks the gateway about evictions in this namespace.
 
-    As ``configured`` for how long, and what without an answer. The namespace has not the gate's
-    label: the stack was told that managed ones are gated.
+    It has not the gate's label: the stack was told that managed ones are gated.
     """
     manifest = reviewed_by(gateway, authority, token, GATE / "webhook.yaml", "/evictions")
-    (webhook,) = manifest["webhooks"]
-    webhook |= {"timeoutSeconds": int(LONGEST), "failurePolicy": "Fail"}
-    webhook["namespaceSelector"]["matchLabels"] = {"kubernetes.io/metadata.name": namespace}
     rights = ("-f", str(GATE / "rights.yaml"))
-    control_plane.merge("v1", "Namespace", namespace, MANAGED)
     control_plane.kubectl("apply", *rights)
-    kind = ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration")
-    control_plane.request("POST", f"apis/{kind[0]}/{kind[1].lower()}s", manifest)
     try:
-        yield
+        with _applied(control_plane, namespace, manifest):
+            yield
     finally:
-        control_plane.delete(*kind, GATE_NAME)
         control_plane.kubectl("delete", *rights)
 
 
-def _is_asked(control_plane: ControlPlane, namespace: str, gateway: Gateway) -> bool:
-    """Whether a review arrives: the API server takes up a configuration when it likes."""
-    probe = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"generateName": "probe-", "namespace": namespace},
-        "spec": {"containers": [{"name": "main", "image": "main"}]},
-    }
-    control_plane.request("POST", f"api/v1/namespaces/{namespace}/pods?dryRun=All", probe)
-    return bool(gateway.statuses)
+@contextmanager
+def _applied(
+    control_plane: ControlPlane, namespace: str, manifest: dict[str, Any]
+) -> Iterator[None]:
+    """A webhook's configuration, for this namespace alone, which is managed.
+
+    The API server waits longer than it would, and refuses what is not answered for: how fast
+    ministack starts a function is no subject here.
+    """
+    (webhook,) = manifest["webhooks"]
+    webhook |= {"timeoutSeconds": int(LONGEST), "failurePolicy": "Fail"}
+    webhook["namespaceSelector"]["matchLabels"] = {"kubernetes.io/metadata.name": namespace}
+    control_plane.label_namespace(namespace, names.MANAGED)
+    control_plane.apply(manifest)
+    try:
+        yield
+    finally:
+        control_plane.delete(manifest["apiVersion"], manifest["kind"], manifest["metadata"]["name"])

@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.kit.control_plane import ROOT
-from tests.stack.deployed.process import awaited, ended, free_port, plain_environment
+from tests.kit.processes import awaited, ended
+from tests.stack.deployed.process import answers, free_port, plain_environment
 
 PYTHON = ROOT / ".venv-localstack" / "bin" / "python"
-STARTING = 60.0
 
 
 @contextmanager
@@ -41,7 +41,7 @@ def launched(folder: Path) -> Iterator[str]:
     ):
         try:
             url = f"http://127.0.0.1:{port}"
-            awaited(f"{url}/_localstack/health", process, log, STARTING)
+            awaited(process, log, lambda: answers(f"{url}/_localstack/health"))
             yield url
         finally:
             ended(process)

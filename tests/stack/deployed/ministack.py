@@ -10,8 +10,9 @@ from typing import Any
 import boto3
 
 from tests.kit.control_plane import ROOT
-from tests.stack.deployed.compute import Compute, opened
-from tests.stack.deployed.process import awaited, ended, free_port, plain_environment
+from tests.kit.processes import awaited, ended
+from tests.stack.deployed.compute import Compute
+from tests.stack.deployed.process import answers, free_port, plain_environment
 
 REGION = "eu-central-1"
 PYTHON = ROOT / ".venv-ministack" / "bin" / "python"
@@ -27,7 +28,6 @@ This one has none but those of Lambda's runtime: what a function imports has to 
 """
 SAM = ROOT / ".venv-sam" / "bin" / "python"
 BUILT = ROOT / ".aws-sam" / "build" / "template.yaml"
-STARTING = 30.0
 DEPLOYING = 180.0
 
 ROOT_USER = {
@@ -112,7 +112,7 @@ def launched(folder: Path) -> Iterator[Ministack]:
     }
     with (
         log.open("wb") as out,
-        opened(url) as compute,
+        Compute(url) as compute,
         subprocess.Popen(
             [PYTHON, "-c", START],
             env={  # functions inherit it
@@ -126,7 +126,7 @@ def launched(folder: Path) -> Iterator[Ministack]:
         ) as process,
     ):
         try:
-            awaited(f"{url}/_ministack/health", process, log, STARTING)
+            awaited(process, log, lambda: answers(f"{url}/_ministack/health"))
             yield Ministack(url, log, compute)
         finally:
             ended(process)

@@ -1,14 +1,9 @@
-"""What plays AWS runs in processes of its own: how they start, and how they end."""
+"""What plays AWS runs in processes of its own: where they listen, and what they find there."""
 
 import os
 import socket
-import subprocess
-import time
-from pathlib import Path
 
 import urllib3
-
-STOPPING = 10.0
 
 
 def free_port() -> int:
@@ -34,25 +29,10 @@ def plain_environment() -> dict[str, str]:
     }
 
 
-def awaited(url: str, process: "subprocess.Popen[bytes]", log: Path, seconds: float) -> None:
-    """Wait until a process answers at a URL; fails with the end of its log."""
-    give_up = time.monotonic() + seconds
-    while True:
-        try:
-            urllib3.request("GET", url, timeout=1.0, retries=False)
-        except urllib3.exceptions.HTTPError:
-            told = f"it does not start:\n{log.read_text()[-2000:]}"
-            assert process.poll() is None, told
-            assert time.monotonic() < give_up, told
-            time.sleep(0.1)  # noqa: TID251 - it starts on the wall clock
-        else:
-            return
-
-
-def ended(process: "subprocess.Popen[bytes]") -> None:
-    """End it, kindly first."""
-    process.terminate()
+def answers(url: str) -> bool:
+    """Whether somebody answers at a URL."""
     try:
-        process.wait(STOPPING)
-    except subprocess.TimeoutExpired:
-        process.kill()
+        urllib3.request("GET", url, timeout=1.0, retries=False)
+    except urllib3.exceptions.HTTPError:
+        return False
+    return True

@@ -6,11 +6,9 @@ https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
 import json
 import queue
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
+
+from tests.kit.http_server import Answer, HttpServer, Request
 
 HEADERS = {
     "Content-Type": "application/json",
@@ -26,52 +24,23 @@ TIMEOUT_MS = 20_000
 LONGEST = 30.0
 
 
-class RuntimeApi:
+class RuntimeApi(HttpServer):
     """Hands out events one after the other, and takes the answers to them."""
 
     def __init__(self) -> None:
-        self.events: queue.Queue[dict[str, Any]] = queue.Queue()
-        self.answers: queue.Queue[tuple[str, Any]] = queue.Queue()
+        super().__init__(self._answer)
+        self._events: queue.Queue[dict[str, Any]] = queue.Queue()
+        self._answers: queue.Queue[tuple[str, Any]] = queue.Queue()
 
     def invoke(self, event: dict[str, Any]) -> tuple[str, Any]:
         """Hand out an event; ``response`` or ``error`` and what was answered."""
-        self.events.put(event)
-        return self.answers.get(timeout=LONGEST)
+        self._events.put(event)
+        return self._answers.get(timeout=LONGEST)
 
-
-@contextmanager
-def serving() -> Iterator[tuple[RuntimeApi, str]]:
-    """The API and its address, for as long as the context."""
-    api = RuntimeApi()
-
-    class Requests(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            body = json.dumps(api.events.get()).encode()
-            deadline = round(time.time() * 1000) + TIMEOUT_MS  # noqa: TID251 - on the wall clock
-            headers = HEADERS | {
-                "Lambda-Runtime-Deadline-Ms": str(deadline),
-                "Content-Length": str(len(body)),
-            }
-            self.send_response(200)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            api.answers.put((self.path.rpartition("/")[2], json.loads(body)))
-            self.send_response(202)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Requests) as server:
-        server.daemon_threads = True
-        Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield api, f"127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
+    def _answer(self, request: Request) -> Answer:
+        if request.method == "POST":
+            self._answers.put((request.path.rpartition("/")[2], request.json))
+            return Answer(status=202)
+        event = json.dumps(self._events.get()).encode()
+        deadline = round(time.time() * 1000) + TIMEOUT_MS  # noqa: TID251 - on the wall clock
+        return Answer(event, headers=HEADERS | {"Lambda-Runtime-Deadline-Ms": str(deadline)})

@@ -38,13 +38,7 @@ def put_probe(stack: Deployed) -> None:
     )
     target = schedule["Target"]
     assert target["Arn"].endswith(":event-bus/default")
-    entry = {
-        "Source": target["EventBridgeParameters"]["Source"],
-        "DetailType": target["EventBridgeParameters"]["DetailType"],
-        "Detail": target["Input"],
-    }
-    answer = stack.ministack.client("events").put_events(Entries=[entry])
-    assert answer["FailedEntryCount"] == 0, answer
+    stack.put(**target["EventBridgeParameters"], Detail=target["Input"])
 
 
 def counted(stack: Deployed, function: str, metric: str) -> int:
@@ -69,9 +63,7 @@ def test_a_probe_gets_to_the_api_server_and_is_counted(stack: Deployed) -> None:
         "the probe to be answered",
         lambda: counted(stack, "Interruption", "ProbesAnswered") > before,
     )
-    stack.control_plane.wait_for(
-        "it to be acknowledged", lambda: stack.counts("NoticeQueueUrl") == (0, 0)
-    )
+    stack.wait_until_done()
 
 
 @pytest.mark.parametrize("group", [None, "nobody"], ids=["401", "403"])
@@ -86,9 +78,7 @@ def test_a_probe_of_a_role_without_access_is_not_answered_and_does_not_stay(
         return counted(stack, "Interruption", "ClusterForbidden") > forbidden
 
     stack.control_plane.wait_for("the probe to be refused", is_counted, every=0.5)
-    stack.control_plane.wait_for(
-        "all to be acknowledged", lambda: stack.counts("NoticeQueueUrl") == (0, 0)
-    )
+    stack.wait_until_done()
 
 
 @pytest.mark.parametrize("function", ["Handover", "Restore"])
@@ -127,4 +117,4 @@ def test_a_wake_up_without_access_stays_until_there_is_some(
 
     access("Handover", "evenkeel-handover")
 
-    wait_for("it to be done", lambda: stack.counts("WakeUpQueueUrl") == (0, 0))
+    stack.wait_until_done("WakeUpQueueUrl")

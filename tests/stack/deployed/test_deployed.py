@@ -3,15 +3,12 @@
 import io
 import json
 import zipfile
-from collections.abc import Iterator
 
 import pytest
 
-from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
 from tests.e2e.manifests import budget, deployment, selector
 from tests.e2e.witness import Witness
-from tests.kit.control_plane import ControlPlane
 from tests.stack.deployed.conftest import CLUSTER_NAME, Deployed, notice, owned_by
 from tests.stack.deployed.ministack import BUILT
 
@@ -24,12 +21,6 @@ from importlib.util import find_spec
 def handler(names, context):
     return [name for name in names if find_spec(name)]
 """
-
-
-@pytest.fixture
-def witness(control_plane: ControlPlane, namespace: str) -> Iterator[Witness]:
-    with Witness(control_plane, namespace, SystemClock()) as watching:
-        yield watching
 
 
 def test_a_deployed_function_finds_no_package_that_its_layer_lacks(stack: Deployed) -> None:
@@ -53,12 +44,11 @@ def test_a_deployed_function_finds_no_package_that_its_layer_lacks(stack: Deploy
 def test_a_malformed_wake_up_is_acknowledged_and_logged(stack: Deployed) -> None:
     # First of all: once a node is doomed, its own wake-up stays in the queue for two minutes.
     stack.send("WakeUpQueueUrl", "no wake-up")
-    wait_for = stack.control_plane.wait_for
-    wait_for(
+    stack.control_plane.wait_for(
         "a line in the log",
         lambda: any("WakeUpsMalformed" in line for line in stack.log_of("Handover")),
     )
-    wait_for("the queue to be empty", lambda: stack.counts("WakeUpQueueUrl") == (0, 0))
+    stack.wait_until_done("WakeUpQueueUrl")
     assert stack.counts("WakeUpDeadLettersUrl") == (0, 0)
 
 
@@ -68,9 +58,7 @@ def test_an_event_on_the_bus_moves_the_pods_and_nothing_dips(
     control_plane = stack.control_plane
     doomed, instance_id = stack.add_node()
     workloads = [deployment("web", 3), deployment("single", 1), budget("single", minAvailable=1)]
-    for manifest in workloads:
-        manifest["metadata"]["namespace"] = namespace
-    control_plane.apply(*workloads)
+    control_plane.apply(*workloads, namespace=namespace)
     control_plane.wait_for(
         "all pods to be ready",
         lambda: (
@@ -82,15 +70,10 @@ def test_an_event_on_the_bus_moves_the_pods_and_nothing_dips(
 
     stack.put_event(instance_id)
 
-    control_plane.wait_for("the node to be cordoned", lambda: stack.is_cordoned(doomed))
+    stack.wait_until_cordoned(doomed)
     node = control_plane.get("v1", "Node", doomed.name)
     assert node["metadata"]["labels"][names.DOOMED] == "interruption"
-
-    def moved() -> bool:
-        pods = witness.pods()
-        return len(pods) == 4 and all(p["spec"].get("nodeName") == refuge.name for p in pods)
-
-    control_plane.wait_for("all pods to be elsewhere", moved, seconds=60)
+    stack.wait_for_pods_on(refuge, namespace)
     assert witness.lowest("web") == 3
     assert witness.lowest("single") == 1
 
@@ -101,10 +84,8 @@ def test_another_clusters_instance_is_acknowledged_and_left_alone(stack: Deploye
     ours, marker = stack.add_node()
     stack.put_event(instance_id)
     stack.put_event(marker)
-    stack.control_plane.wait_for("our node to be cordoned", lambda: stack.is_cordoned(ours))
-    stack.control_plane.wait_for(
-        "both notices to be done", lambda: stack.counts("NoticeQueueUrl") == (0, 0)
-    )
+    stack.wait_until_cordoned(ours)
+    stack.wait_until_done()
     assert not stack.is_cordoned(theirs)
 
 
@@ -116,10 +97,8 @@ def test_an_on_demand_node_is_left_alone_when_a_notice_is_wrong_or_forged(
     spot, marker = stack.add_node()
     stack.put_event(instance_id)
     stack.put_event(marker)
-    stack.control_plane.wait_for("the spot node to be cordoned", lambda: stack.is_cordoned(spot))
-    stack.control_plane.wait_for(
-        "both notices to be done", lambda: stack.counts("NoticeQueueUrl") == (0, 0)
-    )
+    stack.wait_until_cordoned(spot)
+    stack.wait_until_done()
     assert not stack.is_cordoned(on_demand)
     assert any("NotSpot" in line for line in stack.log_of("Interruption"))
 
@@ -139,9 +118,10 @@ def test_a_poison_message_becomes_a_dead_letter_and_the_rest_of_its_batch_is_don
 
     stack.send("NoticeQueueUrl", "no JSON", json.dumps(notice(instance_id)))
 
-    wait_for = stack.control_plane.wait_for
-    wait_for("the good one to be done", lambda: stack.is_cordoned(node))
-    wait_for("the other to be a dead letter", lambda: stack.counts("NoticeDeadLettersUrl")[0] == 1)
+    stack.wait_until_cordoned(node)
+    stack.control_plane.wait_for(
+        "the other to be a dead letter", lambda: stack.counts("NoticeDeadLettersUrl")[0] == 1
+    )
     assert stack.counts("NoticeQueueUrl") == (0, 0)
     (letter,) = sqs.receive_message(QueueUrl=stack.outputs["NoticeDeadLettersUrl"])["Messages"]
     assert letter["Body"] == "no JSON"
@@ -152,7 +132,5 @@ def test_an_instance_without_a_node_is_no_dead_letter(stack: Deployed) -> None:
     stack.ministack.client("ec2").terminate_instances(InstanceIds=[instance["InstanceId"]])
     before = stack.counts("NoticeDeadLettersUrl")
     stack.put_event(instance["InstanceId"], "state-change-terminated")
-    stack.control_plane.wait_for(
-        "the notice to be done", lambda: stack.counts("NoticeQueueUrl") == (0, 0)
-    )
+    stack.wait_until_done()
     assert stack.counts("NoticeDeadLettersUrl") == before

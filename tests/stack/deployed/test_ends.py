@@ -2,7 +2,6 @@
 
 import json
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
@@ -19,28 +18,6 @@ LEASE = ("coordination.k8s.io/v1", "Lease", "evenkeel-handover", names.SYSTEM_NA
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 
 
-def wait_for_pods(stack: Deployed, namespace: str, node: str) -> None:
-    """Wait until all pods of a namespace are Ready on one node."""
-
-    def are_there() -> bool:
-        pods = stack.control_plane.items("v1", "Pod", namespace)
-        return bool(pods) and all(
-            pod["spec"].get("nodeName") == node and is_ready(pod) for pod in pods
-        )
-
-    stack.control_plane.wait_for(f"all pods on {node}", are_there, seconds=60)
-
-
-def is_ready(pod: dict[str, Any]) -> bool:
-    conditions = pod["status"].get("conditions", [])
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
-
-
-def apply(stack: Deployed, namespace: str, manifest: dict[str, Any]) -> None:
-    manifest["metadata"]["namespace"] = namespace
-    stack.control_plane.apply(manifest)
-
-
 def test_a_group_waits_for_its_lifecycle_hook_until_the_pods_are_elsewhere(
     stack: Deployed, namespace: str
 ) -> None:
@@ -51,8 +28,8 @@ def test_a_group_waits_for_its_lifecycle_hook_until_the_pods_are_elsewhere(
         HeartbeatTimeout=30,
     )
     doomed, instance_id = stack.add_node(spot=False)
-    apply(stack, namespace, deployment("web", 2))
-    wait_for_pods(stack, namespace, doomed.name)
+    stack.control_plane.apply(deployment("web", 2), namespace=namespace)
+    stack.wait_for_pods_on(doomed, namespace)
     refuge, _ = stack.add_node(spot=False)
 
     stack.put_event(instance_id, "lifecycle-action-terminate")
@@ -60,7 +37,7 @@ def test_a_group_waits_for_its_lifecycle_hook_until_the_pods_are_elsewhere(
     done, wait_for = stack.ministack.compute.done, stack.control_plane.wait_for
     wait_for("a heartbeat", lambda: done("RecordLifecycleActionHeartbeat", InstanceId=instance_id))
     assert done("DescribeLifecycleHooks", AutoScalingGroupName=GROUP)
-    wait_for_pods(stack, namespace, refuge.name)
+    stack.wait_for_pods_on(refuge, namespace)
     wait_for(
         "the group to be let go on", lambda: done("CompleteLifecycleAction", InstanceId=instance_id)
     )
@@ -68,8 +45,9 @@ def test_a_group_waits_for_its_lifecycle_hook_until_the_pods_are_elsewhere(
 
 def test_the_volumes_of_an_instance_that_is_off_are_freed(stack: Deployed, namespace: str) -> None:
     node, instance_id = stack.add_node()
-    apply(stack, namespace, stateful_set("db", 1, grace=300, stop="290s"))
-    wait_for_pods(stack, namespace, node.name)
+    db = stateful_set("db", 1, grace=300, stop="290s")
+    stack.control_plane.apply(db, namespace=namespace)
+    stack.wait_for_pods_on(node, namespace)
     stack.ministack.client("ec2").terminate_instances(InstanceIds=[instance_id])
 
     stack.put_event(instance_id, "state-change-terminated")
@@ -109,7 +87,7 @@ def test_the_schedule_sends_a_wake_up_where_none_is_on_its_way(stack: Deployed) 
     try:
         node, instance_id = stack.add_node()
         stack.put_event(instance_id)
-        stack.control_plane.wait_for("the node to be cordoned", lambda: stack.is_cordoned(node))
+        stack.wait_until_cordoned(node)
         stack.control_plane.wait_for("its wake-up", lambda: any(stack.counts("WakeUpQueueUrl")))
         stack.ministack.client("sqs").purge_queue(QueueUrl=queue)
         stack.control_plane.delete(*LEASE)

@@ -4,14 +4,13 @@ The real API server asks for each pod, over TLS, which a test's gateway ends: mi
 Gateway speaks http only, and is told of its route by the test (see gateway.py). From there on all
 is deployed: the HTTP API, the function, its role and its token for the cluster. Restore is invoked
 by name, with its schedule's event: that the schedule calls it is held in
-tests/stack/test_restore.py.
+tests/stack/test_stack.py.
 """
 
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,7 +20,7 @@ from evenkeel_hosting.events import schedule_event
 from tests.e2e.manifests import deployment, selector, stateful_set
 from tests.e2e.witness import Witness
 from tests.stack.deployed.conftest import Deployed
-from tests.stack.deployed.gateway import MANAGED, Gateway, configured, opened
+from tests.stack.deployed.gateway import Gateway, configured, opened
 
 pytestmark = pytest.mark.stack
 
@@ -36,12 +35,6 @@ def gateway(stack: Deployed, namespace: str, tmp_path: Path) -> Iterator[Gateway
         yield made
 
 
-def pods(stack: Deployed, namespace: str) -> list[dict[str, Any]]:
-    """The pods that were not told to go."""
-    found = stack.control_plane.items("v1", "Pod", namespace)
-    return [pod for pod in found if "deletionTimestamp" not in pod["metadata"]]
-
-
 def split(stack: Deployed, namespace: str, app: str) -> Mapping[str, int]:
     """How many pods of a workload are on which capacity type, or on none."""
     nodes = stack.control_plane.items("v1", "Node")
@@ -51,7 +44,7 @@ def split(stack: Deployed, namespace: str, app: str) -> Mapping[str, int]:
     }
     return Counter(
         kind.get(pod["spec"].get("nodeName", ""), "none")
-        for pod in pods(stack, namespace)
+        for pod in stack.control_plane.pods(namespace)
         if pod["metadata"]["labels"]["app"] == app
     )
 
@@ -62,9 +55,7 @@ def test_pods_land_on_their_floor_through_the_http_api(
     for spot in (True, False):
         stack.add_node(spot=spot)
     web = deployment("web", 6, annotations={names.ON_DEMAND: "30%"})
-    for manifest in (web, stateful_set("db", 3)):
-        manifest["metadata"]["namespace"] = namespace
-        stack.control_plane.apply(manifest)
+    stack.control_plane.apply(web, stateful_set("db", 3), namespace=namespace)
 
     for app, wanted in (("web", {"ON_DEMAND": 2, "SPOT": 4}), ("db", {"ON_DEMAND": 2, "SPOT": 1})):
         stack.control_plane.wait_for(
@@ -72,7 +63,10 @@ def test_pods_land_on_their_floor_through_the_http_api(
             lambda app=app, wanted=wanted: split(stack, namespace, app) == wanted,  # type: ignore[misc]
             seconds=60,
         )
-    assert all(names.PLACED in pod["metadata"]["annotations"] for pod in pods(stack, namespace))
+    assert all(
+        names.PLACED in pod["metadata"]["annotations"]
+        for pod in stack.control_plane.pods(namespace)
+    )
     assert set(gateway.statuses) == {200}
     assert not any(stack.token in line for line in stack.log_of("Placement"))
 
@@ -102,43 +96,43 @@ def test_the_secret_s_token_counts_and_the_one_before_until_the_next_rotation(
 
 
 @pytest.mark.usefixtures("gateway")
-def test_restore_begins_a_move_and_handover_finishes_it(stack: Deployed, namespace: str) -> None:
+def test_restore_begins_a_move_and_handover_finishes_it(
+    stack: Deployed, namespace: str, witness: Witness
+) -> None:
     control_plane = stack.control_plane
     stack.add_node(spot=False)
     web = deployment("web", 3, annotations={names.ON_DEMAND: "2"})
-    web["metadata"]["namespace"] = namespace
-    with Witness(control_plane, namespace, SystemClock()) as witness:
-        control_plane.apply(web)
-        control_plane.wait_for(
-            "three ready pods", lambda: witness.count("web", selector("web")) == 3, seconds=60
-        )
-        assert split(stack, namespace, "web") == {"ON_DEMAND": 3}
-        stack.add_node()
+    control_plane.apply(web, namespace=namespace)
+    control_plane.wait_for(
+        "three ready pods", lambda: witness.count("web", selector("web")) == 3, seconds=60
+    )
+    assert split(stack, namespace, "web") == {"ON_DEMAND": 3}
+    stack.add_node()
 
-        stack.invoke("RestoreFunction", schedule_event(SystemClock().now()))
+    stack.invoke("RestoreFunction", schedule_event(SystemClock().now()))
 
-        control_plane.wait_for(
-            "one pod to have moved",
-            lambda: (
-                split(stack, namespace, "web") == {"ON_DEMAND": 2, "SPOT": 1}
-                and witness.count("web", selector("web")) == 3
-            ),
-            seconds=60,
-        )
-        assert not any(
-            names.RELEASED_FROM in pod["metadata"]["labels"] for pod in pods(stack, namespace)
-        )
-        assert witness.lowest("web") == 3
+    control_plane.wait_for(
+        "one pod to have moved",
+        lambda: (
+            split(stack, namespace, "web") == {"ON_DEMAND": 2, "SPOT": 1}
+            and witness.count("web", selector("web")) == 3
+        ),
+        seconds=60,
+    )
+    assert not any(
+        names.RELEASED_FROM in pod["metadata"]["labels"]
+        for pod in stack.control_plane.pods(namespace)
+    )
+    assert witness.lowest("web") == 3
 
 
 def test_restore_writes_a_template_that_places_its_pods(stack: Deployed, namespace: str) -> None:
     control_plane = stack.control_plane
-    control_plane.merge("v1", "Namespace", namespace, MANAGED)
+    control_plane.label_namespace(namespace, names.MANAGED)
     stack.add_node(spot=False)
     notes = {names.ON_DEMAND: "1", names.PLACEMENT: names.BY_TEMPLATE}
     web = deployment("web", 3, annotations=notes)
-    web["metadata"]["namespace"] = namespace
-    control_plane.apply(web)
+    control_plane.apply(web, namespace=namespace)
     control_plane.wait_for(
         "three pods", lambda: split(stack, namespace, "web") == {"ON_DEMAND": 3}, seconds=60
     )

@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
 from evenkeel_sandbox.observer.following import is_released
 from tests.e2e.manifests import deployment, selector
 from tests.e2e.witness import Witness
-from tests.kit.control_plane import ControlPlane
 from tests.stack.deployed.conftest import GATE_PATIENCE, Deployed
 from tests.stack.deployed.gateway import Gateway, gating, opened
 
@@ -29,52 +27,41 @@ def gateway(stack: Deployed, namespace: str, tmp_path: Path) -> Iterator[Gateway
         yield made
 
 
-def evict(control_plane: ControlPlane, namespace: str, pod: str) -> int:
-    """Ask for the eviction of a pod; 201, 429 while it waits, 404 once the pod is gone."""
-    metadata = {"name": pod, "namespace": namespace}
-    answer = control_plane.request(
-        "POST",
-        f"api/v1/namespaces/{namespace}/pods/{pod}/eviction",
-        {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata},
-        fine=(404, 429),
-    )
-    return int(answer.get("code", 201))
-
-
 def test_an_eviction_waits_for_its_replacement_through_the_http_api(
-    stack: Deployed, namespace: str, gateway: Gateway
+    stack: Deployed, namespace: str, gateway: Gateway, witness: Witness
 ) -> None:
     control_plane = stack.control_plane
     stack.add_node(spot=False)
-    one = deployment("one", 1)
-    one["metadata"]["namespace"] = namespace
-    with Witness(control_plane, namespace, SystemClock()) as witness:
-        control_plane.apply(one)
-        control_plane.wait_for(
-            "a ready pod", lambda: witness.count("one", selector("one")) == 1, seconds=60
-        )
-        (pod,) = witness.pods(**selector("one"))
-        name = pod["metadata"]["name"]
 
-        control_plane.wait_for(
-            "the API server to ask",
-            lambda: evict(control_plane, namespace, "nobody") == 404 and gateway.statuses,
-        )
-        assert evict(control_plane, namespace, name) == 429
-        (released,) = filter(is_released, witness.pods(**selector("one")))
-        release = json.loads(released["metadata"]["annotations"][names.RELEASE])
-        since, until = (datetime.fromisoformat(release[each]) for each in ("since", "deadline"))
-        assert until - since == GATE_PATIENCE
+    def evict(pod: str) -> int:
+        return control_plane.evict(namespace, pod, fine=(404, 429))
 
-        control_plane.wait_for(
-            "the eviction to pass",
-            lambda: evict(control_plane, namespace, name) != 429,
-            seconds=40,
-            every=1.0,
-        )
-        control_plane.wait_for(
-            "the pod to be told to go", lambda: len(witness.pods(**selector("one"))) == 1
-        )
-        assert witness.lowest("one") == 1
+    control_plane.apply(deployment("one", 1), namespace=namespace)
+    control_plane.wait_for(
+        "a ready pod", lambda: witness.count("one", selector("one")) == 1, seconds=60
+    )
+    (pod,) = witness.pods(**selector("one"))
+    name = pod["metadata"]["name"]
+
+    control_plane.wait_for(
+        "the API server to ask",
+        lambda: evict("nobody") == 404 and gateway.statuses,
+    )
+    assert evict(name) == 429
+    (released,) = filter(is_released, witness.pods(**selector("one")))
+    release = json.loads(released["metadata"]["annotations"][names.RELEASE])
+    since, until = (datetime.fromisoformat(release[each]) for each in ("since", "deadline"))
+    assert until - since == GATE_PATIENCE
+
+    control_plane.wait_for(
+        "the eviction to pass",
+        lambda: evict(name) != 429,
+        seconds=40,
+        every=1.0,
+    )
+    control_plane.wait_for(
+        "the pod to be told to go", lambda: len(witness.pods(**selector("one"))) == 1
+    )
+    assert witness.lowest("one") == 1
     assert set(gateway.statuses) == {200}
     assert not any(stack.token in line for line in stack.log_of("Placement"))

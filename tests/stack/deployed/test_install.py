@@ -23,6 +23,7 @@ from evenkeel_cli.install import roles
 from evenkeel_cli.install.template import uris
 from tests.e2e.manifests import bare_pod, deployment
 from tests.kit.control_plane import ROOT, ControlPlane
+from tests.kit.manifests import resource
 from tests.stack.cloudformation import load
 from tests.stack.deployed import wheel
 from tests.stack.deployed.conftest import (
@@ -35,7 +36,7 @@ from tests.stack.deployed.conftest import (
 from tests.stack.deployed.installer import USER, Installer
 from tests.stack.deployed.ministack import ROOT_USER, Ministack
 from tests.stack.deployed.process import plain_environment
-from tests.stack.deployed.verifier import Verifier, verifying
+from tests.stack.deployed.verifier import Verifier
 
 pytestmark = pytest.mark.stack
 
@@ -206,14 +207,14 @@ def account(
         accessConfig={"authenticationMode": "CONFIG_MAP"},
     )
     with (
-        verifying(ministack.url, NAME) as verifier,
+        Verifier(ministack.url, NAME) as verifier,
         taking_tokens(verifier, folder, request) as control_plane,
     ):
         verifier.groups[USER] = "system:masters"
         of_nodes = [{"rolearn": "arn:aws:iam::1:role/nodes", "groups": ["system:nodes"]}]
         control_plane.apply(
             {**roles.AUTH, "data": {roles.KEY: f"# ours\n{yaml.safe_dump(of_nodes)}"}},
-            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
+            resource("Namespace", NAMESPACE),
         )
         empty = tmp_path_factory.mktemp("empty")
         programs = wheel.installed(tmp_path_factory.mktemp("wheel"))
@@ -271,9 +272,7 @@ def assert_hands_over(account: Account) -> None:
         spot=True,
         provider_id=f"aws:///{instance['Placement']['AvailabilityZone']}/{instance['InstanceId']}",
     )
-    web = deployment("web", 2)
-    web["metadata"]["namespace"] = NAMESPACE
-    account.control_plane.apply(web)
+    account.control_plane.apply(deployment("web", 2), namespace=NAMESPACE)
 
     def running() -> bool:
         pods = account.control_plane.items("v1", "Pod", NAMESPACE)
@@ -297,8 +296,7 @@ def test_what_was_added_later_goes_too(account: Account) -> None:
     account.control_plane.kubectl("apply", "-k", profile)
     account.control_plane.apply(*manifests.documents("scheduler/extender"))
     waiting = bare_pod("waiting", schedulerName="evenkeel")
-    waiting["metadata"]["namespace"] = NAMESPACE
-    account.control_plane.apply(waiting)
+    account.control_plane.apply(waiting, namespace=NAMESPACE)
 
     assert "gate" not in account.run("install", "--apply")
     told = account.run("install", "--webhook", "none", "--apply")

@@ -10,9 +10,10 @@ import pytest
 
 from tests.kit.cold_start import environment
 from tests.kit.control_plane import ROOT
+from tests.kit.http_server import HOST
+from tests.kit.processes import ended
 from tests.stack.deployed.ministack import BUILT, RUNTIME
-from tests.stack.deployed.process import ended
-from tests.stack.deployed.runtime_api import RuntimeApi, serving
+from tests.stack.deployed.runtime_api import RuntimeApi
 
 pytestmark = pytest.mark.stack
 
@@ -24,10 +25,10 @@ def started(function: str, log: Path) -> Iterator[RuntimeApi]:
     """A function in a runtime that has nothing of ours but its folder and the layer."""
     assert RUNTIME.exists(), "there is no runtime: make venv-runtime"
     folder = BUILT.parent / f"{function.capitalize()}Function"
-    with serving() as (api, address), log.open("wb") as out:
+    with RuntimeApi() as api, log.open("wb") as out:
         lambdas: Mapping[str, str] = {
             **environment(),
-            "AWS_LAMBDA_RUNTIME_API": address,
+            "AWS_LAMBDA_RUNTIME_API": f"{HOST}:{api.server_port}",
             "AWS_LAMBDA_FUNCTION_NAME": f"evenkeel-{function}",
             "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "1769",
             "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from evenkeel.model.node import Node
+from evenkeel.model import names
 from tests.e2e.manifests import deployment
 from tests.kit.control_plane import ROOT
 from tests.stack.deployed.conftest import Deployed, endpoint_of, knowing, stood_up
@@ -17,7 +17,7 @@ from tests.stack.deployed.gateway import Gateway, opened, reviewed_by
 from tests.stack.deployed.ministack import DEPLOYING, ROOT_USER, Ministack
 from tests.stack.deployed.pages import INSTALL
 from tests.stack.deployed.process import plain_environment
-from tests.stack.deployed.verifier import verifying
+from tests.stack.deployed.verifier import Verifier
 
 pytestmark = pytest.mark.stack
 
@@ -37,7 +37,7 @@ def second(
     """A second stack, for a cluster of its own; at the end it is gone."""
     folder = tmp_path_factory.mktemp("second")
     with (
-        verifying(ministack.url, "second") as verifier,
+        Verifier(ministack.url, "second") as verifier,
         knowing(verifier, folder, request) as control_plane,
     ):
         try:
@@ -75,29 +75,11 @@ class Interrupted:
     """Two pods of a cluster on a spot node of its own, which is then interrupted."""
 
     def __init__(self, stack: Deployed, namespace: str) -> None:
-        self.stack = stack
-        self._namespace = namespace
+        self.stack, self.namespace = stack, namespace
         self.doomed, self.instance_id = stack.add_node()
-        web = deployment("web", 2)
-        web["metadata"]["namespace"] = namespace
-        stack.control_plane.apply(web)
-        self.wait_for_pods_on(self.doomed)
+        stack.control_plane.apply(deployment("web", 2), namespace=namespace)
+        stack.wait_for_pods_on(self.doomed, namespace)
         self.refuge, _ = stack.add_node(spot=False)
-
-    def wait_for_pods_on(self, node: Node) -> None:
-        """Wait until both pods, and no others, are on this node."""
-
-        def are_there() -> bool:
-            pods = self.stack.control_plane.items("v1", "Pod", self._namespace)
-            return [pod["spec"].get("nodeName") for pod in pods] == [node.name] * 2
-
-        self.stack.control_plane.wait_for(f"two pods on {node.name}", are_there, seconds=60)
-
-    def wait_for_notices_done(self) -> None:
-        """Wait until no notice waits for this stack, neither its own nor the other's."""
-        self.stack.control_plane.wait_for(
-            "both notices to be done", lambda: self.stack.counts("NoticeQueueUrl") == (0, 0)
-        )
 
 
 def test_each_of_two_stacks_moves_the_pods_of_its_own_cluster(
@@ -109,9 +91,9 @@ def test_each_of_two_stacks_moves_the_pods_of_its_own_cluster(
         for each in both:
             each.stack.put_event(each.instance_id)
         for each in both:
-            each.wait_for_pods_on(each.refuge)
+            each.stack.wait_for_pods_on(each.refuge, each.namespace)
             assert each.stack.is_cordoned(each.doomed)
-            each.wait_for_notices_done()
+            each.stack.wait_until_done()
         assert [each.stack.counts("NoticeDeadLettersUrl") for each in both] == dead_before
 
 
@@ -160,18 +142,11 @@ def test_after_each_step_of_its_removal_no_pod_waits_for_a_webhook_that_is_gone(
     stack: Deployed, second: Deployed, gateway: Gateway
 ) -> None:
     control_plane = second.control_plane
-    managed = {"metadata": {"labels": {"evenkeel.dev/managed": "true"}}}
     with control_plane.namespace() as namespace:
-        control_plane.merge("v1", "Namespace", namespace, managed)
-        pod = {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"generateName": "made-", "namespace": namespace},
-            "spec": {"containers": [{"name": "main", "image": "main"}]},
-        }
+        control_plane.label_namespace(namespace, names.MANAGED)
 
         def is_asked() -> bool:
-            control_plane.request("POST", f"api/v1/namespaces/{namespace}/pods", pod)
+            control_plane.try_pod(namespace, dry_run=False)
             return bool(gateway.statuses)
 
         control_plane.wait_for("a review", is_asked)
@@ -181,5 +156,5 @@ def test_after_each_step_of_its_removal_no_pod_waits_for_a_webhook_that_is_gone(
 
     assert set(gateway.statuses) == {200}
     assert schedules(stack.ministack) == schedules_of(stack)
-    path = "apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
-    assert control_plane.request("GET", path)["items"] == []
+    kind = ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration")
+    assert control_plane.items(*kind) == []

@@ -8,12 +8,9 @@ is sent to ministack's STS, which verifies the signature, with that cluster's na
 import base64
 import json
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -21,6 +18,7 @@ import urllib3
 import yaml
 
 from evenkeel.adapters.clock import SystemClock
+from tests.kit.http_server import Answer, HttpServer, Request
 
 PREFIX = "k8s-aws-v1."
 GOOD_FOR = timedelta(minutes=15)
@@ -32,16 +30,14 @@ class RefusedError(Exception):
     """The token is none, or of no known role."""
 
 
-class Verifier(ThreadingHTTPServer):
+class Verifier(HttpServer):
     """Answers TokenReviews. ``groups``: the group of each role or user, by its name, or of root.
 
     Who has none is refused (401), as whoever has neither access entry nor line in aws-auth.
     """
 
-    daemon_threads = True
-
     def __init__(self, sts_url: str, cluster_name: str) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(self._answer)
         self.groups: dict[str, str] = {}
         self.refusals: list[str] = []
         self._sts_url = sts_url
@@ -53,9 +49,7 @@ class Verifier(ThreadingHTTPServer):
         config = {
             "apiVersion": "v1",
             "kind": "Config",
-            "clusters": [
-                {"name": "sts", "cluster": {"server": f"http://127.0.0.1:{self.server_port}/"}}
-            ],
+            "clusters": [{"name": "sts", "cluster": {"server": f"{self.url}/"}}],
             "users": [{"name": "apiserver"}],
             "contexts": [{"name": "sts", "context": {"cluster": "sts", "user": "apiserver"}}],
             "current-context": "sts",
@@ -63,7 +57,13 @@ class Verifier(ThreadingHTTPServer):
         path.write_text(yaml.safe_dump(config))
         return path
 
-    def review(self, token: str) -> Mapping[str, Any]:
+    def _answer(self, request: Request) -> Answer:
+        asked = request.json
+        status = self._review(asked["spec"]["token"])
+        review = {"apiVersion": asked["apiVersion"], "kind": "TokenReview", "status": status}
+        return Answer(json.dumps(review).encode())
+
+    def _review(self, token: str) -> Mapping[str, Any]:
         """The status of a TokenReview."""
         try:
             arn = self._identify(token)
@@ -110,34 +110,3 @@ def _name(arn: str) -> str:
     """``arn:aws:sts::1:assumed-role/<role>/<session>``, ``:user/<user>``, or ``:root``."""
     of_iam = arn.rpartition(":")[2].split("/")
     return of_iam[min(1, len(of_iam) - 1)]
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Verifier
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        status = self.server.review(body["spec"]["token"])
-        review = {"apiVersion": body["apiVersion"], "kind": "TokenReview", "status": status}
-        data = json.dumps(review).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
-        """Keep quiet."""
-
-
-@contextmanager
-def verifying(sts_url: str, cluster_name: str) -> Iterator[Verifier]:
-    """A verifier for as long as the context."""
-    with Verifier(sts_url, cluster_name) as verifier:
-        thread = Thread(target=verifier.serve_forever, args=(0.05,), daemon=True)
-        thread.start()
-        try:
-            yield verifier
-        finally:
-            verifier.shutdown()
-            thread.join(5)
