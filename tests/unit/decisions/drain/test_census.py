@@ -147,30 +147,21 @@ def test_pods_of_a_node_that_is_gone_do_not_count_whatever_the_api_still_says_of
 @pytest.mark.parametrize(
     ("replica_set", "owns", "away", "expected"),
     [
-        (builders.replica_set(replicas=3), 3, 0, 0),
-        (builders.replica_set(replicas=3), 1, 0, 0),
-        (builders.replica_set(replicas=3), 1, 2, 2),
-        (builders.replica_set(replicas=3), 2, 2, 1),
-        (builders.replica_set(replicas=3), 3, 2, 0),
-        (builders.replica_set(replicas=3), 4, 2, 0),
-        (builders.replica_set(replicas=1), 0, 2, 1),
-        (builders.replica_set(replicas=0), 0, 2, 0),
-        (builders.replica_set(replicas=3, failure="quota"), 1, 2, 0),
-        (builders.replica_set(replicas=3, leaving=True), 1, 2, 0),
-        (None, 0, 2, 0),
-    ],
-    ids=[
-        "nothing released",
-        "fewer than asked for, but none released",
-        "none replaced",
-        "one of two replaced",
-        "all replaced",
-        "more than asked for",
-        "scaled in meanwhile",
-        "scaled to zero",
-        "it cannot make any",
-        "being deleted",
-        "gone",
+        pytest.param(builders.replica_set(replicas=3), 3, 0, 0, id="nothing released"),
+        pytest.param(
+            builders.replica_set(replicas=3), 1, 0, 0, id="fewer than asked for, but none released"
+        ),
+        pytest.param(builders.replica_set(replicas=3), 1, 2, 2, id="none replaced"),
+        pytest.param(builders.replica_set(replicas=3), 2, 2, 1, id="one of two replaced"),
+        pytest.param(builders.replica_set(replicas=3), 3, 2, 0, id="all replaced"),
+        pytest.param(builders.replica_set(replicas=3), 4, 2, 0, id="more than asked for"),
+        pytest.param(builders.replica_set(replicas=1), 0, 2, 1, id="scaled in meanwhile"),
+        pytest.param(builders.replica_set(replicas=0), 0, 2, 0, id="scaled to zero"),
+        pytest.param(
+            builders.replica_set(replicas=3, failure="quota"), 1, 2, 0, id="it cannot make any"
+        ),
+        pytest.param(builders.replica_set(replicas=3, leaving=True), 1, 2, 0, id="being deleted"),
+        pytest.param(None, 0, 2, 0, id="gone"),
     ],
 )
 def test_releases_count_until_the_controller_has_made_their_replacements(
@@ -300,26 +291,15 @@ def test_the_minimum_so_far_is_worth_keeping_too(minimum: int, expected: int) ->
 @pytest.mark.parametrize(
     ("replicas", "kept", "minimum", "expected"),
     [
-        (3, [], 0, 3),
-        (3, [], 2, 3),
-        (3, [3], 0, 3),
-        (3, [1], 0, 1),
-        (3, [1, 2], 0, 2),
-        (3, [1], 2, 2),
-        (1, [3], 0, 1),
-        (9, [3], 0, 3),
-        (3, [0], 0, 0),
-    ],
-    ids=[
-        "nothing released",
-        "nothing released, whatever the minimum so far",
-        "all were there",
-        "one was there",
-        "the highest of several releases",
-        "an earlier minimum",
-        "scaled in meanwhile",
-        "scaled out meanwhile",
-        "none was there",
+        pytest.param(3, [], 0, 3, id="nothing released"),
+        pytest.param(3, [], 2, 3, id="nothing released, whatever the minimum so far"),
+        pytest.param(3, [3], 0, 3, id="all were there"),
+        pytest.param(3, [1], 0, 1, id="one was there"),
+        pytest.param(3, [1, 2], 0, 2, id="the highest of several releases"),
+        pytest.param(3, [1], 2, 2, id="an earlier minimum"),
+        pytest.param(1, [3], 0, 1, id="scaled in meanwhile"),
+        pytest.param(9, [3], 0, 3, id="scaled out meanwhile"),
+        pytest.param(3, [0], 0, 0, id="none was there"),
     ],
 )
 def test_wanted_is_what_is_asked_for_or_what_was_there_whichever_is_less(

@@ -261,58 +261,55 @@ def test_a_few_go_at_a_time_and_none_for_a_hint_when_two_at_once_are_ruled_out(
 @pytest.mark.parametrize(
     ("reason", "pod_and_owner", "namespace_objects"),
     [
-        ("Recreate", of_deployment(RECREATE), NOTHING),
-        (
+        pytest.param("Recreate", of_deployment(RECREATE), NOTHING, id="Recreate"),
+        pytest.param(
             "SingleNodeVolume",
             of_deployment(builders.deployment(), **CLAIMED),
             NamespaceObjects(claims=[builders.claim("other"), builders.claim()]),
+            id="a volume for one node",
         ),
-        (
+        pytest.param(
             "SingleNodeVolume",
             of_replica_set(builders.replica_set(), **CLAIMED),
             NamespaceObjects(claims=[builders.claim("data", "ReadWriteOncePod")]),
+            id="a volume for one pod",
         ),
-        (
+        pytest.param(
             "HandoverNever",
             of_deployment(builders.deployment(replicas=1, annotations=NEVER)),
             NOTHING,
+            id="single replica, never",
         ),
-        (
+        pytest.param(
             "NoSurge",
             of_deployment(builders.deployment(replicas=1, max_surge=0, max_unavailable=1)),
             NOTHING,
+            id="single replica, no surge",
         ),
-        (
+        pytest.param(
             "NoTemplateHash",
             of_replica_set(builders.replica_set(replicas=1, selector=NO_HASH)),
             NOTHING,
+            id="single replica, no hash",
         ),
-        (
+        pytest.param(
             "Recreate",
             of_deployment(builders.deployment(strategy="Recreate", annotations=NEVER)),
             NOTHING,
+            id="Recreate, and never",
         ),
-        (
+        pytest.param(
             "SingleNodeVolume",
             of_deployment(builders.deployment(annotations=NEVER), **CLAIMED),
             NamespaceObjects(claims=[builders.claim()]),
+            id="a volume for one node, and never",
         ),
-        (
+        pytest.param(
             "SingleNodeVolume",
             of_deployment(builders.deployment(max_surge=0, max_unavailable=1), **CLAIMED),
             NamespaceObjects(claims=[builders.claim()]),
+            id="a volume for one node, and no surge",
         ),
-    ],
-    ids=[
-        "Recreate",
-        "a volume for one node",
-        "a volume for one pod",
-        "single replica, never",
-        "single replica, no surge",
-        "single replica, no hash",
-        "Recreate, and never",
-        "a volume for one node, and never",
-        "a volume for one node, and no surge",
     ],
 )
 def test_all_go_at_once_when_waiting_would_only_take_time_from_the_replacement(
