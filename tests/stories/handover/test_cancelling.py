@@ -68,18 +68,6 @@ def test_the_reconciler_at_work_releases_no_more_pods(released: Scene) -> None:
     assert len(released.told("NodeDoomed")) == 2
 
 
-def test_a_cordon_that_was_there_before_stays(scene: Scene) -> None:
-    scene.place()
-    scene.cluster.server.patch("Node", ("", "s1"), {"spec": {"unschedulable": True}})
-    scene.begin()
-    scene.interrupt("s1", carried_out=False).run(until=10)
-
-    cancel(scene)
-
-    assert scene.node("s1").spec.unschedulable
-    assert not is_marked(scene.node("s1"))
-
-
 def test_a_spoilt_notice_is_taken_off_and_the_cordon_left(released: Scene) -> None:
     """The cordon may be another's."""
     spoilt = {"metadata": {"annotations": {names.NOTICE: "?"}}}

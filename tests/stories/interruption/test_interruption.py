@@ -93,18 +93,12 @@ def test_a_recommendation_is_noted_without_a_cordon(scene: Scene) -> None:
     assert scene.wake_up() is not None
 
 
-@pytest.mark.parametrize("state", ["stopping", "shutting-down", "stopped"])
+@pytest.mark.parametrize("state", ["stopping", "shutting-down", "stopped", "terminated"])
 def test_a_state_change_marks_its_node_with_a_deadline_of_now(scene: Scene, state: str) -> None:
+    """EC2 has forgotten the DNS name of a terminated instance."""
     scene.instances.set_state(instance_id(1), state)
     assert scene.deliver(state_change(1, state)) == []
-    notice = scene.notice("n1")
-    assert notice.deadline == NOW
-
-
-def test_a_terminated_instance_is_found_without_its_dns_name(scene: Scene) -> None:
-    scene.instances.set_state(instance_id(1), "terminated")
-    assert scene.deliver(state_change(1, "terminated")) == []
-    assert mark.read(scene.node("n1")) is not None
+    assert scene.notice("n1").deadline == NOW
 
 
 def test_several_notices_for_one_node_in_a_batch_are_one_write(scene: Scene) -> None:

@@ -147,10 +147,6 @@ def test_a_stateful_sets_pod_is_placed_by_its_ordinal(scene: Placement) -> None:
     assert scene.claims() == []
 
 
-def test_a_pod_without_a_floor_prefers_spot(scene: Placement) -> None:
-    assert place(scene, pod(scene.replica_set(3))) == "spot"
-
-
 def test_the_namespaces_floor_counts(scene: Placement) -> None:
     scene.cluster.apply(namespace(NAMESPACE, managed=True, floor="all"))
     assert place(scene, pod(scene.replica_set(3))) == "on-demand"
