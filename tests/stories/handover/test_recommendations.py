@@ -155,19 +155,6 @@ def test_what_was_not_replaced_by_then_goes_back_and_rests(make_scene: MakeScene
     assert scene.is_quiet
 
 
-def test_a_rest_is_no_rest_from_a_warning(make_scene: MakeScene) -> None:
-    scene = make_scene(**FIVE_MINUTES)
-    (pod,) = scene.given(deployment("one"))
-
-    scene.recommend("s1")
-    scene.later(350, lambda: scene.add_node("o1", spot=False))
-    scene.later(360, lambda: scene.interrupt("s1"))
-    scene.run(until=420)
-
-    assert scene.gone_at(pod) == 363.0
-    assert scene.lowest("one") == 1
-
-
 def test_the_rest_is_written_before_anything_goes_back(make_scene: MakeScene) -> None:
     """Once all pods are back nothing tells any more that their workload needs a rest."""
     scene = make_scene(**FIVE_MINUTES)

@@ -93,14 +93,6 @@ def test_a_node_that_was_only_rebooted_serves_again(scene: Scene) -> None:
     assert scene.lowest("web") == 1
 
 
-def test_a_recommendation_does_not_wait_for_the_share_of_changes(scene: Scene) -> None:
-    scene.given(deployment("web", 1), on="n1", spare="o1")
-    scene.add_node("s2")
-    scene.schedule_change("n1", start=HOUR).run(until=30)
-    scene.recommend("s2").run(until=90)
-    assert scene.node("s2").spec.unschedulable
-
-
 def test_of_many_changes_a_few_are_followed_at_a_time_until_they_are_near(scene: Scene) -> None:
     names = [f"n{number}" for number in range(5)]
     scene.given(on=" ".join([*names, "o1"]))

@@ -196,12 +196,6 @@ def test_no_pod_is_released_from_a_replica_set_that_is_gone() -> None:
     assert order_of([(msgspec.structs.replace(census, owner=builders.owner()), candidates)]) == []
 
 
-@pytest.mark.parametrize("room", [0, 1, 3, 5, 9])
-def test_no_more_are_released_than_there_is_room_for(room: int) -> None:
-    queues = [waiting("a", 4), waiting("b", 1)]
-    assert order_of(queues, room) == order_of(queues)[:room]
-
-
 WORKLOADS = st.fixed_dictionaries(
     {
         "doomed": st.integers(0, 6),

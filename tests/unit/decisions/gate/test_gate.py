@@ -134,6 +134,7 @@ def test_a_replaced_pod_passes_whatever_its_owner_asks_for() -> None:
 
 
 def test_an_eviction_brings_the_replacement_first() -> None:
+    """Karpenter is told, too: it reckons room for the replacement alone."""
     replica_set = web()
     pods = owned(replica_set, "a", "b")
     verdict = asked(replica_set, pods)
@@ -145,6 +146,7 @@ def test_an_eviction_brings_the_replacement_first() -> None:
     released = patched(pods[0], verdict.step.write)
     note = release_on(released)
     assert released.released
+    assert released.metadata.annotations[names.DO_NOT_DISRUPT] == "true"
     assert note.reason is ReleaseReason.EVICTION
     assert (note.asked_by, note.wanted) == ("alice", 2)
     assert (note.since, note.deadline) == (NOW, NOW + PATIENCE)
@@ -157,16 +159,6 @@ def test_a_user_whose_name_has_no_end_is_noted_all_the_same() -> None:
     assert isinstance(verdict, Deferred)
     assert verdict.step is not None
     assert release_on(patched(pods[0], verdict.step.write)).asked_by == "a" * 253
-
-
-def test_karpenter_reckons_no_room_for_a_pod_whose_replacement_it_reckons() -> None:
-    replica_set = web()
-    pods = owned(replica_set, "a", "b")
-    verdict = asked(replica_set, pods)
-    assert isinstance(verdict, Deferred)
-    assert verdict.step is not None
-    annotations = patched(pods[0], verdict.step.write).metadata.annotations
-    assert annotations[names.DO_NOT_DISRUPT] == "true"
 
 
 @pytest.mark.parametrize(

@@ -255,14 +255,6 @@ def test_a_mark_is_called_after_the_event_and_followed_by_its_kind() -> None:
     assert (carried.kind, carried.cause) == (NoticeKind.INTERRUPTION, "capacity-reservation")
 
 
-def test_the_version_before_reads_the_mark_as_one_of_the_kinds_that_it_knows() -> None:
-    """It knows three kinds, and leaves out fields that it does not know."""
-    world = World()
-    world.receive(given(NoticeKind.INTERRUPTION, **RESERVATION))
-    note = msgspec.json.decode(world.node.metadata.annotations[names.NOTICE])
-    assert note["kind"] in {"interruption", "rebalance", "state-change"}
-
-
 @pytest.mark.parametrize("cause", ["unheard-of", "a.b_c-D"])
 def test_a_cause_of_a_later_version_is_taken_for_its_kind(cause: str) -> None:
     decision = World().receive(given(NoticeKind.INTERRUPTION, cause=cause))
