@@ -121,9 +121,7 @@ def test_a_node_whose_pods_cannot_be_listed_holds_no_other_up(scene: Scene) -> N
     assert 24 < first < 30  # once a second
 
 
-def test_many_controllers_of_a_namespace_are_read_by_one_listing_and_none_singly(
-    scene: Scene,
-) -> None:
+def test_many_controllers_of_a_namespace_are_read_by_one_listing(scene: Scene) -> None:
     number = reads.MANY + 1
     scene.given(*(deployment(f"web-{i}") for i in range(number)))
     view = View()

@@ -55,9 +55,7 @@ def test_the_group_goes_on_when_the_last_pod_has_left(scene: Scene, *, spot: boo
     assert any(reason.reason == "LifecycleActionCompleted" for _, reason in scene.told())
 
 
-def test_the_group_goes_on_though_a_watch_shows_the_last_evictions_late(
-    make_scene: MakeScene,
-) -> None:
+def test_the_group_goes_on_though_watches_show_evictions_late(make_scene: MakeScene) -> None:
     """No invocation ends between the reply to an eviction and what the watch shows of it."""
     late = timedelta(seconds=0.5)
     scene = make_scene(options=replace(CALM, watch_latency=late))
@@ -80,9 +78,7 @@ def test_no_pod_is_cut_short_by_the_group(scene: Scene) -> None:
     assert left == [[]]
 
 
-def test_heartbeats_are_sent_while_pods_are_there_and_the_group_goes_on_at_the_end(
-    scene: Scene,
-) -> None:
+def test_heartbeats_are_sent_while_pods_are_there_then_the_group_goes_on(scene: Scene) -> None:
     on_the_last_node(scene, job("sums"))
     scene.scale_in("n1", heartbeat=120, longest=900).run(until=1_000)
 

@@ -62,9 +62,7 @@ def test_the_next_is_cordoned_when_one_is_lifted(make_scene: MakeScene) -> None:
     assert scene.lowest("web") == 6
 
 
-def test_pods_that_were_known_already_are_handed_over_from_the_next_node(
-    make_scene: MakeScene,
-) -> None:
+def test_pods_that_are_known_already_leave_the_next_node_too(make_scene: MakeScene) -> None:
     """Both nodes run the same Deployment; the first has a pod that never finds a place."""
     scene = make_scene(rebalance_share=1.0)
     scene.given(
@@ -169,9 +167,7 @@ def test_the_rest_is_written_before_anything_goes_back(make_scene: MakeScene) ->
     assert scene.cooldown("stuck") is not None
 
 
-def test_a_cooldown_that_can_never_be_written_keeps_no_pod_from_going_back(
-    make_scene: MakeScene,
-) -> None:
+def test_a_cooldown_that_cannot_be_written_keeps_no_pod_released(make_scene: MakeScene) -> None:
     scene = make_scene(**FIVE_MINUTES)
     scene.given(deployment("stuck"))
     scene.fail(ForbiddenError("no"), asks(Patch, of=Deployment))

@@ -209,9 +209,7 @@ def test_it_is_found_at_once_among_many_pods() -> None:
 
 
 @pytest.mark.parametrize(("until", "expected"), [(60, True), (0, False), (None, True)])
-def test_a_note_of_turns_that_are_over_has_no_pod_followed(
-    until: float | None, *, expected: bool
-) -> None:
+def test_a_note_of_past_turns_has_no_pod_followed(until: float | None, *, expected: bool) -> None:
     """It stays on the ReplicaSet, which a quota may never refuse anything again."""
     now = builders.NOW
     end = None if until is None else now + builders.seconds(until)

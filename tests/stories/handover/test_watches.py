@@ -73,9 +73,7 @@ def test_a_node_marked_while_watches_were_gone_is_found_by_listing_again(scene: 
     assert scene.lowest("web") == 4
 
 
-def test_a_released_pod_that_leaves_one_selection_for_the_other_is_counted_once(
-    scene: Scene,
-) -> None:
+def test_a_released_pod_that_changes_from_watch_to_watch_is_counted_once(scene: Scene) -> None:
     """Its release is a deletion to one watch and a new pod to the other."""
     old = begin(scene)
     scene.run(until=12)

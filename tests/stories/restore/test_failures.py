@@ -23,9 +23,7 @@ def story(scene: RestoreScene) -> list[str]:
     return scene.story(moved).order()
 
 
-def test_without_a_webhook_the_replacement_goes_astray_and_the_move_back(
-    scene: RestoreScene,
-) -> None:
+def test_without_a_webhook_a_replacement_goes_astray_and_the_pod_back(scene: RestoreScene) -> None:
     scene.place(deployment("web", 5, notes=FLOOR_OF_TWO), on="o0 o1")
     scene.add_node("s0", room="0.1")
     for number in range(9):  # the scheduler rather takes one of these
@@ -49,9 +47,7 @@ def test_without_a_webhook_the_replacement_goes_astray_and_the_move_back(
     assert rest.failures == 1
 
 
-def test_a_replacement_that_finds_no_place_is_deleted_and_the_old_pod_stays(
-    scene: RestoreScene,
-) -> None:
+def test_a_replacement_without_place_is_deleted_and_the_old_pod_stays(scene: RestoreScene) -> None:
     """Room was only estimated: of host ports it knows nothing."""
     scene.place(deployment("web", 2, notes={names.ON_DEMAND: "1"}, pod=ON_PORT_80), on="o0 o1 o2")
     scene.given(deployment("port", 1, pod={**ON_PORT_80, **ON_SPOT}), on="s0")

@@ -209,9 +209,7 @@ BEGIN = NOW + seconds(60)
         (BEGIN + seconds(600), Verb.EVICT),
     ],
 )
-def test_a_write_that_has_to_precede_the_eviction_is_sent_in_time(
-    at: datetime, verb: Verb | None
-) -> None:
+def test_a_write_that_precedes_an_eviction_is_sent_in_time(at: datetime, verb: Verb | None) -> None:
     slot = Slot(BEGIN, forced(first=BACK))
     assert (slot.step(at).verb if slot.is_due(at) else None) is verb
     assert slot.first_at == BEGIN - seconds(4)
@@ -318,9 +316,7 @@ def test_a_few_slow_answers_make_evictions_go_earlier_but_not_more_slowly() -> N
 
 
 @pytest.mark.parametrize(("number", "reserve"), [(60, 0.1), (300, 0.5), (600, 1), (6_000, 1)])
-def test_a_tenth_of_the_time_is_kept_for_an_api_server_that_pauses(
-    number: int, reserve: float
-) -> None:
+def test_a_tenth_of_the_time_is_kept_for_a_slow_api_server(number: int, reserve: float) -> None:
     assert agenda.rate(60, Usual(), 30, number) == Rate(60, ahead=seconds(reserve))
 
 

@@ -73,9 +73,7 @@ EVERY_WAY = [Way.AT_ONCE, Way.RATIONED, Way.BY_ORDINAL, Way.AT_LAST_MOMENT]
 
 @pytest.mark.parametrize("now", [NOW, EVICT_BY, WARNING.deadline + seconds(3600)])
 @pytest.mark.parametrize("way", EVERY_WAY)
-def test_every_pod_of_a_node_that_dies_is_forced_off_it_whatever_its_way(
-    way: Way, now: datetime
-) -> None:
+def test_every_pod_of_a_dying_node_is_forced_off_whatever_its_way(way: Way, now: datetime) -> None:
     pods = ordinals(0, 1, 2)
     found = plan([mover(pod, way) for pod in pods], OF_DB, now=now)
 
@@ -380,9 +378,7 @@ def test_no_pod_goes_for_a_hint_that_has_expired(late: int) -> None:
 
 
 @pytest.mark.parametrize("hinted_first", [True, False])
-def test_a_budget_holds_those_under_a_hint_and_no_others_of_the_same_set(
-    *, hinted_first: bool
-) -> None:
+def test_a_budget_holds_those_of_a_set_under_a_hint_and_no_others(*, hinted_first: bool) -> None:
     warned, hinted = by_ordinal(*ordinals(0)), by_ordinal(*ordinals(2), notice=HINT)
     movers = [*hinted, *warned] if hinted_first else [*warned, *hinted]
     found = plan(movers, OF_DB, others=ordinals(1, node="n2"), budgets=[TROUBLED])

@@ -360,9 +360,7 @@ IN_ORDER_OF_LEAVING = [
 
 
 @given(read=st.permutations(IN_ORDER_OF_LEAVING))
-def test_the_order_of_going_is_not_available_then_deadline_then_release_then_uid(
-    read: list[Pod],
-) -> None:
+def test_the_order_of_going_is_broken_then_deadline_then_release_then_uid(read: list[Pod]) -> None:
     census = builders.census(REPLICA_SET, released=read, dooms=DOOMS)
     assert [item.pod for item in census.order_of_going] == IN_ORDER_OF_LEAVING
 
@@ -426,9 +424,7 @@ def test_any_two_invocations_agree_on_which_pods_go_in_whatever_order_they_read_
 
 
 @given(census=censuses(), later=st.integers(1, 60))
-def test_a_pod_released_meanwhile_does_not_overtake_those_released_before(
-    census: Census, later: int
-) -> None:
+def test_a_pod_released_meanwhile_does_not_overtake_the_others(census: Census, later: int) -> None:
     latest = released("a", since=NOW + seconds(later), deadline=NOW + seconds(5), node="n3")
     seen = msgspec.structs.replace(census, pods=[*census.pods, latest])
     before = [item for item in seen.order_of_going if item.pod != latest]

@@ -51,9 +51,7 @@ def test_the_eviction_deadline_is_always_before_the_deadline(grace: int) -> None
         (NoticeKind.REBALANCE, False),
     ],
 )
-def test_a_pod_is_forced_off_unless_the_notice_is_a_mere_hint(
-    kind: NoticeKind, *, forced: bool
-) -> None:
+def test_a_pod_is_forced_off_unless_a_mere_hint_came(kind: NoticeKind, *, forced: bool) -> None:
     notice = builders.notice(kind)
     assert node_deadline(notice) == Deadline(notice.deadline, forced=forced)
 

@@ -443,9 +443,7 @@ def test_a_released_pod_is_put_back_shortly_before_its_eviction_when_none_can_be
     ],
     ids=["owned", "replaced", "one can be made"],
 )
-def test_no_other_pod_is_put_back_and_nothing_is_due_for_it_before_its_eviction(
-    scene: Scene,
-) -> None:
+def test_no_other_pod_is_put_back_nor_is_anything_due_before_its_eviction(scene: Scene) -> None:
     (slot,) = agenda.alone(scene.plan().forced)
     assert not slot.is_due(EVICT_BY - SECOND)
     assert slot.first_at == EVICT_BY
@@ -645,9 +643,7 @@ def test_a_workload_that_rests_is_handed_over_all_the_same_when_its_node_dies() 
     ("left", "released"),
     [(seconds(60), True), (seconds(59), False), (-SECOND, False)],
 )
-def test_no_voluntary_handover_is_begun_shortly_before_its_deadline(
-    left: timedelta, *, released: bool
-) -> None:
+def test_no_voluntary_handover_begins_near_its_deadline(left: timedelta, *, released: bool) -> None:
     found = Scene(HINTED).moving("a").plan(HINT.deadline - left)
     assert candidates(found) == (["a"] if released else [])
     assert told(found.steps) == ([] if released else [("a", Verb.LEAVE, "TooLateForHandover")])
@@ -732,9 +728,7 @@ def test_a_released_pod_is_deleted_at_once_when_its_workload_is_gone_or_at_zero(
 
 
 @UNWANTED
-def test_an_unwanted_owned_pod_is_its_controllers_to_delete_until_its_eviction(
-    end: Any, reason: str
-) -> None:
+def test_an_unwanted_pod_is_its_controllers_until_its_eviction(end: Any, reason: str) -> None:
     found = end(Scene().moving("a")).plan()
     assert told(found.steps) == [("a", Verb.WAIT, reason)]
     assert (found.steps[0].until, found.due) == (EVICT_BY, TRIED_UNTIL)
@@ -744,9 +738,7 @@ def test_an_unwanted_owned_pod_is_its_controllers_to_delete_until_its_eviction(
 
 
 @UNWANTED
-def test_an_unwanted_owned_pod_is_left_where_its_owner_keeps_it_to_the_end(
-    end: Any, reason: str
-) -> None:
+def test_an_unwanted_pod_is_left_where_its_owner_keeps_it_to_the_end(end: Any, reason: str) -> None:
     scene = end(Scene().moving("a", annotations={names.AT_DEADLINE: "leave"}))
     assert told(scene.plan(TRIED_UNTIL - SECOND).steps) == [("a", Verb.WAIT, reason)]
     found = scene.plan(TRIED_UNTIL)

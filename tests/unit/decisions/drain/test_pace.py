@@ -324,9 +324,7 @@ def test_zeros_wait_when_only_a_later_candidate_of_a_workload_is_on_a_dying_node
         ("drained", ReleaseReason.DRAIN),
     ],
 )
-def test_a_release_says_why_until_when_and_how_many_have_to_stay(
-    node: str, reason: ReleaseReason
-) -> None:
+def test_a_release_says_why_how_long_and_how_many_stay(node: str, reason: ReleaseReason) -> None:
     (turn,) = turns([waiting("web", 1, ready=2, node=node)], 10)
 
     decision = pace.release(turn, NOW)

@@ -337,9 +337,7 @@ def test_of_two_released_pods_with_one_replacement_only_the_first_to_leave_passe
     ("waited", "told"),
     [(0, 1), (1, 1), (4, 2), (9, 5), (19, 10), (60, 10), (294, 6), (299.5, 1)],
 )
-def test_a_drainer_asks_again_less_and_less_often_but_before_patience_is_over(
-    waited: float, told: int
-) -> None:
+def test_a_drainer_asks_ever_less_often_until_patience_is_over(waited: float, told: int) -> None:
     replica_set = web()
     pods = [*away(replica_set, "a"), *owned(replica_set, "b")]
     verdict = asked(replica_set, pods, now=NOW + seconds(waited))
@@ -349,9 +347,7 @@ def test_a_drainer_asks_again_less_and_less_often_but_before_patience_is_over(
 
 
 @pytest.mark.parametrize(("before", "let_go"), [(3.1, True), (3, False), (0.1, False)])
-def test_a_pod_that_is_put_back_any_moment_is_not_let_go_meanwhile(
-    before: float, *, let_go: bool
-) -> None:
+def test_a_pod_that_is_put_back_any_moment_is_not_let_go(before: float, *, let_go: bool) -> None:
     replica_set = web()
     pods = [*away(replica_set, "a"), *owned(replica_set, "b", "new")]
     verdict = asked(replica_set, pods, now=NOW + PATIENCE - seconds(before))

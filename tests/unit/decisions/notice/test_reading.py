@@ -354,9 +354,7 @@ def test_a_scheduled_change_is_a_hint_for_each_of_its_instances_until_it_is_near
         ("AWS_EC2_SYSTEM_REBOOT_MAINTENANCE_SCHEDULED", "stop"),
     ],
 )
-def test_the_code_of_a_scheduled_change_says_whether_the_instance_comes_back(
-    code: str, action: str
-) -> None:
+def test_the_code_of_a_change_says_whether_the_instance_comes_back(code: str, action: str) -> None:
     reading = read(scheduled(eventTypeCode=code))
     assert isinstance(reading, Understood)
     assert reading.notice.action is InstanceAction(action)

@@ -131,9 +131,7 @@ def said(carried: NodeNotice) -> object:
 
 
 @given(one=ANY, other=ANY)
-def test_the_mark_says_the_same_whichever_of_two_notices_came_first(
-    one: Notice, other: Notice
-) -> None:
+def test_the_mark_says_the_same_whichever_notice_came_first(one: Notice, other: Notice) -> None:
     for late, early in ((one, other), (other, one)):
         # A state change well after a deadline: of the end that was announced, or of another one.
         is_change = late.kind is NoticeKind.STATE_CHANGE
