@@ -33,9 +33,7 @@ from tests.kit.scene import BEGUN, Scene
         ([job("app")], "JobMayFinish"),
         ([bare_pod("app")], "BarePod"),
         ([daemon_set("app")], "DaemonSet"),
-        ([deployment("app", pod={"annotations": {names.SAFE_TO_EVICT: "false"}})], "Protected"),
         ([deployment("app", notes={names.SAFE_TO_EVICT: "false"})], "Protected"),
-        ([deployment("app", pod={"annotations": {names.DO_NOT_DISRUPT: "true"}})], "Protected"),
         ([stateful_set("app", pod={"annotations": {names.DO_NOT_DISRUPT: "true"}})], "Protected"),
     ],
 )

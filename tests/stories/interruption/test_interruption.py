@@ -344,15 +344,6 @@ def test_an_api_server_that_does_not_answer_gets_the_notice_again(scene: Scene) 
     assert scene.node("n1").spec.unschedulable
 
 
-def test_a_failed_list_is_not_repeated_within_ten_seconds(scene: Scene) -> None:
-    scene.add_instance(9, dns_name="n9", state="terminated")
-    lists = noting(scene.cluster, asks(List))
-    scene.fail(UnavailableError("timed out"), asks(List))
-    (failed,) = scene.deliver(state_change(9, "terminated"))
-    assert scene.come_again(3) == [failed]
-    assert len(lists) == 1
-
-
 @pytest.mark.parametrize(
     ("error", "delay"),
     [

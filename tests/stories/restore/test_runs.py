@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.errors import ForbiddenError, NothingDoneError, QueueError, UnavailableError
+from evenkeel.errors import ForbiddenError, QueueError
 from evenkeel.flows.restore import flow
 from evenkeel.flows.restore.reading import MOVES, read_again
 from evenkeel.model import names
@@ -95,15 +95,6 @@ def test_what_is_refused_is_left_to_the_next_run(scene: RestoreScene, concerns: 
     scene.run(until=400)
     assert scene.split("web") == {"on-demand": 1, "spot": 3}
     assert scene.recorder.total("WritesFailed") == 1
-
-
-def test_an_api_server_that_does_not_answer_ends_the_run(scene: RestoreScene) -> None:
-    above_its_floor(scene)
-    scene.fail(UnavailableError("silence"), asks(List), times=1)
-    scene.run(until=100)
-    assert scene.recorder.total("ClusterUnreachable") == 1
-    assert [type(error) for error in scene.restoring.errors] == [NothingDoneError]
-    assert scene.moves("web")
 
 
 def test_an_eviction_that_a_budget_refuses_is_left_to_the_next_run(scene: RestoreScene) -> None:
