@@ -164,6 +164,8 @@ def test_the_mark_keeps_the_later_deadline_of_two_warnings() -> None:
     world = World()
     first, second = (given(NoticeKind.INTERRUPTION, at=at, event_id=str(at)) for at in (0, 30))
     world.receive(first)
+    world.receive(given(NoticeKind.INTERRUPTION, event_id="with the same deadline"))
+    assert world.carried.last_deadline is None
     noted = world.receive(second, at=31)
     assert (noted.verb, noted.until) == (Verb.MARK, first.deadline)
     assert "the node is marked for interruption until 2026-11-21T06:02:00Z" in noted.message
