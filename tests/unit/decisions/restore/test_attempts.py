@@ -91,7 +91,9 @@ def read(decision: Decision | None) -> SpotRest:
     [(BARE, True), (fleet(node("o1"), node("s1")), False)],
     ids=["no room", "room"],
 )
-def test_a_pod_is_released_also_without_room_on_spot(nodes: Fleet, *, without_room: bool) -> None:
+def test_without_room_on_spot_a_pod_is_released_all_the_same(
+    nodes: Fleet, *, without_room: bool
+) -> None:
     """That is told to the webhook, and is no promise that could fail of the workload."""
     found = made(web(nodes=nodes), nodes=nodes)
     (step,) = found.steps
@@ -226,7 +228,9 @@ def test_while_one_is_under_way_no_other_is_begun(under_way: int) -> None:
 
 
 @pytest.mark.parametrize(("to_go", "at_once"), [(5, 1), (59, 2), (60, 3)])
-def test_after_a_success_one_in_twenty_goes_at_once(to_go: int, at_once: int) -> None:
+def test_after_a_success_one_in_twenty_of_what_is_to_go_goes_at_once(
+    to_go: int, at_once: int
+) -> None:
     others = [web(f"w{number:02}", 1) for number in range(to_go)]
     success = moving(1, arrived=True)
     assert len(begun(made(success, *others, nodes=FULL))) == at_once
@@ -321,7 +325,9 @@ LONG_AGO = SpotRest(since=NOW - 1500 * MINUTE, until=NOW - 1440 * MINUTE, failur
     ],
     ids=["another came back", "another arrived", "failures of a day ago are forgotten"],
 )
-def test_one_that_came_back_is_one_failure_whatever_else(beside: Case, before: SpotRest) -> None:
+def test_whatever_is_beside_it_one_that_came_back_is_one_failure(
+    beside: Case, before: SpotRest
+) -> None:
     cases = [moving(back=True, name="a", ago=6 * MINUTE), beside]
     assert read(made(*cases, nodes=FULL, rest=before).rest).failures == 1
 

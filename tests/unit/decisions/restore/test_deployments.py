@@ -190,8 +190,17 @@ def test_a_volume_that_one_node_mounts_is_left() -> None:
     assert reason(case(web, pods=pods, around=around)) == "SingleNodeVolume"
 
 
-def test_a_budget_without_room_is_left_alone() -> None:
-    around = NamespaceObjects(budgets=[builders.budget(min_available=2, healthy=1, demanded=2)])
+@pytest.mark.parametrize(
+    "budget",
+    [
+        builders.budget(max_unavailable=0),
+        builders.budget(min_available="100%"),
+        builders.budget(min_available=2, healthy=1, demanded=2),
+    ],
+    ids=["none at all", "all of them", "in trouble"],
+)
+def test_a_budget_without_room_is_left_alone(budget: Any) -> None:
+    around = NamespaceObjects(budgets=[budget])
     assert reason(case(deployment(3, "1"), "o1", "o2", "s1", around=around)) == "BudgetHolds"
     assert reason(case(deployment(3, "1"), "s1", "s2", "s1", around=around)) == "BudgetHolds"
 

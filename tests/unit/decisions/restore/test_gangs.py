@@ -22,6 +22,7 @@ from evenkeel.model.gang import (
     PodGroup,
     PodGroupSpec,
     SchedulingPolicy,
+    group_of_template,
 )
 from evenkeel.model.move import Restored
 from evenkeel.model.request import Patch
@@ -59,6 +60,11 @@ def gang(floor: str, *places: str, **options: Any) -> Case:
 def left(found: Outcome) -> tuple[str, str]:
     assert isinstance(found, Decision)
     return found.reason, found.message
+
+
+def test_the_group_is_the_template_s() -> None:
+    assert group_of_template(in_group(deployment(1))) == TRAIN
+    assert group_of_template(deployment(1)) is None
 
 
 def test_a_group_with_the_basic_policy_is_no_gang() -> None:

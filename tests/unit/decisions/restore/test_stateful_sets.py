@@ -124,6 +124,11 @@ def test_what_its_owner_keeps_is_left(kept: dict[str, str]) -> None:
     assert reason(case(stateful_set(3, notes=kept), "o1", "o2", "o1")) == "Protected"
 
 
+def test_what_its_owner_keeps_for_a_while_moves_after_it() -> None:
+    kept = stateful_set(3, notes={names.DO_NOT_DISRUPT: "30m"})
+    assert step(case(kept, "o1", "o2", "o1")).moves
+
+
 def test_the_highest_above_the_floor_goes_first() -> None:
     db = stateful_set(4, "1")
     assert step(case(db, "o1", "o2", "o1", "s1")).decision.subject.name == "db-2"
