@@ -233,5 +233,5 @@ def test_the_way_of_those_that_go_together_names_their_gang() -> None:
     assert found is not None
     way = with_the_others(found)
     assert way.way is Way.AT_LAST_MOMENT
-    assert way.until == found.until
+    assert way.until == DYING["n1"].deadline + seconds(60)
     assert "gang podgroup default/train of at least 3" in way.message
