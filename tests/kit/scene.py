@@ -17,6 +17,7 @@ from typing import Any, Self
 
 import msgspec
 
+from evenkeel.decisions.drain import writes
 from evenkeel.decisions.notice import mark
 from evenkeel.errors import ClusterError
 from evenkeel.handlers import Handler, handover, interruption
@@ -25,7 +26,9 @@ from evenkeel.model.hook import Hook, HookTimes, Termination
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
+from evenkeel.model.release import Cooldown
 from evenkeel.model.request import Create, Delete, Evict, Patch, Request, Write
+from evenkeel.model.workload import Deployment
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, InterruptionSettings, Mode
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.application import Environments, Wiring
@@ -420,6 +423,15 @@ class Scene:
         found = [(pod.name, pod.spec.node_name) for pod in self.pods(app, node)]
         assert len(found) == 1, f"{app} has not one pod there: {found}"
         return found[0][0]
+
+    def cooldown(self, app: str) -> Cooldown | None:
+        """The cooldown that a Deployment carries."""
+        (found,) = (
+            msgspec.convert(obj, Deployment)
+            for obj in self.cluster.objects("Deployment")
+            if obj["metadata"]["name"] == app
+        )
+        return writes.cooldown_of(found)
 
     def lowest(self, workload: str) -> int:
         """The lowest count of ready pods of a workload since the story began."""

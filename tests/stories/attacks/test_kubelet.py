@@ -18,8 +18,7 @@ from tests.kit.manifests import deployment, resource
 from tests.kit.restoring import RestoreScene
 from tests.kit.scene import Scene
 from tests.stories.attacks.conftest import MakeScene
-
-FOREVER = "2199-12-31T00:00:00Z"
+from tests.stories.attacks.tenant import FOREVER
 
 
 def note(scene: Scene, **changes: Any) -> str:

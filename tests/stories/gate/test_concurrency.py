@@ -78,9 +78,7 @@ def test_they_do_not_stand_behind_those_of_another(concurrency: Concurrency) -> 
     assert concurrency.defer(ONE) == SHORTEST
 
 
-def test_nobody_is_told_to_stay_away_for_longer_and_very_many_are_dealt_out(
-    concurrency: Concurrency,
-) -> None:
+def test_nobody_is_kept_away_longer_and_very_many_are_dealt_out(concurrency: Concurrency) -> None:
     told = crowded(concurrency, 10_000)
     assert max(told) <= LONGEST
     assert min(told[5_000:]) >= LONGEST / 2
@@ -126,9 +124,7 @@ def test_one_waits_since_it_was_asked_for_first_whatever_is_decided_about_others
     assert concurrency.waited(ONE) == timedelta()
 
 
-def test_one_cannot_be_read_since_it_was_read_last(
-    concurrency: Concurrency, clock: SimulatedClock
-) -> None:
+def test_one_is_unread_since_its_last_read(concurrency: Concurrency, clock: SimulatedClock) -> None:
     concurrency.defer(ONE)
     clock.advance(timedelta(seconds=100))
     assert concurrency.unread(ONE) == timedelta()
@@ -149,9 +145,7 @@ def test_one_whose_pod_is_released_is_back_before_those_that_are_not(
     assert not concurrency.is_in_turn(ONE)
 
 
-def test_one_that_waits_for_its_turn_comes_back_after_those_before_it(
-    concurrency: Concurrency,
-) -> None:
+def test_one_that_waits_for_its_turn_comes_after_those_before(concurrency: Concurrency) -> None:
     least = timedelta(seconds=5)
     assert concurrency.defer(ONE, least, in_turn=True) == least
     assert concurrency.is_in_turn(ONE)
@@ -160,9 +154,7 @@ def test_one_that_waits_for_its_turn_comes_back_after_those_before_it(
     assert told > timedelta(seconds=10)
 
 
-def test_one_that_does_not_come_back_is_forgotten(
-    concurrency: Concurrency, clock: SimulatedClock
-) -> None:
+def test_one_that_stays_away_is_forgotten(concurrency: Concurrency, clock: SimulatedClock) -> None:
     told = concurrency.defer(ONE)
     clock.advance(told + FORGOTTEN)
     concurrency.defer(eviction("another"))

@@ -68,9 +68,7 @@ def filled(asked: Asked, *, by: str = "tenant") -> list[str]:
     return names
 
 
-def test_a_namespace_leaves_places_for_the_next_and_takes_one_more_when_one_is_done(
-    asked: Asked,
-) -> None:
+def test_a_namespace_leaves_places_for_the_next_and_goes_on_when_one_is_done(asked: Asked) -> None:
     first, *_ = filled(asked)
     asked.ask("tenant/one-more")
     assert asked.admitted == []
@@ -166,9 +164,7 @@ def test_turns_are_as_far_apart_as_decisions_are_seen_to_be(
         assert asked.places.turns_apart().total_seconds() == pytest.approx(apart, rel=0.01)
 
 
-def test_turns_of_a_namespace_are_the_further_apart_the_more_namespaces_there_are(
-    asked: Asked,
-) -> None:
+def test_turns_of_a_namespace_are_further_apart_the_more_namespaces_there_are(asked: Asked) -> None:
     for namespace in ("shop", "shop", "tenant"):
         asked.ask(f"{namespace}/0")
     asked.ask("elsewhere/dry", comes_last=True)

@@ -28,9 +28,7 @@ def scene(make_scene: MakeScene, monkeypatch: pytest.MonkeyPatch) -> Scene:
     return make_scene(evictions_per_second=1)
 
 
-def test_a_pod_that_waits_for_its_replacement_does_not_go_early_when_an_invocation_begins(
-    scene: Scene,
-) -> None:
+def test_a_pod_that_waits_does_not_go_early_when_an_invocation_begins(scene: Scene) -> None:
     """Others have theirs and are still there: here a budget refuses them."""
     scene.given(
         deployment("stuck", pod=on_node("s1")),
@@ -54,9 +52,7 @@ def test_a_pod_that_is_not_evicted_makes_no_other_go_early(scene: Scene) -> None
     assert scene.gone_at(old) - 400 == pytest.approx(ALONE, abs=0.5)
 
 
-def test_a_node_that_dies_first_does_not_wait_in_the_queue_of_one_that_dies_later(
-    scene: Scene,
-) -> None:
+def test_a_node_that_dies_first_does_not_queue_behind_one_that_dies_later(scene: Scene) -> None:
     scene.place(deployment("web", 20), on="a", room={"a": "2"})
     scene.given(deployment("web", 40), on="b", room={"b": "2"})
     on_a = scene.pods("web", "a")
@@ -67,9 +63,7 @@ def test_a_node_that_dies_first_does_not_wait_in_the_queue_of_one_that_dies_late
     assert first == pytest.approx(ALONE + 1 - 20, abs=0.5)
 
 
-def test_where_nothing_can_be_replaced_that_goes_first_after_which_most_is_left(
-    scene: Scene,
-) -> None:
+def test_where_nothing_can_be_replaced_what_leaves_most_behind_goes_first(scene: Scene) -> None:
     """So no workload loses much early, and its last pod goes at the very end."""
     scene.place(deployment("half", 5), on="o1", room={"o1": "500m"})
     scene.add_node("s1", room="2")

@@ -68,18 +68,6 @@ def test_the_reconciler_at_work_releases_no_more_pods(released: Scene) -> None:
     assert len(released.told("NodeDoomed")) == 2
 
 
-def test_a_cordon_that_was_there_before_stays(scene: Scene) -> None:
-    scene.place()
-    scene.cluster.server.patch("Node", ("", "s1"), {"spec": {"unschedulable": True}})
-    scene.begin()
-    scene.interrupt("s1", carried_out=False).run(until=10)
-
-    cancel(scene)
-
-    assert scene.node("s1").spec.unschedulable
-    assert not is_marked(scene.node("s1"))
-
-
 def test_a_spoilt_notice_is_taken_off_and_the_cordon_left(released: Scene) -> None:
     """The cordon may be another's."""
     spoilt = {"metadata": {"annotations": {names.NOTICE: "?"}}}
@@ -143,9 +131,7 @@ def test_it_gives_up_when_others_never_stop(released: Scene) -> None:
 
 
 @pytest.mark.parametrize("error", [ForbiddenError("no"), UnavailableError("reset")])
-def test_what_no_second_try_would_help_is_an_error_at_once(
-    released: Scene, error: ClusterError
-) -> None:
+def test_what_no_second_try_helps_is_an_error_at_once(released: Scene, error: ClusterError) -> None:
     released.fail(error, asks(Patch, of=Node))
 
     with pytest.raises(type(error)):
@@ -185,9 +171,7 @@ def test_what_lands_on_a_node_as_it_is_given_back_is_not_taken_for_doomed(scene:
     assert len(scene.recorder.with_verb(Verb.RELEASE)) == 3
 
 
-def test_what_lands_on_a_marked_node_that_was_uncordoned_by_hand_is_not_moved_without_end(
-    scene: Scene,
-) -> None:
+def test_what_lands_on_a_marked_node_without_its_cordon_is_not_moved_for_ever(scene: Scene) -> None:
     """Each replacement lands where the pod before it was: only some of them are tried."""
     scene.given(deployment("web", 3))
     scene.interrupt("s1").run(until=2)

@@ -68,9 +68,7 @@ def two(request: pytest.FixtureRequest) -> tuple[Process, Process]:
     return first, second
 
 
-def test_the_lease_is_held_for_as_long_as_its_holder_may_write(
-    two: tuple[Process, Process],
-) -> None:
+def test_the_lease_is_held_as_long_as_its_holder_may_write(two: tuple[Process, Process]) -> None:
     first, second = two
     for _ in range(20):
         assert second.leadership.look() > VALID - INTERVAL - SECOND
@@ -82,9 +80,7 @@ def test_the_lease_is_held_for_as_long_as_its_holder_may_write(
         first.clock.advance(SECOND)
 
 
-def test_the_lease_of_a_dead_holder_is_free_when_its_duration_is_over(
-    two: tuple[Process, Process],
-) -> None:
+def test_a_dead_holder_s_lease_is_free_after_its_duration(two: tuple[Process, Process]) -> None:
     first, second = two
     first.clock.advance(4 * SECOND)
     first.beat()
@@ -107,9 +103,7 @@ def test_the_holders_clock_may_be_set_while_it_works(two: tuple[Process, Process
     assert timedelta() < second.leadership.look() < 2 * SECOND + ROUNDED
 
 
-def test_a_wake_up_that_the_other_noted_is_known_while_it_is_due(
-    two: tuple[Process, Process],
-) -> None:
+def test_a_wake_up_that_the_other_noted_is_known_until_due(two: tuple[Process, Process]) -> None:
     first, second = two
     assert not first.give_up(again_in=20 * SECOND)
 

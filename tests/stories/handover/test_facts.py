@@ -1,6 +1,5 @@
 """What is read because no watch shows it: who needs it, and when it is read again."""
 
-from datetime import timedelta
 from functools import partial
 
 import pytest
@@ -18,15 +17,11 @@ from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.kit.asking import asks
-from tests.kit.builders import NOW
+from tests.kit.builders import NOW, seconds
 from tests.kit.manifests import deployment, on_node
 from tests.kit.scene import Scene
 
 ONE, TWO = Get(Node, "n1"), Get(Node, "n2")
-
-
-def seconds(number: float) -> timedelta:
-    return timedelta(seconds=number)
 
 
 @pytest.fixture
@@ -111,11 +106,7 @@ def test_the_plan_that_needs_it_youngest_says_how_old_a_fact_may_get(facts: Fact
 def test_a_node_whose_pods_cannot_be_listed_holds_no_other_up(scene: Scene) -> None:
     scene.place(deployment("web"), room={"s1": "1"})
     scene.place(deployment("other"), on="s2", room={"s2": "1"})
-    scene.given(
-        deployment("stuck", pod=on_node("s3")),
-        on="s3",
-        spare="o1",
-    )
+    scene.given(deployment("stuck", pod=on_node("s3")), on="s3", spare="o1")
     assert scene.pods("other", "s2")
     scene.interrupt("s3")  # an invocation stays at work for it
     scene.run(until=10)
@@ -130,9 +121,7 @@ def test_a_node_whose_pods_cannot_be_listed_holds_no_other_up(scene: Scene) -> N
     assert 24 < first < 30  # once a second
 
 
-def test_many_controllers_of_a_namespace_are_read_by_one_listing_and_none_singly(
-    scene: Scene,
-) -> None:
+def test_many_controllers_of_a_namespace_are_read_by_one_listing(scene: Scene) -> None:
     number = reads.MANY + 1
     scene.given(*(deployment(f"web-{i}") for i in range(number)))
     view = View()

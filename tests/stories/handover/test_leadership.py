@@ -33,6 +33,7 @@ from tests.kit.builders import NOW
 from tests.kit.manifests import bare_pod, deployment
 from tests.kit.scene import CALM, Scene
 from tests.stories.handover.conftest import MakeScene
+from tests.stories.handover.hands import found
 
 SECOND = timedelta(seconds=1)
 
@@ -45,13 +46,8 @@ def scene(scene: Scene) -> Scene:
     return scene
 
 
-def the_lease(scene: Scene) -> Any:
-    (there,) = scene.cluster.objects("Lease")
-    return there["spec"]
-
-
 def renewed(scene: Scene) -> datetime:
-    return datetime.fromisoformat(the_lease(scene)["renewTime"])
+    return datetime.fromisoformat(found(scene)["spec"]["renewTime"])
 
 
 def is_renewal(request: Request) -> bool:
@@ -87,13 +83,11 @@ def test_while_it_works_its_lease_and_its_wake_up_are_never_anothers(scene: Scen
     # The API server tells its time in whole seconds: a renewal counts as up to a second later.
     assert DURATION - 4 * SECOND < min(held) <= max(held) <= DURATION + SECOND
     assert HIDDEN - 4 * SECOND < min(hidden) <= max(hidden) <= HIDDEN
-    assert the_lease(scene)["leaseDurationSeconds"] == 15
+    assert found(scene)["spec"]["leaseDurationSeconds"] == 15
 
 
 @pytest.mark.parametrize("died", [12, 33, 49])
-def test_one_that_dies_is_missed_twenty_seconds_after_its_last_sign_of_life(
-    scene: Scene, died: int
-) -> None:
+def test_one_that_dies_is_missed_in_twenty_seconds(scene: Scene, died: int) -> None:
     pod = scene.pod("stuck")
     scene.run(until=died)
     (first,) = scene.moving.running
@@ -128,7 +122,7 @@ def test_a_wake_up_that_cannot_be_hidden_is_no_reason_to_stop(scene: Scene) -> N
     assert [note for note, _ in scene.recorder.notes if "wake-up is not hidden" in note] == [
         "the wake-up is not hidden any longer: no"
     ]
-    assert the_lease(scene)["holderIdentity"].endswith("/1")
+    assert found(scene)["spec"]["holderIdentity"].endswith("/1")
 
 
 def test_an_sqs_that_hangs_keeps_no_pod_from_its_last_moment(
@@ -152,9 +146,7 @@ def test_an_sqs_that_hangs_keeps_no_pod_from_its_last_moment(
     assert scene.lowest("web") == 3
 
 
-def test_it_is_kept_while_an_api_server_takes_its_time_to_say_what_there_is(
-    make_scene: MakeScene,
-) -> None:
+def test_it_is_kept_while_an_api_server_is_slow_to_say_what_there_is(make_scene: MakeScene) -> None:
     scene = make_scene(options=replace(CALM, latency=timedelta(seconds=5)))
     scene.given(deployment("stuck"))
     scene.interrupt("s1").run(until=60)
@@ -331,9 +323,8 @@ def test_it_ends_when_it_is_told_that_no_time_is_left_and_its_work_stays(
         told.setattr(Context, "get_remaining_time_in_millis", lambda _: 3_000)
         scene.run(until=11)
         assert scene.outcomes()[0] == "OutOfTime"
-    lease = the_lease(scene)
-    assert not lease.get("holderIdentity")
+    assert not found(scene)["spec"].get("holderIdentity")
     scene.run(until=13)
 
     assert len(scene.moving.running) == 1
-    assert the_lease(scene)["holderIdentity"]
+    assert found(scene)["spec"]["holderIdentity"]

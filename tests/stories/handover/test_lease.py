@@ -189,9 +189,7 @@ def test_an_invocation_stops_when_another_has_taken_it(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("text", ["soon", "2026-11-21T12:00:00", "0001-01-01T00:00:00Z"])
-def test_a_spoilt_note_of_the_next_wake_up_counts_as_none(
-    scene: Scene, pod: str, text: str
-) -> None:
+def test_a_spoilt_note_of_the_next_wake_up_is_none(scene: Scene, pod: str, text: str) -> None:
     lease(scene, annotations={names.WAKE_UP_AT: text})
 
     scene.interrupt("s1").run(until=10)
@@ -200,9 +198,7 @@ def test_a_spoilt_note_of_the_next_wake_up_counts_as_none(
     assert found(scene)["metadata"]["annotations"][names.WAKE_UP_AT].startswith("2026-11-21T12")
 
 
-def test_an_answer_that_got_lost_does_not_lose_the_lease_that_was_taken(
-    scene: Scene, pod: str
-) -> None:
+def test_a_lost_answer_does_not_lose_the_lease_that_was_taken(scene: Scene, pod: str) -> None:
     lease(scene)
     scene.fail(UnavailableError("reset"), asks(Patch, of=Lease), times=1, done=True)
 

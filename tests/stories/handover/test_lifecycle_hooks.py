@@ -45,7 +45,7 @@ def hook_of(scene: Scene) -> Hook:
 def test_the_group_goes_on_when_the_last_pod_has_left(scene: Scene, *, spot: bool) -> None:
     manifests = (deployment("web", 2), budget("web", minAvailable=2), daemon_set("agent"))
     on_the_last_node(scene, *manifests, spot=spot)
-    scene.scale_in("n1").run(until=120)
+    scene.scale_in("n1").run(until=800)
 
     (completed,) = scene.told_group("complete")
     assert 3 < completed < 60
@@ -55,9 +55,7 @@ def test_the_group_goes_on_when_the_last_pod_has_left(scene: Scene, *, spot: boo
     assert any(reason.reason == "LifecycleActionCompleted" for _, reason in scene.told())
 
 
-def test_the_group_goes_on_though_a_watch_shows_the_last_evictions_late(
-    make_scene: MakeScene,
-) -> None:
+def test_the_group_goes_on_though_watches_show_evictions_late(make_scene: MakeScene) -> None:
     """No invocation ends between the reply to an eviction and what the watch shows of it."""
     late = timedelta(seconds=0.5)
     scene = make_scene(options=replace(CALM, watch_latency=late))
@@ -80,9 +78,7 @@ def test_no_pod_is_cut_short_by_the_group(scene: Scene) -> None:
     assert left == [[]]
 
 
-def test_heartbeats_are_sent_while_pods_are_there_and_the_group_goes_on_at_the_end(
-    scene: Scene,
-) -> None:
+def test_heartbeats_are_sent_while_pods_are_there_then_the_group_goes_on(scene: Scene) -> None:
     on_the_last_node(scene, job("sums"))
     scene.scale_in("n1", heartbeat=120, longest=900).run(until=1_000)
 
@@ -93,15 +89,6 @@ def test_heartbeats_are_sent_while_pods_are_there_and_the_group_goes_on_at_the_e
     assert 840 < scene.gone_at(next(s.name for s in scene.written() if "sums" in s.name)) < 900
     (completed,) = scene.told_group("complete")
     assert completed <= 905
-
-
-def test_a_group_that_heard_nothing_would_have_gone_on(scene: Scene) -> None:
-    """So the heartbeats of the story above are needed."""
-    on_the_last_node(scene, job("sums"))
-    scene.scale_in("n1", heartbeat=120, longest=900)
-    scene.later(2, lambda: scene.auto_scaling.fail(LifecycleError("away")))
-    scene.run(until=300)
-    assert "n1" not in scene.observer.nodes
 
 
 @pytest.mark.parametrize(("longest", "deadline"), [(600, 600), (100_000, HOUR)])
@@ -123,12 +110,11 @@ def test_no_invocation_waits_for_the_end(scene: Scene) -> None:
     assert scene.schedule.running == []
 
 
-@pytest.mark.parametrize("copies", [1, 3])
-def test_an_event_that_comes_again_changes_nothing(scene: Scene, copies: int) -> None:
+def test_an_event_that_comes_again_changes_nothing(scene: Scene) -> None:
     on_the_last_node(scene, job("sums"))
     scene.scale_in("n1").run(until=30)
     version = scene.node("n1").metadata.resource_version
-    for _ in range(copies):
+    for _ in range(3):
         scene.redeliver()
     scene.run(until=45)
     assert scene.node("n1").metadata.resource_version == version
@@ -242,16 +228,6 @@ def test_a_hook_in_an_annotation_counts_only_where_it_is_the_deployments(
     scene.scale_in("n1").run(until=60)
     assert hook_of(scene).name == "evenkeel"
     assert scene.told_group("heartbeat") == scene.told_group("complete") == []
-
-
-def test_a_state_change_after_the_end_is_the_end_of_it(scene: Scene) -> None:
-    on_the_last_node(scene, deployment("web", 1))
-    scene.scale_in("n1").run(until=45)
-    scene.run(until=400)
-    assert scene.is_quiet
-    calls = len(scene.auto_scaling.calls)
-    scene.run(until=800)
-    assert len(scene.auto_scaling.calls) == calls
 
 
 def test_no_warning_of_the_same_batch_waits_for_more_than_one_question(scene: Scene) -> None:

@@ -1,6 +1,5 @@
 """A Deployment's pod on a dying node: its replacement serves before it goes."""
 
-from evenkeel.model import names
 from evenkeel.model.request import Evict, Patch
 from tests.kit.manifests import budget, deployment
 from tests.kit.scene import BEGUN, Scene
@@ -30,23 +29,6 @@ def test_every_pod_of_a_workload_is_replaced_before_it_goes(scene: Scene) -> Non
     assert max(scene.gone_at(pod.name) for pod in old) < 5
 
 
-def test_a_released_pod_is_out_of_its_replica_set_and_still_selected(scene: Scene) -> None:
-    scene.given(deployment("one"))
-    (before,) = scene.pods("one")
-
-    scene.interrupt("s1").run(until=5)
-
-    released = next(pod for pod in scene.pods("one") if pod.uid == before.uid)
-    labels = before.metadata.labels
-    assert released.metadata.owner_references == ()
-    assert released.metadata.labels == {
-        "app": "one",
-        names.RELEASED_FROM: labels[names.TEMPLATE_HASH],
-        names.TEMPLATE_HASH: names.released_hash(labels[names.TEMPLATE_HASH]),
-    }
-    assert released.metadata.annotations[names.DO_NOT_DISRUPT] == "true"
-
-
 def test_a_pod_counts_when_it_has_been_ready_for_min_ready_seconds(scene: Scene) -> None:
     (old,) = scene.given(deployment("slow", minReadySeconds=10), spare="o1")
 
@@ -55,23 +37,6 @@ def test_a_pod_counts_when_it_has_been_ready_for_min_ready_seconds(scene: Scene)
     assert scene.story(old).order() == [*BEGUN, "evict ReplacementAvailable"]
     assert scene.gone_at(old) == 13.0
     assert scene.lowest("slow") == 1
-
-
-def test_what_karpenter_was_told_comes_back_when_a_pod_is_rolled_back(scene: Scene) -> None:
-    kept = {"annotations": {names.DO_NOT_DISRUPT: "yes"}}
-    scene.given(deployment("kept", pod=kept), deployment("plain"))
-
-    scene.recommend("s1").run(until=950)
-
-    (kept_pod,) = scene.pods("kept")
-    (plain_pod,) = scene.pods("plain")
-    assert [line.split()[1] for line in scene.story(kept_pod.name)] == [
-        "release",
-        "wait",
-        "roll-back",
-    ]
-    assert kept_pod.metadata.annotations == {names.DO_NOT_DISRUPT: "yes"}
-    assert plain_pod.metadata.annotations == {}
 
 
 def test_a_selector_of_expressions_selects_as_well(scene: Scene) -> None:

@@ -30,9 +30,7 @@ def test_without_capacity_a_pod_serves_to_its_last_moment(scene: Scene) -> None:
     assert scene.lowest("web") == 2
 
 
-def test_one_that_must_keep_apart_and_has_no_spare_node_goes_at_the_last_moment(
-    scene: Scene,
-) -> None:
+def test_one_that_keeps_apart_and_has_no_spare_node_goes_at_the_last_moment(scene: Scene) -> None:
     """Each node has its pod, and nothing lets two of them share one."""
     scene.given(deployment("shy", 2, pod=apart("shy")), on="s1 s2")
     doomed, other = scene.pod("shy", "s1"), scene.pod("shy", "s2")

@@ -99,9 +99,7 @@ def test_nodes_that_are_not_ready_are_no_use_to_load_balancers(scene: Scene) -> 
     assert scene.story("s1").order()[1:] == ["leave NoOtherNode"]
 
 
-def test_a_node_leaves_the_load_balancers_when_the_only_ready_one_comes_late_in_the_list(
-    scene: Scene,
-) -> None:
+def test_a_node_leaves_the_load_balancers_though_the_ready_one_comes_late(scene: Scene) -> None:
     broken = [f"a{number:03d}" for number in range(PAGE + 10)]
     scene.place(on=" ".join(["s1", *broken, "z1"]))
     for name in broken:
@@ -218,9 +216,7 @@ def test_an_ordinal_is_freed_when_ec2_lists_its_instance_no_more_and_its_node_is
     assert scene.is_quiet
 
 
-def test_a_node_that_lives_keeps_its_pods_and_volumes_when_ec2_does_not_list_its_instance(
-    scene: Scene,
-) -> None:
+def test_a_live_node_keeps_all_when_ec2_does_not_list_its_instance(scene: Scene) -> None:
     scene.given(stateful_set("db", 1, pod=KEPT), budget("db", maxUnavailable=0), spare="o1")
     instance_id = scene.node("s1").instance_id
     scene.later(100, lambda: scene.instances.forget(instance_id))

@@ -208,9 +208,7 @@ def test_a_node_is_asked_for_again_when_the_api_server_did_not_answer(half_done:
     assert half_done.story(old)[-1].endswith("delete NodeGone")
 
 
-def test_a_released_pod_is_deleted_by_the_next_invocation_when_none_saw_its_node_go(
-    half_done: Scene,
-) -> None:
+def test_a_released_pod_is_deleted_though_no_invocation_saw_its_node_go(half_done: Scene) -> None:
     old = half_done.pod("web", "s1")
     half_done.run(until=20)
     half_done.crash()

@@ -101,9 +101,7 @@ def test_a_warning_counts_before_a_drain_and_the_cordon_stays_all_the_same(
 
 
 @pytest.mark.parametrize("before", [False, True])
-def test_cancelling_a_drain_takes_its_cordon_back_and_no_other(
-    running: Scene, *, before: bool
-) -> None:
+def test_cancelling_a_drain_lifts_its_cordon_and_no_other(running: Scene, *, before: bool) -> None:
     if before:
         running.cluster.server.patch("Node", ("", "s1"), {"spec": {"unschedulable": True}})
     drain(running, "s1")

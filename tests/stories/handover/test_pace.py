@@ -55,9 +55,7 @@ def busy_node(scene: Scene, sizes: Mapping[str, int], **pod: Any) -> None:
 
 
 @pytest.mark.parametrize("window", [1, 3, 10])
-def test_never_more_replacements_than_the_window_are_pending(
-    make_scene: MakeScene, window: int
-) -> None:
+def test_no_more_replacements_are_pending_than_allowed(make_scene: MakeScene, window: int) -> None:
     """While a workload waits that would reach zero; after that at most four times as many."""
     scene = make_scene(options=SLOW_CONTROLLER, window=window)
     busy_node(scene, {"big": 30, **{f"one{number}": 1 for number in range(window)}})
@@ -91,9 +89,7 @@ def test_those_that_would_reach_zero_go_first_then_rounds(make_scene: MakeScene)
     assert [scene.lowest(app) for app in ("big", "one", "two")] == [8, 1, 2]
 
 
-def test_a_replacement_that_is_never_made_holds_others_up_for_a_minute(
-    make_scene: MakeScene,
-) -> None:
+def test_a_replacement_that_is_never_made_holds_up_others_a_minute(make_scene: MakeScene) -> None:
     """Nothing else happens then to the pods that wait for it: the next goes, and not both."""
     scene = make_scene(window=1)
     busy_node(scene, {"a": 1, "b": 1, "c": 1})
@@ -167,9 +163,7 @@ def test_an_api_server_that_is_down_in_the_middle_costs_only_time(scene: Scene) 
     assert len([r for at, r in scene.requests if 2 <= at < 32]) < 400
 
 
-def test_an_api_server_that_is_down_at_the_last_moment_is_asked_until_it_answers(
-    scene: Scene,
-) -> None:
+def test_an_api_server_that_is_down_at_the_last_moment_is_asked_on(scene: Scene) -> None:
     (old,) = scene.given(deployment("stuck"))
     scene.fail(UnavailableError("refused"), lambda _: 80 <= scene.seconds < 100)
 

@@ -59,9 +59,7 @@ def test_no_write_is_made_more_than_a_second_after_it(make_scene: MakeScene) -> 
     assert scene.outcomes()[0] == "Paused"
 
 
-def test_nothing_begins_while_it_lasts_and_what_is_overdue_then_is_done_at_once(
-    scene: Scene,
-) -> None:
+def test_nothing_begins_while_it_lasts_and_what_is_overdue_is_done_after_it(scene: Scene) -> None:
     scene.given(bare_pod("alone"))
     pause_at(scene, 0.5)
     resume_at(scene, 100)

@@ -52,9 +52,7 @@ def test_observe_mode_counts_too(make_scene: MakeScene) -> None:
     assert counts(scene, "one") == [(1, 1)]
 
 
-def test_a_storm_logs_a_count_a_second_and_workload_at_most_and_always_the_last(
-    make_scene: MakeScene,
-) -> None:
+def test_a_storm_logs_a_count_a_second_at_most_and_always_the_last(make_scene: MakeScene) -> None:
     scene = make_scene(options=replace(CALM, start_seconds=(2.0, 30.0)))
     spot, others = (" ".join(f"{each}{number}" for number in range(STORM)) for each in "so")
     sizes = {"large": 180, "small": 20}

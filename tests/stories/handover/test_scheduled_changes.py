@@ -12,9 +12,7 @@ DAY = 24 * HOUR
 
 
 @pytest.mark.parametrize("node", ["s1", "o2"], ids=["spot", "on-demand"])
-def test_what_can_be_handed_over_is_at_once_and_the_rest_goes_by_the_start(
-    scene: Scene, node: str
-) -> None:
+def test_what_can_be_handed_over_is_and_the_rest_goes_by_the_start(scene: Scene, node: str) -> None:
     scene.given(deployment("web", 2), bare_pod("alone"), on=node, spare="o1")
     scene.schedule_change(node, start=HOUR).run(until=60)
     assert scene.pods("web", node) == []
@@ -50,9 +48,7 @@ def test_a_budget_that_allows_nothing_holds_until_the_change_is_near(scene: Scen
     assert scene.lowest("web") == 2
 
 
-def test_a_change_days_ahead_keeps_no_invocation_alive_and_cordons_a_day_before(
-    scene: Scene,
-) -> None:
+def test_changes_days_ahead_keep_no_invocation_alive_and_cordon_a_day_before(scene: Scene) -> None:
     scene.given(deployment("web", 1), stateful_set("db", 2), on="n1", spare="o1")
     scene.schedule_change("n1", start=DAY + 2 * HOUR).run(until=HOUR)
     assert scene.is_quiet
@@ -91,14 +87,6 @@ def test_a_node_that_was_only_rebooted_serves_again(scene: Scene) -> None:
     assert not is_marked(scene.node("n1"))
     assert not scene.node("n1").spec.unschedulable
     assert scene.lowest("web") == 1
-
-
-def test_a_recommendation_does_not_wait_for_the_share_of_changes(scene: Scene) -> None:
-    scene.given(deployment("web", 1), on="n1", spare="o1")
-    scene.add_node("s2")
-    scene.schedule_change("n1", start=HOUR).run(until=30)
-    scene.recommend("s2").run(until=90)
-    assert scene.node("s2").spec.unschedulable
 
 
 def test_of_many_changes_a_few_are_followed_at_a_time_until_they_are_near(scene: Scene) -> None:

@@ -30,12 +30,9 @@ def slow(seconds: int, **more: Any) -> Manifest:
     return {"annotations": {"evenkeel.test/stop-after": f"{seconds}s"}, **more}
 
 
-def begin(scene: Scene, *manifests: Manifest, **node: Any) -> list[str]:
+def begin(scene: Scene, *manifests: Manifest) -> list[str]:
     """All pods of a workload ``tight`` run on s1, which is interrupted; their names."""
-    scene.place(*manifests)
-    scene.add_node("o1", spot=False, **node)
-    scene.begin()
-    pods = [pod.name for pod in scene.pods("tight")]
+    pods = scene.given(*manifests, spare="o1")
     scene.interrupt("s1")
     return pods
 
@@ -85,15 +82,6 @@ def test_the_next_is_made_as_soon_as_one_that_stops_slowly_is_gone(scene: Scene)
     assert scene.lowest("tight") == 2
 
 
-def test_pods_that_are_ready_and_not_available_yet_do_not_all_go_at_once(scene: Scene) -> None:
-    pods = begin(scene, deployment("tight", 3, minReadySeconds=300), quota(pods="3"))
-
-    scene.run(until=110)
-
-    assert sum(scene.gone_at(pod) == 3.0 for pod in pods) == 1
-    assert scene.lowest("tight") >= 1
-
-
 def test_three_writes_tell_of_a_turn(scene: Scene) -> None:
     begin(scene, deployment("tight", 2, pod=slow(20)), quota(pods="2"))
 
@@ -103,15 +91,6 @@ def test_three_writes_tell_of_a_turn(scene: Scene) -> None:
     assert (begun["pods"], begun["going"]) == (2, 0)
     assert (told["going"], gone["going"]) == (1, 0)
     assert [int(each["sent"]) for each in (begun, told, gone)] == [3, 3, 23]
-
-
-def test_more_go_at_once_where_one_by_one_would_take_too_long(scene: Scene) -> None:
-    pods = begin(scene, deployment("tight", 10, pod=slow(20)), quota(pods="10"))
-
-    scene.run(until=110)
-
-    assert sum(scene.gone_at(pod) == 3.0 for pod in pods) == 3
-    assert scene.lowest("tight") == 7
 
 
 def test_the_rest_waits_for_its_last_moment_when_a_neighbour_took_the_place(scene: Scene) -> None:
@@ -230,9 +209,7 @@ def test_it_is_found_at_once_among_many_pods() -> None:
 
 
 @pytest.mark.parametrize(("until", "expected"), [(60, True), (0, False), (None, True)])
-def test_a_note_of_turns_that_are_over_has_no_pod_followed(
-    until: float | None, *, expected: bool
-) -> None:
+def test_a_note_of_past_turns_has_no_pod_followed(until: float | None, *, expected: bool) -> None:
     """It stays on the ReplicaSet, which a quota may never refuse anything again."""
     now = builders.NOW
     end = None if until is None else now + builders.seconds(until)

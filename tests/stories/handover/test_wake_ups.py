@@ -126,9 +126,7 @@ def test_nothing_doomed_costs_four_reads_a_minute_and_a_note_on_the_lease(scene:
     assert scene.written() == []
 
 
-def test_a_message_that_cannot_be_postponed_comes_back_after_its_timeout(
-    make_scene: MakeScene,
-) -> None:
+def test_what_cannot_be_postponed_comes_back_after_its_timeout(make_scene: MakeScene) -> None:
     scene = make_scene(work=SOME_TIME)
     (pod,) = scene.given(deployment("stuck"))
     scene.interrupt("s1").run(until=50)

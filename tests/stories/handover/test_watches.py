@@ -26,9 +26,9 @@ SLOW: Manifest = {"annotations": {"evenkeel.test/ready-after": "10s"}}
 
 def begin(scene: Scene) -> list[str]:
     """Four slow pods on s1, which is interrupted; o1 has room. Their names."""
-    scene.given(deployment("web", 4, pod=SLOW), budget("web", minAvailable=4), spare="o1")
+    old = scene.given(deployment("web", 4, pod=SLOW), budget("web", minAvailable=4), spare="o1")
     scene.interrupt("s1")
-    return [pod.name for pod in scene.pods("web")]
+    return old
 
 
 @pytest.mark.parametrize("seconds", [1.05, 1.5, 5, 12.9, 13.05])
@@ -73,9 +73,7 @@ def test_a_node_marked_while_watches_were_gone_is_found_by_listing_again(scene: 
     assert scene.lowest("web") == 4
 
 
-def test_a_released_pod_that_leaves_one_selection_for_the_other_is_counted_once(
-    scene: Scene,
-) -> None:
+def test_a_released_pod_that_changes_from_watch_to_watch_is_counted_once(scene: Scene) -> None:
     """Its release is a deletion to one watch and a new pod to the other."""
     old = begin(scene)
     scene.run(until=12)
@@ -195,8 +193,7 @@ def test_a_watch_that_lags_behind_a_release_is_listed_again_before_anything_goes
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hold_back(scene, monkeypatch, after=1)
-    scene.given(deployment("web", 2), bare_pod("dying"), spare="o1")
-    old = [pod.name for pod in scene.pods("web")]
+    *old, _ = scene.given(deployment("web", 2), bare_pod("dying"), spare="o1")
     scene.interrupt("s1").run(until=40)
 
     listed_at = [at for at, request in scene.requests if is_list(request)]

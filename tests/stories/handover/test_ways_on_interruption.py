@@ -17,7 +17,6 @@ from tests.kit.manifests import (
     replica_set,
     resource,
     service,
-    stateful_set,
     volume,
 )
 from tests.kit.scene import Scene
@@ -38,10 +37,8 @@ from tests.kit.scene import Scene
 def test_a_single_replica_that_may_not_run_twice_goes_at_once(
     scene: Scene, manifests: list[Manifest], reason: str
 ) -> None:
-    scene.given(*manifests, spare="o1")
-    scene.interrupt("s1")
-    pod = scene.pod("app")
-    scene.run(until=10)
+    (pod,) = scene.given(*manifests, spare="o1")
+    scene.interrupt("s1").run(until=10)
 
     assert scene.story(pod) == [f"1.0 evict {reason}"]
     assert scene.gone_at(pod) == 1.0
@@ -60,10 +57,8 @@ def test_a_single_replica_that_may_not_run_twice_goes_at_once(
 def test_several_that_may_not_run_twice_go_one_after_the_other(
     scene: Scene, manifests: list[Manifest], reason: str
 ) -> None:
-    scene.given(*manifests, spare="o1")
-    scene.interrupt("s1")
-    pods = [pod.name for pod in scene.pods("app")]
-    scene.run(until=30)
+    pods = scene.given(*manifests, spare="o1")
+    scene.interrupt("s1").run(until=30)
 
     gone = sorted(scene.gone_at(pod) for pod in pods)
     assert gone[0] == 1.0
@@ -137,17 +132,6 @@ def test_rationed_pods_that_are_left_go_at_the_last_moment(scene: Scene) -> None
     assert scene.story(second) == ["1.0 wait NoSurge", "88.9 evict LastMoment"]
 
 
-def test_a_stateful_set_goes_from_the_highest_ordinal_down(scene: Scene) -> None:
-    scene.given(stateful_set("db", 3), spare="o1")
-    scene.interrupt("s1").run(until=30)
-
-    assert scene.story("db-2") == ["1.0 evict StatefulSet"]
-    assert scene.story("db-1") == ["1.0 wait StatefulSet", "4.0 evict StatefulSet"]
-    assert scene.story("db-0") == ["1.0 wait StatefulSet", "7.0 evict StatefulSet"]
-    assert scene.lowest("db") == 2
-    assert len(scene.pods("db", "o1")) == 3
-
-
 def test_a_job_runs_to_its_last_moment_and_may_finish_before(scene: Scene) -> None:
     finishing = {"annotations": {"evenkeel.test/complete-after": "80s"}}
     short, long = scene.given(job("short", pod=finishing), job("long"), spare="o1")
@@ -188,12 +172,10 @@ def test_a_pod_of_an_unknown_controller_goes_at_once(scene: Scene) -> None:
 
 
 def test_what_belongs_to_the_node_or_has_ended_is_left(scene: Scene) -> None:
-    scene.add_node("s1")
     static = bare_pod("static", annotations={names.MIRROR_POD: "x"})
     ended = bare_pod("ended", annotations={"evenkeel.test/complete-after": "1s"})
     going = bare_pod("going", grace=3600, annotations={"evenkeel.test/stop-after": "3600s"})
-    scene.apply(daemon_set("agent"), static, ended, going)
-    scene.settle(20)
+    scene.place(daemon_set("agent"), static, ended, going)
     scene.cluster.delete("Pod", "going", "default")
     scene.begin()
     agent = scene.pod("agent")

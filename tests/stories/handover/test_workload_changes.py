@@ -134,17 +134,6 @@ def test_no_invocation_goes_on_with_a_workload_deleted_between_two(scene: Scene)
     assert scene.gone_at(pod) == 30.0
 
 
-def test_a_replica_set_that_could_not_be_read_is_not_taken_for_deleted(scene: Scene) -> None:
-    (pod,) = scene.given(deployment("web", pod=SLOW), spare="o1", settle=30)
-
-    scene.interrupt("s1").run(until=5)
-    scene.crash()
-    scene.run(until=60)
-
-    assert scene.story(pod).order()[-1] == "evict ReplacementAvailable"
-    assert scene.lowest("web") == 1
-
-
 def test_a_released_pod_that_another_relabelled_is_left(begun: Scene) -> None:
     """Its label is gone: it is a bare pod now, and goes at its last moment."""
     first = begun.pods("web")[0]

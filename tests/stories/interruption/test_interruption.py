@@ -93,18 +93,12 @@ def test_a_recommendation_is_noted_without_a_cordon(scene: Scene) -> None:
     assert scene.wake_up() is not None
 
 
-@pytest.mark.parametrize("state", ["stopping", "shutting-down", "stopped"])
+@pytest.mark.parametrize("state", ["stopping", "shutting-down", "stopped", "terminated"])
 def test_a_state_change_marks_its_node_with_a_deadline_of_now(scene: Scene, state: str) -> None:
+    """EC2 has forgotten the DNS name of a terminated instance."""
     scene.instances.set_state(instance_id(1), state)
     assert scene.deliver(state_change(1, state)) == []
-    notice = scene.notice("n1")
-    assert notice.deadline == NOW
-
-
-def test_a_terminated_instance_is_found_without_its_dns_name(scene: Scene) -> None:
-    scene.instances.set_state(instance_id(1), "terminated")
-    assert scene.deliver(state_change(1, "terminated")) == []
-    assert mark.read(scene.node("n1")) is not None
+    assert scene.notice("n1").deadline == NOW
 
 
 def test_several_notices_for_one_node_in_a_batch_are_one_write(scene: Scene) -> None:
@@ -348,15 +342,6 @@ def test_an_api_server_that_does_not_answer_gets_the_notice_again(scene: Scene) 
     restore()
     assert scene.come_again() == []
     assert scene.node("n1").spec.unschedulable
-
-
-def test_a_failed_list_is_not_repeated_within_ten_seconds(scene: Scene) -> None:
-    scene.add_instance(9, dns_name="n9", state="terminated")
-    lists = noting(scene.cluster, asks(List))
-    scene.fail(UnavailableError("timed out"), asks(List))
-    (failed,) = scene.deliver(state_change(9, "terminated"))
-    assert scene.come_again(3) == [failed]
-    assert len(lists) == 1
 
 
 @pytest.mark.parametrize(

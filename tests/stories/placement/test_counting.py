@@ -55,27 +55,6 @@ def test_a_pod_on_its_way_out_holds_no_place() -> None:
     assert scene.split() == {"on-demand": 1}
 
 
-def test_a_webhook_that_starts_again_counts_on() -> None:
-    scene = Placement()
-    owner = scene.replica_set(10, "4")
-    for _ in range(5):
-        scene.create(owner)
-        scene.run()
-        scene.handlers = [scene.handler()]
-    scene.grow(owner, 5)
-    assert scene.split() == {"on-demand": 4, "spot": 6}
-
-
-def test_what_a_quota_refuses_holds_no_place_and_justifies_no_spot() -> None:
-    scene = Placement()
-    owner = scene.replica_set(6, "3")
-    scene.create(owner, refused=True)
-    scene.create(owner, refused=True)
-    scene.run()
-    scene.grow(owner, 6, after=0.1)
-    assert scene.split()["on-demand"] >= 3
-
-
 def test_a_refused_pods_place_is_taken_by_the_next_pod() -> None:
     scene = Placement()
     owner = scene.replica_set(3, "1")
@@ -174,26 +153,6 @@ def test_the_webhook_sweeps_now_and_then_and_forgives_what_goes_wrong() -> None:
     scene.grow(owner, 1)
     assert scene.claims() == []
     assert scene.recorder.total("ClaimsSwept") == 3
-
-
-def test_a_rollout_gives_each_replica_set_its_part() -> None:
-    scene = Placement()
-    old = scene.replica_set(10, "30%", "old")
-    scene.grow(old, 10)
-    for size in (3, 6, 8, 10):
-        new = scene.replica_set(size, "30%", "new")
-        there = [each for each in scene.pods() if _of(each, "new")]
-        for _ in range(size - len(there)):
-            scene.create(new)
-        scene.run()
-    for each in [each for each in scene.pods() if _of(each, "old")]:
-        scene.delete(each)
-    assert scene.split() == {"on-demand": 3, "spot": 7}
-
-
-def _of(each: dict[str, Any], name: str) -> bool:
-    owner: str = each["metadata"]["ownerReferences"][0]["name"]
-    return owner == name
 
 
 ADMISSIONS = st.lists(

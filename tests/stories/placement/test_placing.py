@@ -54,9 +54,7 @@ def asked_of_nodes(scene: Placement, asked: dict[str, Any]) -> dict[str, list[st
     return {c["operator"]: c["values"] for c in clauses if c["key"] == names.INTERRUPTIBLE}
 
 
-def test_a_floor_keeps_off_interruptible_reservations_and_other_pods_like_them(
-    scene: Placement,
-) -> None:
+def test_a_floor_keeps_off_lent_reservations_and_other_pods_like_them(scene: Placement) -> None:
     floor, other = pod(scene.replica_set(2, "1")), pod(scene.replica_set(1, name="free"))
     scene.cluster.apply(interruptible("lent"))
     scene.clock.advance(timedelta(seconds=1))
@@ -147,10 +145,6 @@ def test_a_stateful_sets_pod_is_placed_by_its_ordinal(scene: Placement) -> None:
     assert scene.claims() == []
 
 
-def test_a_pod_without_a_floor_prefers_spot(scene: Placement) -> None:
-    assert place(scene, pod(scene.replica_set(3))) == "spot"
-
-
 def test_the_namespaces_floor_counts(scene: Placement) -> None:
     scene.cluster.apply(namespace(NAMESPACE, managed=True, floor="all"))
     assert place(scene, pod(scene.replica_set(3))) == "on-demand"
@@ -222,9 +216,7 @@ def test_observing_patches_nothing_claims_nothing_and_says_so() -> None:
     assert last_reason(scene) == "InFloor"
 
 
-def test_a_reinvocation_mends_what_others_took_away_and_takes_no_second_claim(
-    scene: Placement,
-) -> None:
+def test_a_reinvocation_mends_what_others_removed_and_claims_no_more(scene: Placement) -> None:
     asked = pod(scene.replica_set(3, "2"))
     once = apply_patch(asked, scene.ask(asked, uid="first"))
     assert "patch" not in scene.ask(once, uid="second")

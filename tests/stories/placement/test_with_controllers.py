@@ -42,13 +42,6 @@ def test_a_deployment_keeps_exactly_its_floor_over_sizes_and_rollouts() -> None:
     assert scene.landed() == {"on_demand": 6, "spot": 14}
 
 
-def test_a_stateful_set_has_its_majority_on_on_demand() -> None:
-    scene = Controlled()
-    scene.cluster.apply(workload("StatefulSet", "db", 5, serviceName="db"))
-    scene.settle()
-    assert scene.landed() == {"on_demand": 3, "spot": 2}
-
-
 def test_pods_are_made_all_the_same_while_the_webhook_is_down() -> None:
     scene = Controlled()
     scene.webhook.down = True

@@ -69,9 +69,7 @@ def test_a_day_without_a_failure_and_all_is_forgotten(scene: RestoreScene) -> No
     assert scene.split("web") == {"on-demand": 2, "spot": 6}
 
 
-def test_ratios_come_back_although_nodes_are_to_be_changed_in_some_weeks(
-    scene: RestoreScene,
-) -> None:
+def test_ratios_come_back_although_nodes_will_be_changed_in_weeks(scene: RestoreScene) -> None:
     """Until a day before they live as before."""
     day = 24 * 3600
     scene.given(deployment("web", 6, notes=FLOOR_OF_TWO), on="o0 o1")

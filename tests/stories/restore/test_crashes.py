@@ -30,9 +30,7 @@ def test_a_floor_is_relaxed_whichever_write_was_its_last(scene: RestoreScene, nu
     assert scene.split("web") == {"spot": 4}
 
 
-def test_a_recommendation_that_has_expired_is_lifted_by_restores_wake_up(
-    scene: RestoreScene,
-) -> None:
+def test_an_expired_recommendation_is_lifted_by_restores_wake_up(scene: RestoreScene) -> None:
     """And forgotten released pods go back: the reconciler has no schedule here."""
     scene.given(deployment("web", 1), on="s0")
     scene.schedule.stop()

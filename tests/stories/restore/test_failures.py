@@ -2,17 +2,12 @@
 
 from itertools import pairwise
 
-import msgspec
-
-from evenkeel.decisions.drain import writes
 from evenkeel.errors import DisruptionRefusedError, ForbiddenError, UnavailableError
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.release import Cooldown
 from evenkeel.model.request import Evict, Get, Patch
-from evenkeel.model.workload import Deployment
 from tests.kit.asking import asks, noting
 from tests.kit.manifests import PAUSED, deployment, quota, stateful_set
 from tests.kit.restoring import RestoreScene
@@ -22,27 +17,13 @@ ON_PORT_80 = {"containers": [{"name": "main", "ports": [{"hostPort": 80}]}]}
 ON_SPOT = {"nodeSelector": {names.CAPACITY_LABELS[-1]: "spot"}}
 
 
-def cooldown(scene: RestoreScene, app: str) -> Cooldown:
-    """The cooldown that a Deployment carries."""
-    (found,) = (
-        msgspec.convert(obj, Deployment)
-        for obj in scene.cluster.objects("Deployment")
-        if obj["metadata"]["name"] == app
-    )
-    cooldown = writes.cooldown_of(found)
-    assert cooldown is not None
-    return cooldown
-
-
 def story(scene: RestoreScene) -> list[str]:
     """What was decided about the pod of the first move."""
     moved = scene.moves("web")[0].subject.name
     return scene.story(moved).order()
 
 
-def test_without_a_webhook_the_replacement_goes_astray_and_the_move_back(
-    scene: RestoreScene,
-) -> None:
+def test_without_a_webhook_a_replacement_goes_astray_and_the_pod_back(scene: RestoreScene) -> None:
     scene.place(deployment("web", 5, notes=FLOOR_OF_TWO), on="o0 o1")
     scene.add_node("s0", room="0.1")
     for number in range(9):  # the scheduler rather takes one of these
@@ -61,12 +42,12 @@ def test_without_a_webhook_the_replacement_goes_astray_and_the_move_back(
     assert len(scene.moves("web")) == 1
     assert {pod.uid for pod in scene.pods("web")} == before
     assert scene.lowest("web") == 5
-    assert cooldown(scene, "web").failures == 1
+    rest = scene.cooldown("web")
+    assert rest is not None
+    assert rest.failures == 1
 
 
-def test_a_replacement_that_finds_no_place_is_deleted_and_the_old_pod_stays(
-    scene: RestoreScene,
-) -> None:
+def test_a_replacement_without_place_is_deleted_and_the_old_pod_stays(scene: RestoreScene) -> None:
     """Room was only estimated: of host ports it knows nothing."""
     scene.place(deployment("web", 2, notes={names.ON_DEMAND: "1"}, pod=ON_PORT_80), on="o0 o1 o2")
     scene.given(deployment("port", 1, pod={**ON_PORT_80, **ON_SPOT}), on="s0")
@@ -90,7 +71,9 @@ def test_each_failure_doubles_the_rest(scene: RestoreScene) -> None:
     begun = [at / 60 for at, decision in scene.told("AboveFloor") if decision.verb is Verb.RELEASE]
     gaps = [round(later - earlier) for earlier, later in pairwise(begun)]
     assert gaps == [6, 11, 21, 41, 81]
-    assert cooldown(scene, "web").failures == 6
+    rest = scene.cooldown("web")
+    assert rest is not None
+    assert rest.failures == 6
     assert scene.split("web") == {"on-demand": 5}
     assert scene.lowest("web") == 5
 

@@ -1,7 +1,5 @@
 """Restore moves a gang as one, or not at all."""
 
-from typing import Any
-
 from evenkeel.errors import ForbiddenError
 from evenkeel.model import names
 from evenkeel.model.gang import PodGroup
@@ -11,9 +9,9 @@ from tests.kit.manifests import Manifest, deployment, resource
 from tests.kit.restoring import RestoreScene
 
 
-def gang(replicas: int, **pod: Any) -> tuple[Manifest, Manifest]:
+def gang(replicas: int) -> tuple[Manifest, Manifest]:
     """A gang that one Deployment makes, and its group."""
-    made = deployment("train", replicas, pod=pod, notes={names.ON_DEMAND: "none"})
+    made = deployment("train", replicas, notes={names.ON_DEMAND: "none"})
     made["spec"]["template"]["metadata"]["labels"]["scheduling.x-k8s.io/pod-group"] = "train"
     return resource("PodGroup", "train", "default", spec={"minMember": replicas}), made
 
@@ -40,14 +38,6 @@ def test_when_spot_has_room_for_all_it_goes_there_in_one_run(scene: RestoreScene
     assert scene.lowest("train") == 4, "each replacement is there before its pod goes"
     begun = {round(seconds) for seconds, decision in scene.told("AboveFloor")}
     assert len(begun) == 1, "at once"
-
-
-def test_when_spot_has_room_for_some_none_moves(scene: RestoreScene) -> None:
-    begin(scene, *gang(4, cpu="2"))
-    scene.given(on="s0")
-    scene.run(until=300)
-    assert scene.split("train") == {"on-demand": 4}
-    assert scene.told("NoRoomForGang")
 
 
 def test_a_group_with_the_basic_policy_moves_pod_by_pod_to_its_floor(scene: RestoreScene) -> None:

@@ -124,9 +124,7 @@ def test_where_no_other_pool_has_room_nothing_moves(scene: RestoreScene) -> None
     assert held(scene) == {A: 6}
 
 
-def test_a_pod_that_moves_when_its_node_gets_a_warning_may_be_replaced_anywhere(
-    scene: RestoreScene,
-) -> None:
+def test_a_moving_pod_whose_node_is_warned_may_be_replaced_anywhere(scene: RestoreScene) -> None:
     slow = {"annotations": {"evenkeel.test/start-after": "100s"}}
     crowded(scene, at_most("2", pod=slow))
     scene.run(until=40)
@@ -175,9 +173,7 @@ def test_for_ten_minutes_new_pods_rather_go_to_pools_that_lost_no_node(
     assert held(scene, "late") == {A: 3}
 
 
-def test_a_warning_while_the_reconciler_works_is_noted_before_its_pods_are_replaced(
-    scene: RestoreScene,
-) -> None:
+def test_a_warning_during_work_is_noted_before_its_pods_are_replaced(scene: RestoreScene) -> None:
     """The first pod is slow, so the reconciler is at work. The second pod's pool has most room."""
     slow = {"annotations": {"evenkeel.test/start-after": "60s"}}
     add_pool(scene, A)

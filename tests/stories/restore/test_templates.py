@@ -71,9 +71,7 @@ def test_spot_that_comes_and_goes_costs_two_rollouts_each_time(scene: RestoreSce
     assert rollouts(scene, "web") == rollouts(scene, "db") == expected
 
 
-def test_spot_that_flaps_for_hours_costs_a_rollout_every_ten_minutes_at_most(
-    scene: RestoreScene,
-) -> None:
+def test_spot_that_flaps_costs_a_rollout_every_ten_minutes_at_most(scene: RestoreScene) -> None:
     begun(scene)
     scene.run(until=600)
     for minute in range(10, 130, 4):

@@ -110,9 +110,7 @@ def turns(scene: TenPools) -> tuple[list[int], list[int]]:
     return most, on_spot
 
 
-def test_who_has_a_goal_keeps_it_while_each_pool_dies_and_as_many_are_on_spot(
-    make_pools: MakePools,
-) -> None:
+def test_a_goal_is_kept_while_each_pool_dies_and_as_many_are_on_spot(make_pools: MakePools) -> None:
     most, on_spot = turns(make_pools("30%"))
     assert max(most) <= GOAL
     most_without, on_spot_without = turns(make_pools())

@@ -74,9 +74,7 @@ def test_a_node_is_made_for_one_pod_and_then_the_others_go(scene: RestoreScene) 
     assert cooldowns(scene) == 0
 
 
-def test_where_no_node_comes_the_pod_goes_back_and_the_cluster_rests_ever_longer(
-    scene: RestoreScene,
-) -> None:
+def test_where_no_node_comes_the_pod_goes_back_and_rests_get_longer(scene: RestoreScene) -> None:
     on_on_demand(scene, "web", "api")
     nodes = Autoscaler(scene, supply=False)
     before = {pod.uid for app in ("web", "api") for pod in scene.pods(app)}
@@ -141,9 +139,7 @@ def test_a_workload_that_no_pool_suits_leaves_the_others_their_turn(scene: Resto
     assert cooldowns(scene) == 0
 
 
-def test_a_workload_that_is_too_slow_on_its_node_rests_and_not_the_cluster(
-    scene: RestoreScene,
-) -> None:
+def test_a_workload_that_is_slow_on_its_node_rests_and_not_the_cluster(scene: RestoreScene) -> None:
     """Its node comes in time, and then its pod starts for 400 s."""
     on_on_demand(scene, "slow", size=2, pod=SLOW)
     Autoscaler(scene)
@@ -161,9 +157,7 @@ def refuse_releases(scene: RestoreScene, app: str) -> None:
     scene.fail(ForbiddenError("a policy denies it"), is_release)
 
 
-def test_workloads_whose_releases_are_refused_leave_the_others_their_turn(
-    scene: RestoreScene,
-) -> None:
+def test_workloads_whose_releases_are_refused_leave_others_a_turn(scene: RestoreScene) -> None:
     """Also when turns are hours apart."""
     on_on_demand(scene, "denied-a", "denied-b", "web")
     Autoscaler(scene, supply=False)

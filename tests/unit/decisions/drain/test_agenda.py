@@ -209,9 +209,7 @@ BEGIN = NOW + seconds(60)
         (BEGIN + seconds(600), Verb.EVICT),
     ],
 )
-def test_a_write_that_has_to_precede_the_eviction_is_sent_in_time(
-    at: datetime, verb: Verb | None
-) -> None:
+def test_a_write_that_precedes_an_eviction_is_sent_in_time(at: datetime, verb: Verb | None) -> None:
     slot = Slot(BEGIN, forced(first=BACK))
     assert (slot.step(at).verb if slot.is_due(at) else None) is verb
     assert slot.first_at == BEGIN - seconds(4)
@@ -273,26 +271,15 @@ def test_a_pod_that_likely_has_gone_by_then_takes_less_of_the_time() -> None:
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (0, Rate(60)),
-        (0.2, Rate(60)),
-        (0.5, Rate(60)),
-        (1, Rate(30)),
-        (1.5, Rate(20, ahead=seconds(0.5))),
-        (2, Rate(15, ahead=seconds(1))),
-        (4, Rate(15, ahead=seconds(3))),
-        (5, Rate(15, ahead=seconds(4))),
-        (60, Rate(15, ahead=seconds(4))),
-    ],
-    ids=[
-        "nothing known",
-        "the setting",
-        "just fast enough",
-        "as many as can be under way",
-        "slower than a deadline allows for",
-        "the floor",
-        "below the floor",
-        "no earlier than this",
-        "however slow",
+        pytest.param(0, Rate(60), id="nothing known"),
+        pytest.param(0.2, Rate(60), id="the setting"),
+        pytest.param(0.5, Rate(60), id="just fast enough"),
+        pytest.param(1, Rate(30), id="as many as can be under way"),
+        pytest.param(1.5, Rate(20, ahead=seconds(0.5)), id="slower than a deadline allows for"),
+        pytest.param(2, Rate(15, ahead=seconds(1)), id="the floor"),
+        pytest.param(4, Rate(15, ahead=seconds(3)), id="below the floor"),
+        pytest.param(5, Rate(15, ahead=seconds(4)), id="no earlier than this"),
+        pytest.param(60, Rate(15, ahead=seconds(4)), id="however slow"),
     ],
 )
 def test_evictions_are_sent_as_fast_as_set_unless_answers_take_too_long(
@@ -329,9 +316,7 @@ def test_a_few_slow_answers_make_evictions_go_earlier_but_not_more_slowly() -> N
 
 
 @pytest.mark.parametrize(("number", "reserve"), [(60, 0.1), (300, 0.5), (600, 1), (6_000, 1)])
-def test_a_tenth_of_the_time_is_kept_for_an_api_server_that_pauses(
-    number: int, reserve: float
-) -> None:
+def test_a_tenth_of_the_time_is_kept_for_a_slow_api_server(number: int, reserve: float) -> None:
     assert agenda.rate(60, Usual(), 30, number) == Rate(60, ahead=seconds(reserve))
 
 

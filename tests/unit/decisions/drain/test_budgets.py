@@ -118,32 +118,24 @@ LENIENT = [
 
 
 @pytest.mark.parametrize("budget", FORBIDDING, ids=lambda b: str(b.spec))
-def test_a_budget_forbids_all_disruptions_when_it_is_written_so(
-    budget: PodDisruptionBudget,
-) -> None:
+def test_a_budget_may_forbid_all_disruptions(budget: PodDisruptionBudget) -> None:
     assert budgets.never_allows(budget)
     assert budgets.hold_now([budget]) is budget
 
 
 @pytest.mark.parametrize("budget", LENIENT, ids=lambda b: str(b.spec))
-def test_a_budget_can_allow_a_disruption_when_a_bound_leaves_room(
-    budget: PodDisruptionBudget,
-) -> None:
+def test_a_budget_whose_bound_leaves_room_can_allow_one(budget: PodDisruptionBudget) -> None:
     assert not budgets.never_allows(budget)
     assert budgets.hold_now([budget]) is None
 
 
 @pytest.mark.parametrize(("healthy", "held"), [(0, True), (1, True), (2, False), (3, False)])
-def test_a_budget_holds_pods_back_when_fewer_are_healthy_than_it_demands(
-    healthy: int, *, held: bool
-) -> None:
+def test_a_budget_holds_when_fewer_are_healthy_than_it_demands(healthy: int, *, held: bool) -> None:
     budget = builders.budget(min_available=2, healthy=healthy, demanded=2)
     assert (budgets.hold_now([budget]) is budget) is held
 
 
-def test_pods_are_held_back_when_two_budgets_select_them_for_no_eviction_would_be_accepted() -> (
-    None
-):
+def test_pods_are_held_back_that_two_budgets_select() -> None:
     first = builders.budget("one", max_unavailable=1)
     assert budgets.hold_now([first, builders.budget("two", max_unavailable=1)]) is first
 

@@ -147,30 +147,21 @@ def test_pods_of_a_node_that_is_gone_do_not_count_whatever_the_api_still_says_of
 @pytest.mark.parametrize(
     ("replica_set", "owns", "away", "expected"),
     [
-        (builders.replica_set(replicas=3), 3, 0, 0),
-        (builders.replica_set(replicas=3), 1, 0, 0),
-        (builders.replica_set(replicas=3), 1, 2, 2),
-        (builders.replica_set(replicas=3), 2, 2, 1),
-        (builders.replica_set(replicas=3), 3, 2, 0),
-        (builders.replica_set(replicas=3), 4, 2, 0),
-        (builders.replica_set(replicas=1), 0, 2, 1),
-        (builders.replica_set(replicas=0), 0, 2, 0),
-        (builders.replica_set(replicas=3, failure="quota"), 1, 2, 0),
-        (builders.replica_set(replicas=3, leaving=True), 1, 2, 0),
-        (None, 0, 2, 0),
-    ],
-    ids=[
-        "nothing released",
-        "fewer than asked for, but none released",
-        "none replaced",
-        "one of two replaced",
-        "all replaced",
-        "more than asked for",
-        "scaled in meanwhile",
-        "scaled to zero",
-        "it cannot make any",
-        "being deleted",
-        "gone",
+        pytest.param(builders.replica_set(replicas=3), 3, 0, 0, id="nothing released"),
+        pytest.param(
+            builders.replica_set(replicas=3), 1, 0, 0, id="fewer than asked for, but none released"
+        ),
+        pytest.param(builders.replica_set(replicas=3), 1, 2, 2, id="none replaced"),
+        pytest.param(builders.replica_set(replicas=3), 2, 2, 1, id="one of two replaced"),
+        pytest.param(builders.replica_set(replicas=3), 3, 2, 0, id="all replaced"),
+        pytest.param(builders.replica_set(replicas=3), 4, 2, 0, id="more than asked for"),
+        pytest.param(builders.replica_set(replicas=1), 0, 2, 1, id="scaled in meanwhile"),
+        pytest.param(builders.replica_set(replicas=0), 0, 2, 0, id="scaled to zero"),
+        pytest.param(
+            builders.replica_set(replicas=3, failure="quota"), 1, 2, 0, id="it cannot make any"
+        ),
+        pytest.param(builders.replica_set(replicas=3, leaving=True), 1, 2, 0, id="being deleted"),
+        pytest.param(None, 0, 2, 0, id="gone"),
     ],
 )
 def test_releases_count_until_the_controller_has_made_their_replacements(
@@ -300,26 +291,15 @@ def test_the_minimum_so_far_is_worth_keeping_too(minimum: int, expected: int) ->
 @pytest.mark.parametrize(
     ("replicas", "kept", "minimum", "expected"),
     [
-        (3, [], 0, 3),
-        (3, [], 2, 3),
-        (3, [3], 0, 3),
-        (3, [1], 0, 1),
-        (3, [1, 2], 0, 2),
-        (3, [1], 2, 2),
-        (1, [3], 0, 1),
-        (9, [3], 0, 3),
-        (3, [0], 0, 0),
-    ],
-    ids=[
-        "nothing released",
-        "nothing released, whatever the minimum so far",
-        "all were there",
-        "one was there",
-        "the highest of several releases",
-        "an earlier minimum",
-        "scaled in meanwhile",
-        "scaled out meanwhile",
-        "none was there",
+        pytest.param(3, [], 0, 3, id="nothing released"),
+        pytest.param(3, [], 2, 3, id="nothing released, whatever the minimum so far"),
+        pytest.param(3, [3], 0, 3, id="all were there"),
+        pytest.param(3, [1], 0, 1, id="one was there"),
+        pytest.param(3, [1, 2], 0, 2, id="the highest of several releases"),
+        pytest.param(3, [1], 2, 2, id="an earlier minimum"),
+        pytest.param(1, [3], 0, 1, id="scaled in meanwhile"),
+        pytest.param(9, [3], 0, 3, id="scaled out meanwhile"),
+        pytest.param(3, [0], 0, 0, id="none was there"),
     ],
 )
 def test_wanted_is_what_is_asked_for_or_what_was_there_whichever_is_less(
@@ -380,9 +360,7 @@ IN_ORDER_OF_LEAVING = [
 
 
 @given(read=st.permutations(IN_ORDER_OF_LEAVING))
-def test_the_order_of_going_is_not_available_then_deadline_then_release_then_uid(
-    read: list[Pod],
-) -> None:
+def test_the_order_of_going_is_broken_then_deadline_then_release_then_uid(read: list[Pod]) -> None:
     census = builders.census(REPLICA_SET, released=read, dooms=DOOMS)
     assert [item.pod for item in census.order_of_going] == IN_ORDER_OF_LEAVING
 
@@ -446,9 +424,7 @@ def test_any_two_invocations_agree_on_which_pods_go_in_whatever_order_they_read_
 
 
 @given(census=censuses(), later=st.integers(1, 60))
-def test_a_pod_released_meanwhile_does_not_overtake_those_released_before(
-    census: Census, later: int
-) -> None:
+def test_a_pod_released_meanwhile_does_not_overtake_the_others(census: Census, later: int) -> None:
     latest = released("a", since=NOW + seconds(later), deadline=NOW + seconds(5), node="n3")
     seen = msgspec.structs.replace(census, pods=[*census.pods, latest])
     before = [item for item in seen.order_of_going if item.pod != latest]

@@ -51,9 +51,7 @@ def test_the_eviction_deadline_is_always_before_the_deadline(grace: int) -> None
         (NoticeKind.REBALANCE, False),
     ],
 )
-def test_a_pod_is_forced_off_unless_the_notice_is_a_mere_hint(
-    kind: NoticeKind, *, forced: bool
-) -> None:
+def test_a_pod_is_forced_off_unless_a_mere_hint_came(kind: NoticeKind, *, forced: bool) -> None:
     notice = builders.notice(kind)
     assert node_deadline(notice) == Deadline(notice.deadline, forced=forced)
 
@@ -64,50 +62,48 @@ IN_20_S, IN_90_S, IN_120_S, IN_15_MIN = (NOW + seconds(s) for s in (20, 90, 120,
 @pytest.mark.parametrize(
     ("reason", "own", "notice", "expected"),
     [
-        (
+        pytest.param(
             ReleaseReason.INTERRUPTION,
             IN_120_S,
             builders.notice(deadline=IN_90_S),
             Deadline(IN_90_S, forced=True),
+            id="the node dies earlier than was known",
         ),
-        (
+        pytest.param(
             ReleaseReason.REBALANCE,
             IN_15_MIN,
             builders.notice(deadline=IN_120_S),
             Deadline(IN_120_S, forced=True),
+            id="a warning follows the recommendation",
         ),
-        (
+        pytest.param(
             ReleaseReason.REBALANCE,
             IN_20_S,
             builders.notice(deadline=IN_120_S),
             Deadline(IN_120_S, forced=True),
+            id="a warning follows a recommendation that was about to expire",
         ),
-        (
+        pytest.param(
             ReleaseReason.RESTORE,
             IN_15_MIN,
             builders.notice(deadline=IN_120_S),
             Deadline(IN_120_S, forced=True),
+            id="a warning comes in the middle of a restore",
         ),
-        (
+        pytest.param(
             ReleaseReason.REBALANCE,
             IN_120_S,
             builders.hint(deadline=IN_15_MIN),
             Deadline(IN_120_S, forced=False),
+            id="a later recommendation",
         ),
-        (
+        pytest.param(
             ReleaseReason.RESTORE,
             IN_15_MIN,
             builders.hint(deadline=IN_120_S),
             Deadline(IN_120_S, forced=False),
+            id="a recommendation in the middle of a restore",
         ),
-    ],
-    ids=[
-        "the node dies earlier than was known",
-        "a warning follows the recommendation",
-        "a warning follows a recommendation that was about to expire",
-        "a warning comes in the middle of a restore",
-        "a later recommendation",
-        "a recommendation in the middle of a restore",
     ],
 )
 def test_a_released_pod_has_its_dying_nodes_deadline_and_under_a_hint_the_earlier_of_both(

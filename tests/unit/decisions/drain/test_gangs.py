@@ -127,7 +127,7 @@ def test_the_annotation_says_more_than_the_disruption_mode() -> None:
         assert found is not None
         return found.all_go
 
-    assert all_go(own(mode=SINGLE, at_notice="all"))
+    assert all_go(own(mode=SINGLE, at_notice="All"))
     assert all_go(own(mode=SINGLE), at_notice="all")
     assert not all_go(own(mode=ALL, at_notice="dying"))
     assert not all_go(own(mode=ALL), at_notice="dying")
@@ -168,20 +168,6 @@ def test_a_job_is_one_if_it_says_so(said: str, fields: dict[str, int], minimum: 
 def test_of_no_group_and_no_job_there_is_none() -> None:
     owner = Owner(kind="ReplicaSet", controller=builders.replica_set())
     assert gang_of(builders.pod(), owner, NamespaceObjects()) is None
-
-
-@pytest.mark.parametrize("where", ["group", "workload"])
-def test_the_owner_says_whether_all_go(where: str) -> None:
-    notes = {names.GANG_AT_NOTICE: "All"}
-    group = CoschedulingPodGroup(
-        metadata=builders.metadata("train", annotations=notes if where == "group" else {}),
-        spec=PodGroupSpec(min_member=4),
-    )
-    controller = builders.replica_set(annotations=notes if where == "workload" else {})
-    owner = Owner(kind="ReplicaSet", controller=controller)
-    found = gang_of(labelled(**COSCHEDULED), owner, NamespaceObjects(groups=[group]))
-    assert found is not None
-    assert found.all_go
 
 
 def member(name: str, node: str, grace: int = 30) -> Pod:
@@ -247,5 +233,5 @@ def test_the_way_of_those_that_go_together_names_their_gang() -> None:
     assert found is not None
     way = with_the_others(found)
     assert way.way is Way.AT_LAST_MOMENT
-    assert way.until == found.until
+    assert way.until == DYING["n1"].deadline + seconds(60)
     assert "gang podgroup default/train of at least 3" in way.message

@@ -68,9 +68,7 @@ def test_a_rollout_leaves_what_its_strategy_says(strategy: dict[str, Any], kept:
         ({"replicas": 1, "owned": 0, "siblings": 9}, 1),
     ],
 )
-def test_no_more_is_surplus_than_the_deployment_can_spare(
-    counts: dict[str, Any], surplus: int
-) -> None:
+def test_no_more_is_surplus_than_a_rollout_can_spare(counts: dict[str, Any], surplus: int) -> None:
     assert census(**counts).surplus == surplus
 
 
@@ -111,9 +109,7 @@ def test_a_pod_that_the_rollout_needs_is_forced_off_a_node_that_dies() -> None:
     ]
 
 
-def test_a_pod_that_the_rollout_needs_is_deleted_when_the_deadline_of_a_mere_hint_has_come() -> (
-    None
-):
+def test_a_pod_that_the_rollout_needs_is_deleted_when_a_mere_hint_is_over() -> None:
     def hinted(now: datetime) -> Plan:
         counted = census(replicas=0, siblings=0, now=now)
         hint = builders.hint(deadline=WARNING.deadline)
@@ -127,9 +123,7 @@ def test_a_pod_that_the_rollout_needs_is_deleted_when_the_deadline_of_a_mere_hin
 
 
 @pytest.mark.parametrize("replicas", [0, 1])
-def test_another_replica_set_s_pod_counts_after_min_ready_seconds_and_that_moment_is_due(
-    replicas: int,
-) -> None:
+def test_another_replica_set_s_pod_counts_after_min_ready_seconds_and_is_due(replicas: int) -> None:
     """The Deployment keeps two, and there are two released ones."""
     deployment = builders.deployment(replicas=3, max_unavailable=1, min_ready_seconds=10)
     beside = builders.replica_set("beside", of=deployment)

@@ -261,58 +261,55 @@ def test_a_few_go_at_a_time_and_none_for_a_hint_when_two_at_once_are_ruled_out(
 @pytest.mark.parametrize(
     ("reason", "pod_and_owner", "namespace_objects"),
     [
-        ("Recreate", of_deployment(RECREATE), NOTHING),
-        (
+        pytest.param("Recreate", of_deployment(RECREATE), NOTHING, id="Recreate"),
+        pytest.param(
             "SingleNodeVolume",
             of_deployment(builders.deployment(), **CLAIMED),
             NamespaceObjects(claims=[builders.claim("other"), builders.claim()]),
+            id="a volume for one node",
         ),
-        (
+        pytest.param(
             "SingleNodeVolume",
             of_replica_set(builders.replica_set(), **CLAIMED),
             NamespaceObjects(claims=[builders.claim("data", "ReadWriteOncePod")]),
+            id="a volume for one pod",
         ),
-        (
+        pytest.param(
             "HandoverNever",
             of_deployment(builders.deployment(replicas=1, annotations=NEVER)),
             NOTHING,
+            id="single replica, never",
         ),
-        (
+        pytest.param(
             "NoSurge",
             of_deployment(builders.deployment(replicas=1, max_surge=0, max_unavailable=1)),
             NOTHING,
+            id="single replica, no surge",
         ),
-        (
+        pytest.param(
             "NoTemplateHash",
             of_replica_set(builders.replica_set(replicas=1, selector=NO_HASH)),
             NOTHING,
+            id="single replica, no hash",
         ),
-        (
+        pytest.param(
             "Recreate",
             of_deployment(builders.deployment(strategy="Recreate", annotations=NEVER)),
             NOTHING,
+            id="Recreate, and never",
         ),
-        (
+        pytest.param(
             "SingleNodeVolume",
             of_deployment(builders.deployment(annotations=NEVER), **CLAIMED),
             NamespaceObjects(claims=[builders.claim()]),
+            id="a volume for one node, and never",
         ),
-        (
+        pytest.param(
             "SingleNodeVolume",
             of_deployment(builders.deployment(max_surge=0, max_unavailable=1), **CLAIMED),
             NamespaceObjects(claims=[builders.claim()]),
+            id="a volume for one node, and no surge",
         ),
-    ],
-    ids=[
-        "Recreate",
-        "a volume for one node",
-        "a volume for one pod",
-        "single replica, never",
-        "single replica, no surge",
-        "single replica, no hash",
-        "Recreate, and never",
-        "a volume for one node, and never",
-        "a volume for one node, and no surge",
     ],
 )
 def test_all_go_at_once_when_waiting_would_only_take_time_from_the_replacement(
@@ -466,9 +463,7 @@ def test_an_owners_wish_to_keep_a_pod_counts_against_a_hint_and_not_against_a_wa
     [{names.SAFE_TO_EVICT: "true"}, {names.DO_NOT_DISRUPT: "false"}, {"other": "true"}],
     ids=str,
 )
-def test_a_pod_is_handed_over_for_a_hint_when_no_annotation_keeps_it(
-    annotations: dict[str, str],
-) -> None:
+def test_a_pod_is_handed_over_for_a_hint_if_no_note_keeps_it(annotations: dict[str, str]) -> None:
     pod, owner = of_deployment(builders.deployment(), annotations=annotations)
     assert way_of(pod, owner, hint=True).way is Way.HANDOVER
 
@@ -514,9 +509,7 @@ def test_a_kubelet_that_tells_no_sensible_start_ends_no_protection() -> None:
     assert (found.reason, found.until) == ("Protected", None)
 
 
-def test_our_own_do_not_disrupt_protects_no_released_pod_but_its_owners_safe_to_evict_does() -> (
-    None
-):
+def test_a_released_pod_is_protected_by_its_owners_word_and_not_by_ours() -> None:
     replica_set = builders.replica_set()
     released = builders.release(replica_set)
     owner = builders.owner(replica_set)
@@ -556,8 +549,6 @@ def test_the_hash_of_a_released_pod_is_that_of_its_replica_set() -> None:
 
 
 @pytest.mark.parametrize(("length", "way"), [(54, Way.HANDOVER), (55, Way.AT_ONCE)])
-def test_a_hash_that_leaves_no_room_for_the_mark_of_a_release_rules_it_out(
-    length: int, way: Way
-) -> None:
+def test_a_hash_without_room_for_the_mark_of_a_release_rules_it_out(length: int, way: Way) -> None:
     found = way_of(*of_replica_set(builders.replica_set(replicas=1, template_hash="a" * length)))
     assert found.way is way

@@ -263,9 +263,7 @@ def test_none_goes_while_another_leaves(seen: bool) -> None:  # noqa: FBT001
 
 
 @pytest.mark.parametrize(("node", "expected"), [("n1", True), ("good", False)])
-def test_no_invocation_stays_for_one_that_leaves_a_node_which_lives(
-    node: str, *, expected: bool
-) -> None:
+def test_no_invocation_stays_for_one_that_leaves_a_live_node(node: str, *, expected: bool) -> None:
     """Its ReplicaSet's note may be forged, and it may take hours to stop."""
     tight = Tight(TURNS).elsewhere("b", "c").told("a", node=node, grace=7200)
     assert tight.plan().awaits_pods is expected

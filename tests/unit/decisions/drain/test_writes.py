@@ -76,9 +76,7 @@ def test_a_released_pod_keeps_its_labels_but_the_hash_and_has_no_owner() -> None
 
 
 @pytest.mark.parametrize("position", [0, 1, 2])
-def test_only_the_replica_sets_reference_is_taken_off_when_there_are_other_owners(
-    position: int,
-) -> None:
+def test_only_the_replica_sets_reference_is_taken_off_beside_other_owners(position: int) -> None:
     own = builders.owner_reference(REPLICA_SET)
     others = [OTHER_OWNER, msgspec.structs.replace(OTHER_OWNER, uid="other-uid")]
     pod = with_owners(builders.pod(of=REPLICA_SET), *others[:position], own, *others[position:])
@@ -114,9 +112,7 @@ def test_what_karpenter_was_told_is_as_before_when_a_release_was_rolled_back() -
 @pytest.mark.parametrize(
     "request_", [{}, {names.REQUEST_EVICT_ONLY: ""}], ids=["not asked", "asked"]
 )
-def test_a_released_pod_says_that_it_goes_where_its_owner_asks_for_that(
-    request_: dict[str, str],
-) -> None:
+def test_a_released_pod_says_it_goes_if_its_owner_asks_for_it(request_: dict[str, str]) -> None:
     before = builders.pod(of=REPLICA_SET, annotations={"note": "x"} | request_)
     away = released(before)
     assert (names.EVICTION_IN_PROGRESS in away.metadata.annotations) == bool(request_)
@@ -166,9 +162,7 @@ def changed(pod: Pod, **meta: Any) -> Pod:
     ],
     ids=str,
 )
-def test_a_release_fails_as_a_whole_when_the_pod_changed_meanwhile(
-    meanwhile: dict[str, Any],
-) -> None:
+def test_a_release_fails_whole_when_the_pod_changed_meanwhile(meanwhile: dict[str, Any]) -> None:
     pod = builders.pod(of=REPLICA_SET)
     patch = writes.release_patch(pod, RELEASE)
     with pytest.raises(InvalidError):
@@ -191,9 +185,7 @@ def test_a_release_does_not_mind_a_new_version_when_it_makes_no_map_of_annotatio
     ],
     ids=str,
 )
-def test_a_rollback_fails_as_a_whole_when_the_pod_changed_meanwhile(
-    meanwhile: dict[str, Any],
-) -> None:
+def test_a_rollback_fails_whole_when_the_pod_changed_meanwhile(meanwhile: dict[str, Any]) -> None:
     away = released(builders.pod(of=REPLICA_SET))
     patch = writes.roll_back_patch(away, RELEASE)
     with pytest.raises(InvalidError):

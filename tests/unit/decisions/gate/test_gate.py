@@ -134,6 +134,7 @@ def test_a_replaced_pod_passes_whatever_its_owner_asks_for() -> None:
 
 
 def test_an_eviction_brings_the_replacement_first() -> None:
+    """Karpenter is told, too: it reckons room for the replacement alone."""
     replica_set = web()
     pods = owned(replica_set, "a", "b")
     verdict = asked(replica_set, pods)
@@ -145,6 +146,7 @@ def test_an_eviction_brings_the_replacement_first() -> None:
     released = patched(pods[0], verdict.step.write)
     note = release_on(released)
     assert released.released
+    assert released.metadata.annotations[names.DO_NOT_DISRUPT] == "true"
     assert note.reason is ReleaseReason.EVICTION
     assert (note.asked_by, note.wanted) == ("alice", 2)
     assert (note.since, note.deadline) == (NOW, NOW + PATIENCE)
@@ -157,16 +159,6 @@ def test_a_user_whose_name_has_no_end_is_noted_all_the_same() -> None:
     assert isinstance(verdict, Deferred)
     assert verdict.step is not None
     assert release_on(patched(pods[0], verdict.step.write)).asked_by == "a" * 253
-
-
-def test_karpenter_reckons_no_room_for_a_pod_whose_replacement_it_reckons() -> None:
-    replica_set = web()
-    pods = owned(replica_set, "a", "b")
-    verdict = asked(replica_set, pods)
-    assert isinstance(verdict, Deferred)
-    assert verdict.step is not None
-    annotations = patched(pods[0], verdict.step.write).metadata.annotations
-    assert annotations[names.DO_NOT_DISRUPT] == "true"
 
 
 @pytest.mark.parametrize(
@@ -345,9 +337,7 @@ def test_of_two_released_pods_with_one_replacement_only_the_first_to_leave_passe
     ("waited", "told"),
     [(0, 1), (1, 1), (4, 2), (9, 5), (19, 10), (60, 10), (294, 6), (299.5, 1)],
 )
-def test_a_drainer_asks_again_less_and_less_often_but_before_patience_is_over(
-    waited: float, told: int
-) -> None:
+def test_a_drainer_asks_ever_less_often_until_patience_is_over(waited: float, told: int) -> None:
     replica_set = web()
     pods = [*away(replica_set, "a"), *owned(replica_set, "b")]
     verdict = asked(replica_set, pods, now=NOW + seconds(waited))
@@ -357,9 +347,7 @@ def test_a_drainer_asks_again_less_and_less_often_but_before_patience_is_over(
 
 
 @pytest.mark.parametrize(("before", "let_go"), [(3.1, True), (3, False), (0.1, False)])
-def test_a_pod_that_is_put_back_any_moment_is_not_let_go_meanwhile(
-    before: float, *, let_go: bool
-) -> None:
+def test_a_pod_that_is_put_back_any_moment_is_not_let_go(before: float, *, let_go: bool) -> None:
     replica_set = web()
     pods = [*away(replica_set, "a"), *owned(replica_set, "b", "new")]
     verdict = asked(replica_set, pods, now=NOW + PATIENCE - seconds(before))

@@ -265,9 +265,7 @@ def test_the_answers_are_30_s_apart_whenever_the_plan_is_made() -> None:
 
 
 @pytest.mark.parametrize("late", [0, 59, 60, 3600])
-def test_a_mark_is_not_lifted_after_a_warning_when_ec2_does_not_list_the_instance(
-    late: int,
-) -> None:
+def test_no_mark_is_lifted_after_a_warning_when_ec2_does_not_list_the_instance(late: int) -> None:
     at = unlisted(WARNING.deadline + seconds(late), since=None, ready=True)
     assert decided(at) == [(Verb.WAIT, "DeadlinePassed")]
     assert "does not list it" in plan(at)[0][0].message
@@ -303,9 +301,7 @@ def test_a_hint_expires_when_nothing_came_of_it_or_ec2_does_not_answer(state: st
 
 
 @pytest.mark.parametrize("state", ["running", "pending"])
-def test_an_instance_that_runs_a_minute_after_its_deadline_is_believed_to_live_on(
-    state: str,
-) -> None:
+def test_an_instance_that_runs_a_minute_after_its_deadline_lives_on(state: str) -> None:
     settled = WARNING.deadline + OUTLIVED_AFTER
     node = builders.node(notice=WARNING, labels=EXCLUDED)
     early = situation(now=settled - seconds(1), state=state, node=node)
@@ -423,9 +419,7 @@ def scheduled(**changes: Any) -> NodeNotice:
     return builders.hint(**(values | changes))
 
 
-def test_a_hint_that_becomes_certain_is_due_when_it_may_be_followed_and_when_it_is_certain() -> (
-    None
-):
+def test_a_scheduled_change_is_due_when_it_may_be_followed_and_when_it_is_certain() -> None:
     notice = scheduled(cordoned=False)
     day_before = notice.deadline - timedelta(days=1)
     assert plan(situation(notice)) == ((), day_before)

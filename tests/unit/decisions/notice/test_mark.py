@@ -86,9 +86,7 @@ NEIGHBOURS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("state", NEIGHBOURS, ids=str)
-def test_a_mark_comes_off_without_a_trace_whatever_else_is_on_the_node(
-    state: dict[str, Any],
-) -> None:
+def test_a_mark_comes_off_without_a_trace_whatever_the_node_bears(state: dict[str, Any]) -> None:
     before = manifest(**state)
     given = notice(cordoned_before=bool(state.get("unschedulable")))
 
@@ -266,9 +264,7 @@ def test_a_node_is_only_noted_while_its_end_is_known_and_not_followed(
     ],
     ids=str,
 )
-def test_a_patch_fails_as_a_whole_when_the_node_changed_meanwhile(
-    change: dict[str, dict[str, str]],
-) -> None:
+def test_a_patch_fails_when_the_node_changed_meanwhile(change: dict[str, dict[str, str]]) -> None:
     before = manifest()
     patch = mark.set_mark(parsed(before), notice())
     before["metadata"] |= change["metadata"]

@@ -18,7 +18,6 @@ from evenkeel.model.notice import NoticeKind
 from evenkeel.model.request import Patch
 from evenkeel_cli.decisions import draining
 from tests.kit.builders import NOW
-from tests.unit.decisions.notice.documents import applied
 from tests.unit.decisions.notice.world import SECOND, World, given, scaled_in, scheduled
 
 type Step = Callable[[World], object]
@@ -104,13 +103,7 @@ def receives(kind: NoticeKind, event_id: str, *, at: float = 0) -> Step:
 
 def writes(decide: Callable[[Node], Patch | None]) -> Step:
     """The reconciler, or the command, writes something."""
-
-    def step(world: World) -> None:
-        write = decide(world.node)
-        assert write is not None
-        world.document = applied(world.document, write)
-
-    return step
+    return lambda world: world.write(decide(world.node))
 
 
 def drain(node: Node) -> Patch | None:

@@ -11,10 +11,17 @@ from evenkeel.decisions.notice.which_notice import merge
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.hook import Hook
-from evenkeel.model.notice import InstanceAction, NodeNotice, NoticeKind
-from evenkeel_sandbox.simulator.api.patches import json_patch
+from evenkeel.model.notice import InstanceAction, NoticeKind
 from tests.kit.builders import NOW
-from tests.unit.decisions.notice.world import LEADS, SECOND, World, given, scaled_in, scheduled
+from tests.unit.decisions.notice.world import (
+    LEADS,
+    SECOND,
+    World,
+    given,
+    in_any_order,
+    scaled_in,
+    scheduled,
+)
 
 
 def test_an_interruption_warning_cordons_its_node() -> None:
@@ -28,8 +35,7 @@ def test_an_interruption_warning_cordons_its_node() -> None:
     assert decision.until == NOW + 120 * SECOND
     assert decision.subject == world.node.reference
     assert decision.message.endswith("; cordoned")
-    carried = mark.read(world.node)
-    assert carried is not None
+    carried = world.carried
     assert carried.cordoned_at == NOW + 3 * SECOND
     assert not carried.cordoned_before
     assert world.node.spec.unschedulable
@@ -73,8 +79,7 @@ def test_a_warning_supersedes_a_recommendation_in_any_order() -> None:
     for order in permutations([hint, warning]):
         world = World()
         decisions = [world.receive(notice, at=61) for notice in order]
-        carried = mark.read(world.node)
-        assert carried is not None
+        carried = world.carried
         assert carried.event_id == "warning"
         assert carried.deadline == warning.deadline
         assert world.node.metadata.labels[names.DOOMED] == "interruption"
@@ -92,16 +97,11 @@ def test_the_message_tells_what_was_superseded() -> None:
 def test_our_own_cordon_for_a_recommendation_stays_ours_when_a_warning_follows() -> None:
     world = World()
     world.receive(given(NoticeKind.REBALANCE))
-    write = mark.cordon(world.node, NOW + SECOND)
-    assert write is not None
-    world.document = json_patch(
-        world.document, msgspec.json.decode(write.to_wire(), type=list[dict[str, Any]])
-    )
+    world.write(mark.cordon(world.node, NOW + SECOND))
 
     world.receive(given(NoticeKind.INTERRUPTION, at=2), at=2)
 
-    carried = mark.read(world.node)
-    assert carried is not None
+    carried = world.carried
     assert not carried.cordoned_before
     assert carried.cordoned_at == NOW + SECOND
 
@@ -120,21 +120,14 @@ def test_a_cordon_between_a_recommendation_and_a_warning_is_not_ours() -> None:
     world.receive(given(NoticeKind.REBALANCE))
     world.document["spec"]["unschedulable"] = True
     world.receive(given(NoticeKind.INTERRUPTION, at=1), at=1)
-    carried = mark.read(world.node)
-    assert carried is not None
-    assert carried.cordoned_before
+    assert world.carried.cordoned_before
 
 
 def test_the_earlier_of_two_warnings_counts() -> None:
     early = given(NoticeKind.INTERRUPTION, event_id="early")
     late = given(NoticeKind.INTERRUPTION, at=30, event_id="late")
-    for order in permutations([early, late]):
-        world = World()
-        for notice in order:
-            world.receive(notice, at=31)
-        carried = mark.read(world.node)
-        assert carried is not None
-        assert carried.deadline == early.deadline
+    for world in in_any_order(early, late, at=31):
+        assert world.carried.deadline == early.deadline
 
 
 def test_a_state_change_brings_a_warnings_deadline_forward() -> None:
@@ -161,8 +154,7 @@ def test_a_passed_deadline_stands_when_another_warning_arrives(given_at: int) ->
     world.receive(given(NoticeKind.STATE_CHANGE, at=20), at=20, state="shutting-down")
     copy = given(NoticeKind.INTERRUPTION, at=given_at, event_id="copy")
     world.receive(copy, at=40)
-    carried = mark.read(world.node)
-    assert carried is not None
+    carried = world.carried
     assert carried.deadline == NOW + 20 * SECOND
     assert carried.last_deadline == copy.deadline
     assert world.receive(copy, at=41).reason == "AlreadyMarked"
@@ -172,31 +164,26 @@ def test_the_mark_keeps_the_later_deadline_of_two_warnings() -> None:
     world = World()
     first, second = (given(NoticeKind.INTERRUPTION, at=at, event_id=str(at)) for at in (0, 30))
     world.receive(first)
+    world.receive(given(NoticeKind.INTERRUPTION, event_id="with the same deadline"))
+    assert world.carried.last_deadline is None
     noted = world.receive(second, at=31)
     assert (noted.verb, noted.until) == (Verb.MARK, first.deadline)
     assert "the node is marked for interruption until 2026-11-21T06:02:00Z" in noted.message
     assert "interruption notice 30 names 2026-11-21T06:02:30Z" in noted.message
-    carried = mark.read(world.node)
-    assert carried is not None
-    assert carried.last_deadline == second.deadline
+    assert world.carried.last_deadline == second.deadline
 
 
 def test_a_new_warning_counts_when_the_last_one_came_to_nothing() -> None:
     first, second = (given(NoticeKind.INTERRUPTION, at=at, event_id=str(at)) for at in (0, 130))
-    for order in permutations([first, second]):
-        world = World()
-        for notice in order:
-            world.receive(notice, at=131)
-        carried = mark.read(world.node)
-        assert carried is not None
-        assert (carried.event_id, carried.deadline) == ("130", second.deadline)
-        for notice in order:
+    for world in in_any_order(first, second, at=131):
+        assert (world.carried.event_id, world.carried.deadline) == ("130", second.deadline)
+        for notice in (first, second):
             assert world.receive(notice, at=132).reason == "AlreadyMarked"
             assert world.receive(notice, at=251, state="shutting-down").reason == "AlreadyMarked"
-        world = World()
-        world.receive(first)
-        world.receive(given(NoticeKind.INTERRUPTION, at=129, event_id="129"), at=129)
-        assert carried_by(world).event_id == "0"
+    world = World()
+    world.receive(first)
+    world.receive(given(NoticeKind.INTERRUPTION, at=129, event_id="129"), at=129)
+    assert world.carried.event_id == "0"
 
 
 def test_a_late_warning_is_acted_on_at_once_while_the_node_exists() -> None:
@@ -223,13 +210,8 @@ def test_a_recommendation_is_left_when_it_has_expired() -> None:
 
 def test_the_recommendation_that_expires_last_counts() -> None:
     old, new = (given(NoticeKind.REBALANCE, at=at, event_id=str(at)) for at in (0, 400))
-    for order in permutations([old, new]):
-        world = World()
-        for notice in order:
-            world.receive(notice, at=401)
-        carried = mark.read(world.node)
-        assert carried is not None
-        assert (carried.event_id, carried.deadline) == ("400", new.deadline)
+    for world in in_any_order(old, new, at=401):
+        assert (world.carried.event_id, world.carried.deadline) == ("400", new.deadline)
         assert world.receive(old, at=402).reason == "AlreadyMarked"
 
 
@@ -256,13 +238,8 @@ def test_a_mark_that_lost_a_part_is_made_whole_by_a_duplicate() -> None:
 def test_what_was_done_for_the_old_notice_is_remembered_in_the_new_one() -> None:
     world = World()
     world.receive(given(NoticeKind.INTERRUPTION))
-    carried = mark.read(world.node)
-    assert carried is not None
-    world.document["metadata"]["annotations"][names.NOTICE] = msgspec.json.encode(
-        msgspec.structs.replace(carried, excluded=True, out_of_service=True)
-    ).decode()
-    carried = mark.read(world.node)
-    merged = merge(world.node, carried, given(NoticeKind.STATE_CHANGE, at=5), NOW + 5 * SECOND)
+    done = msgspec.structs.replace(world.carried, excluded=True, out_of_service=True)
+    merged = merge(world.node, done, given(NoticeKind.STATE_CHANGE, at=5), NOW + 5 * SECOND)
     assert merged.excluded
     assert merged.out_of_service
 
@@ -276,17 +253,8 @@ def test_a_mark_is_called_after_the_event_and_followed_by_its_kind() -> None:
     assert decision.reason == "CapacityReclaimed"
     assert "the capacity of instance i-1234567890abcdef0 is reclaimed" in decision.message
     assert world.node.metadata.labels[names.DOOMED] == "capacity-reservation"
-    carried = mark.read(world.node)
-    assert carried is not None
+    carried = world.carried
     assert (carried.kind, carried.cause) == (NoticeKind.INTERRUPTION, "capacity-reservation")
-
-
-def test_the_version_before_reads_the_mark_as_one_of_the_kinds_that_it_knows() -> None:
-    """It knows three kinds, and leaves out fields that it does not know."""
-    world = World()
-    world.receive(given(NoticeKind.INTERRUPTION, **RESERVATION))
-    note = msgspec.json.decode(world.node.metadata.annotations[names.NOTICE])
-    assert note["kind"] in {"interruption", "rebalance", "state-change"}
 
 
 @pytest.mark.parametrize("cause", ["unheard-of", "a.b_c-D"])
@@ -310,20 +278,9 @@ def test_a_cause_that_no_label_can_bear_is_no_mark(cause: str) -> None:
 def test_of_two_causes_the_one_that_ends_the_instance_sooner_is_told(other: NoticeKind) -> None:
     reserved = given(NoticeKind.INTERRUPTION, event_id="a", **RESERVATION)
     sooner = given(other, at=5, event_id="b", deadline=NOW + 20 * SECOND)
-    for order in permutations([reserved, sooner]):
-        world = World()
-        for notice in order:
-            world.receive(notice, at=6, state="shutting-down")
-        carried = mark.read(world.node)
-        assert carried is not None
-        assert (carried.name, carried.deadline) == (other.value, NOW + 20 * SECOND)
+    for world in in_any_order(reserved, sooner, at=6, state="shutting-down"):
+        assert (world.carried.name, world.carried.deadline) == (other.value, NOW + 20 * SECOND)
         assert world.node.metadata.labels[names.DOOMED] == other.value
-
-
-def carried_by(world: World) -> NodeNotice:
-    carried = mark.read(world.node)
-    assert carried is not None
-    return carried
 
 
 def test_a_change_weeks_ahead_is_noted_and_cordons_nothing() -> None:
@@ -331,7 +288,7 @@ def test_a_change_weeks_ahead_is_noted_and_cordons_nothing() -> None:
     decision = world.receive(scheduled(21 * 86_400))
     assert (decision.reason, decision.warning) == ("ScheduledChange", False)
     assert "on schedule (terminate at 2026-12-12T06:00:00Z" in decision.message
-    carried = carried_by(world)
+    carried = world.carried
     assert (carried.is_hint, carried.ends_at) == (True, NOW + 21 * 86_400 * SECOND)
     assert not world.node.spec.unschedulable
 
@@ -340,7 +297,7 @@ def test_a_change_that_is_near_when_it_is_heard_counts_as_certain() -> None:
     world = World()
     decision = world.receive(scheduled(899))
     assert decision.warning
-    carried = carried_by(world)
+    carried = world.carried
     assert (carried.is_hint, carried.deadline) == (False, NOW + 899 * SECOND)
     assert world.node.spec.unschedulable
 
@@ -348,14 +305,11 @@ def test_a_change_that_is_near_when_it_is_heard_counts_as_certain() -> None:
 @pytest.mark.parametrize("start", [600, 1_200, 7_200])
 def test_a_change_that_is_moved_counts_as_it_was_said_last(start: float) -> None:
     first, moved = scheduled(2_000), scheduled(start, at=60)
-    for order in permutations([first, moved]):
-        world = World()
-        for notice in order:
-            world.receive(notice, at=61)
-        carried = carried_by(world)
+    for world in in_any_order(first, moved, at=61):
+        carried = world.carried
         assert (carried.ends_at or carried.deadline) == NOW + start * SECOND
         assert carried.is_hint is (start > 961)
-        for notice in order:
+        for notice in (first, moved):
             assert world.receive(notice, at=62).reason == "AlreadyMarked"
 
 
@@ -363,33 +317,23 @@ def test_a_certain_loss_counts_before_a_change_and_a_change_before_a_recommendat
     change, hint = scheduled(1_000), given(NoticeKind.REBALANCE, event_id="hint", at=10)
     warning = given(NoticeKind.INTERRUPTION, event_id="warning", at=20)
     for notices, first in (((change, hint), "change"), ((change, hint, warning), "warning")):
-        for order in permutations(notices):
-            world = World()
-            for notice in order:
-                world.receive(notice, at=30)
-            assert carried_by(world).event_id == first
-            for notice in order:
+        for world in in_any_order(*notices, at=30):
+            assert world.carried.event_id == first
+            for notice in notices:
                 assert world.receive(notice, at=31).reason == "AlreadyMarked"
 
 
 def test_of_two_changes_of_one_instance_the_one_that_starts_first_counts() -> None:
     stop, retirement = scheduled(2_000, event_id="stop"), scheduled(7_200, event_id="retirement")
-    for order in permutations((stop, retirement)):
-        world = World()
-        for notice in order:
-            world.receive(notice)
-        carried = carried_by(world)
-        assert (carried.event_id, carried.ends_at) == ("stop", NOW + 2_000 * SECOND)
+    for world in in_any_order(stop, retirement):
+        assert (world.carried.event_id, world.carried.ends_at) == ("stop", NOW + 2_000 * SECOND)
 
 
 def test_a_change_that_is_told_twice_at_once_starts_at_the_earlier_time_and_gets_certain() -> None:
-    for order in permutations((scheduled(1_000), scheduled(7_200))):
-        world = World()
-        for notice in order:
-            world.receive(notice)
-        assert carried_by(world).ends_at == NOW + 1_000 * SECOND
+    for world in in_any_order(scheduled(1_000), scheduled(7_200)):
+        assert world.carried.ends_at == NOW + 1_000 * SECOND
         world.receive(scheduled(1_000), at=101)
-        assert not carried_by(world).is_hint
+        assert not world.carried.is_hint
 
 
 @pytest.mark.parametrize("start", [600, 7_200])
@@ -422,26 +366,21 @@ def test_a_scale_in_is_told_with_its_group_where_that_is_known() -> None:
 
 @pytest.mark.parametrize("other", LEADS)
 def test_the_hook_stays_noted_whichever_notice_counts(other: NoticeKind) -> None:
-    for order in permutations([scaled_in(), given(other, event_id="other", at=2)]):
-        world = World()
-        for notice in order:
-            world.receive(notice, at=3, state="shutting-down")
-        assert carried_by(world).hook == scaled_in().hook
+    notices = scaled_in(), given(other, event_id="other", at=2)
+    for world in in_any_order(*notices, at=3, state="shutting-down"):
+        assert world.carried.hook == scaled_in().hook
 
 
 def test_a_hook_that_is_over_stays_over_when_its_event_comes_again() -> None:
     world = World()
     world.receive(scaled_in())
-    write = mark.end_hook(world.node)
-    assert write is not None
-    wire = msgspec.json.decode(write.to_wire(), type=list[dict[str, Any]])
-    world.document = json_patch(world.document, wire)
+    world.write(mark.end_hook(world.node))
     assert world.receive(scaled_in(), at=1).reason == "AlreadyMarked"
-    hook = carried_by(world).hook
+    hook = world.carried.hook
     assert hook is not None
     assert hook.is_over
     world.receive(scaled_in("b", at=5), at=5)
-    hook = carried_by(world).hook
+    hook = world.carried.hook
     assert hook is not None
     assert (hook.token, hook.is_over) == ("b", False)
 
@@ -455,11 +394,8 @@ def test_whatever_the_annotation_says_heartbeats_come_within_reason(seconds: int
 def test_a_hint_becomes_certain_once_and_only_where_it_says_when_the_instance_ends() -> None:
     world = World()
     world.receive(scheduled(1_000))
-    write = mark.make_certain(world.node, NOW + 100 * SECOND)
-    assert write is not None
-    wire = msgspec.json.decode(write.to_wire(), type=list[dict[str, Any]])
-    world.document = json_patch(world.document, wire)
-    carried = carried_by(world)
+    world.write(mark.make_certain(world.node, NOW + 100 * SECOND))
+    carried = world.carried
     assert (carried.is_hint, carried.deadline) == (False, NOW + 1_000 * SECOND)
     assert (carried.cordoned_at, carried.name) == (NOW + 100 * SECOND, "scheduled-change")
     assert world.node.spec.unschedulable

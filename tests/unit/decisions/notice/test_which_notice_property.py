@@ -1,7 +1,6 @@
 """Any notices of a node, in any order and however often, come to one mark, written once."""
 
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import datetime
 
 import msgspec
 from hypothesis import assume, example, given
@@ -9,15 +8,14 @@ from hypothesis import strategies as st
 
 from evenkeel.decisions.node.doomed_node import Situation, plan
 from evenkeel.decisions.notice import mark
-from evenkeel.decisions.notice.which_notice import CROSSING, OUTLIVED_AFTER, decide
+from evenkeel.decisions.notice.which_notice import CROSSING, OUTLIVED_AFTER
 from evenkeel.model.decision import Verb
 from evenkeel.model.hook import Hook
-from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, InstanceAction, NodeNotice, Notice, NoticeKind
 from tests.kit.builders import NOW
 from tests.unit.decisions.notice.documents import applied
+from tests.unit.decisions.notice.world import SECOND, World
 
-SECOND = timedelta(seconds=1)
 EXPIRY = 900
 
 
@@ -96,32 +94,16 @@ CHANGES = st.builds(scheduled, st.integers(0, 1), TIMES, st.sampled_from([600, 1
 ANY = st.one_of(WARNINGS, WARNINGS, STATE_CHANGES, HINTS, CHANGES)
 
 
-class Marked:
-    """One node, to which decisions are applied."""
+class Marked(World):
+    """A node whose mark the handover lifts in time."""
 
-    def __init__(self) -> None:
-        self.document: dict[str, Any] = {
-            "metadata": {"name": "n1", "uid": "u1", "resourceVersion": "7"},
-            "spec": {},
-        }
-
-    @property
-    def node(self) -> Node:
-        return msgspec.convert(self.document, Node)
-
-    @property
-    def notice(self) -> NodeNotice | None:
-        return mark.read(self.node)
-
-    def receive(self, notice: Notice, now: datetime, state: str) -> bool:
+    def hear(self, notice: Notice, now: datetime, state: str) -> bool:
         """Whether the notice writes something."""
-        decision = decide(self.node, notice.heard_at(now), now, state)
-        self.document = applied(self.document, decision.write)
-        return decision.write is not None
+        return self.receive(notice, at=(now - NOW).total_seconds(), state=state).write is not None
 
     def keep(self, now: datetime) -> bool:
         """What the handover does about the mark while the instance runs; whether it is lifted."""
-        carried = self.notice
+        carried = mark.read(self.node)
         if carried is None:
             return False
         situation = Situation(
@@ -134,9 +116,8 @@ class Marked:
         return bool(lifts)
 
 
-def said(carried: NodeNotice | None) -> object:
+def said(carried: NodeNotice) -> object:
     """What a mark says of the end of its instance."""
-    assert carried is not None
     return (
         carried.kind,
         carried.cause,
@@ -150,9 +131,7 @@ def said(carried: NodeNotice | None) -> object:
 
 
 @given(one=ANY, other=ANY)
-def test_the_mark_says_the_same_whichever_of_two_notices_came_first(
-    one: Notice, other: Notice
-) -> None:
+def test_the_mark_says_the_same_whichever_notice_came_first(one: Notice, other: Notice) -> None:
     for late, early in ((one, other), (other, one)):
         # A state change well after a deadline: of the end that was announced, or of another one.
         is_change = late.kind is NoticeKind.STATE_CHANGE
@@ -162,8 +141,8 @@ def test_the_mark_says_the_same_whichever_of_two_notices_came_first(
     for order in ((one, other), (other, one)):
         world = Marked()
         for each in order:
-            world.receive(each, now, "")
-        marked.append(said(world.notice))
+            world.hear(each, now, "")
+        marked.append(said(world.carried))
     assert marked[0] == marked[1]
 
 
@@ -182,10 +161,10 @@ def test_a_repeat_writes_nothing_in_any_order(
     now = NOW + 300 * SECOND
     for each in [*data.draw(st.permutations(notices)), *([end] if end else [])]:
         now = max(now, each.time) + data.draw(st.integers(0, 60)) * SECOND
-        world.receive(each, now, "")
+        world.hear(each, now, "")
         seen.append(each)
-        assert not world.receive(data.draw(st.sampled_from(seen)), now, "")
-    assert not any(world.receive(each, now, "") for each in seen)
+        assert not world.hear(data.draw(st.sampled_from(seen)), now, "")
+    assert not any(world.hear(each, now, "") for each in seen)
 
 
 @given(
@@ -203,15 +182,15 @@ def test_a_repeat_writes_nothing_when_an_earlier_warning_came_to_nothing(
     for pause, each in steps:
         now = max(now + pause * SECOND, each.time)
         world.keep(now)
-        world.receive(each, now, "running")
+        world.hear(each, now, "running")
         seen.append(each)
     for pause in repeats:
         now += pause * SECOND
         world.keep(now)
         repeat = seen[-1] if data is None else data.draw(st.sampled_from(seen))
-        assert not world.receive(repeat, now, "running")
+        assert not world.hear(repeat, now, "running")
     world.keep(now + 600 * SECOND + OUTLIVED_AFTER)
-    assert world.notice is None
+    assert mark.read(world.node) is None
     later = warning(2_000)
-    world.receive(later, later.time, "running")
-    assert not any(world.receive(each, later.deadline, "stopped") for each in seen)
+    world.hear(later, later.time, "running")
+    assert not any(world.hear(each, later.deadline, "stopped") for each in seen)

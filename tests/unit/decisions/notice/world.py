@@ -1,18 +1,21 @@
 """Notices, and one node to which decisions about them are applied."""
 
+from collections.abc import Iterator
 from datetime import timedelta
+from itertools import permutations
 from typing import Any
 
 import msgspec
 
+from evenkeel.decisions.notice import mark
 from evenkeel.decisions.notice.which_notice import decide
 from evenkeel.model.decision import Decision
 from evenkeel.model.hook import Hook
 from evenkeel.model.node import Node
-from evenkeel.model.notice import Concern, Notice, NoticeKind
+from evenkeel.model.notice import Concern, NodeNotice, Notice, NoticeKind
 from evenkeel.model.request import Patch
-from evenkeel_sandbox.simulator.api.patches import json_patch
 from tests.kit.builders import NOW
+from tests.unit.decisions.notice.documents import applied
 
 SECOND = timedelta(seconds=1)
 
@@ -50,16 +53,32 @@ class World:
     def node(self) -> Node:
         return msgspec.convert(self.document, Node)
 
+    @property
+    def carried(self) -> NodeNotice:
+        """The notice that the node carries, which has to be there."""
+        found = mark.read(self.node)
+        assert found is not None
+        return found
+
     def receive(self, notice: Notice, *, at: float = 0, state: str = "running") -> Decision:
         now = NOW + at * SECOND
         decision = decide(self.node, notice.heard_at(now), now, state)
-        if decision.write is not None:
-            assert isinstance(decision.write, Patch)
-            self.document = json_patch(
-                self.document,
-                msgspec.json.decode(decision.write.to_wire(), type=list[dict[str, Any]]),
-            )
+        self.document = applied(self.document, decision.write)
         return decision
+
+    def write(self, patch: Patch | None) -> None:
+        """Carry out what somebody decided, which has to be something."""
+        assert patch is not None
+        self.document = applied(self.document, patch)
+
+
+def in_any_order(*notices: Notice, at: float = 0, state: str = "running") -> Iterator[World]:
+    """A node for each order in which it may receive these notices."""
+    for order in permutations(notices):
+        world = World()
+        for notice in order:
+            world.receive(notice, at=at, state=state)
+        yield world
 
 
 def scheduled(start: float = 7_200, **changes: Any) -> Notice:

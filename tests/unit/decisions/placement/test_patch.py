@@ -249,9 +249,7 @@ def test_pools_that_lost_a_node_are_worst_and_those_of_their_type_or_zone_in_bet
 
 
 @pytest.mark.parametrize("names_interruptible", [False, True])
-def test_the_first_term_is_spot_of_another_type_and_there_are_few(
-    *, names_interruptible: bool
-) -> None:
+def test_spot_of_another_type_comes_first_of_few_terms(*, names_interruptible: bool) -> None:
     """Karpenter takes the heaviest, and of up to twelve the first of equal ones."""
     labels = CapacityLabels(names_interruptible=names_interruptible)
     pools = [Pool(kind, zone) for kind in ("m5", "c5") for zone in "abcdefgh"]

@@ -45,24 +45,14 @@ def test_live_pods_fill_a_floor_whatever_they_note() -> None:
 @pytest.mark.parametrize(
     ("floor", "pods", "claims", "slots"),
     [
-        (3, [], [], [0, 1, 2]),
-        (3, [pod(None)], [], [0, 1]),
-        (3, [None, pod(2)], [], [0]),
-        (3, [pod(-1)], [], [0, 1]),
-        (2, [], [claim(0, age=1)], [1]),
-        (1, [], [claim(0, age=1.5)], [0]),
-        (1, [], [claim(0, age=-60)], [0]),
-        (1, [], [claim(1), claim(5)], [0]),
-    ],
-    ids=[
-        "an empty floor",
-        "a pod without a claim takes the place of one",
-        "or of none that can be read",
-        "or of one that cannot be",
-        "a claim keeps its slot",
-        "until it expires",
-        "as one of the future has",
-        "claims above a floor that has sunk",
+        pytest.param(3, [], [], [0, 1, 2], id="an empty floor"),
+        pytest.param(3, [pod(None)], [], [0, 1], id="a pod without a claim takes the place of one"),
+        pytest.param(3, [None, pod(2)], [], [0], id="or of none that can be read"),
+        pytest.param(3, [pod(-1)], [], [0, 1], id="or of one that cannot be"),
+        pytest.param(2, [], [claim(0, age=1)], [1], id="a claim keeps its slot"),
+        pytest.param(1, [], [claim(0, age=1.5)], [0], id="until it expires"),
+        pytest.param(1, [], [claim(0, age=-60)], [0], id="as one of the future has"),
+        pytest.param(1, [], [claim(1), claim(5)], [0], id="claims above a floor that has sunk"),
     ],
 )
 def test_slots_are_free(

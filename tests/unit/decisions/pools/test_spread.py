@@ -27,20 +27,16 @@ def on(*nodes: str, ready: bool = True) -> list[Pod]:
 @pytest.mark.parametrize(
     ("pods", "survivors"),
     [
-        ([], 0),
-        (on("a1", "a1", "a2", "b1", "o1"), 2),
-        (on("a1", "b1"), 1),
-        (on("o1", "o1"), 2),
-        (on("a1", "o1", "lost"), 1),
-        ([*on("a1", "a2", ready=False), *on("b1", "o1", "o1")], 2),
-    ],
-    ids=[
-        "no pod",
-        "the pool with most of them goes",
-        "both have as many",
-        "on on-demand all stay",
-        "nobody knows of a node that is gone",
-        "who is not Ready does not serve before or after",
+        pytest.param([], 0, id="no pod"),
+        pytest.param(on("a1", "a1", "a2", "b1", "o1"), 2, id="the pool with most of them goes"),
+        pytest.param(on("a1", "b1"), 1, id="both have as many"),
+        pytest.param(on("o1", "o1"), 2, id="on on-demand all stay"),
+        pytest.param(on("a1", "o1", "lost"), 1, id="nobody knows of a node that is gone"),
+        pytest.param(
+            [*on("a1", "a2", ready=False), *on("b1", "o1", "o1")],
+            2,
+            id="who is not Ready does not serve before or after",
+        ),
     ],
 )
 def test_those_survive_that_are_ready_in_no_other_than_the_worst_pool(

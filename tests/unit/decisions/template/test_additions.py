@@ -112,9 +112,7 @@ def test_what_is_added_is_found_and_taken_off(own: dict[str, Any], form: Form) -
 @pytest.mark.parametrize("first", ALL_FORMS)
 @pytest.mark.parametrize("second", ALL_FORMS)
 @pytest.mark.parametrize("own", OWN.values(), ids=OWN)
-def test_one_form_takes_the_place_of_another(
-    own: dict[str, Any], first: Form, second: Form
-) -> None:
+def test_one_form_replaces_another(own: dict[str, Any], first: Form, second: Form) -> None:
     bare = workload(own)
     once = patched(bare, template_patch(bare, None, written(bare, first)))
     anew = written(once, second)
