@@ -28,6 +28,7 @@ from evenkeel_cli.retry_on_conflict import change
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulation import nodes_of
 from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.kit.api_server import serving
 from tests.kit.builders import NOW
 from tests.unit.cli import screens
@@ -130,18 +131,25 @@ PRINTED = {
 }
 
 
+@pytest.fixture(scope="module")
+def drained() -> SimulatedCluster:
+    """A cluster of which a node is drained; no command that is named above changes it."""
+    cluster = built_in.build(SimulatedClock(NOW))
+    (node,) = (n for n in nodes_of(cluster) if n.name.startswith("ip-10-0-64-67."))
+    begin = partial(draining.begin, until=NOW + timedelta(hours=1), now=NOW, drain_id="drain-1")
+    change(cluster, node.name, begin, act=True)
+    return cluster
+
+
 @pytest.fixture
-def somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A folder with the files that are named above, beside a cluster of which a node is drained."""
+def somewhere(
+    drained: SimulatedCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """A folder with the files that are named above, beside that cluster."""
     monkeypatch.chdir(tmp_path)
     with serving() as server:
         screens.write_files(server)
-        clock = SimulatedClock(NOW)
-        cluster = built_in.build(clock)
-        (node,) = (n for n in nodes_of(cluster) if n.name.startswith("ip-10-0-64-67."))
-        begin = partial(draining.begin, until=NOW + timedelta(hours=1), now=NOW, drain_id="drain-1")
-        change(cluster, node.name, begin, act=True)
-        screens.stand_in(monkeypatch, cluster, clock)
+        screens.stand_in(monkeypatch, drained, drained.clock)
         screens.stand_in_for_aws(monkeypatch)
         yield
 

@@ -149,6 +149,11 @@ def test_turns_begin_when_a_quota_has_refused_for_two_seconds() -> None:
     assert words(tight.plan().steps) == dict.fromkeys("abc", "wait ReplacementPending")
 
 
+def test_they_do_not_where_no_pod_waits_on_a_dying_node() -> None:
+    assert Tight().elsewhere("a", "b", "c").note() is None
+    assert Tight().doomed("a", notice=HINT).elsewhere("b", "c").note() is None
+
+
 def test_until_then_it_may_yet_make_pods() -> None:
     tight = Tight(since=NOW - seconds(1)).away("a", "b", "c")
     assert tight.note() is None
