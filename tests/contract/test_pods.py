@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from evenkeel.errors import NotFoundError
+from evenkeel.errors import ConflictError, NotFoundError
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Get
+from evenkeel.model.request import Delete, Get
 from tests.contract.ground import Ground
 from tests.contract.manifests import QUICK, SLOW_START, SLOW_STOP, pod
 
@@ -78,6 +78,12 @@ def test_a_finished_pod_is_gone_at_once_when_deleted(ground: Ground) -> None:
     assert not ground.get(Pod, "p").ready
     ground.delete(ground.get(Pod, "p"))
     assert is_gone(ground, "p")
+
+
+def test_a_pod_stays_when_a_deletion_means_another_uid(ground: Ground, running: Pod) -> None:
+    delete = Delete(Pod, running.name, ground.namespace, uid="not-this-one")
+    assert isinstance(ground.refused(delete), ConflictError)
+    assert not ground.get(Pod, running.name).leaving
 
 
 def test_a_pod_that_starts_slowly_is_pending_and_not_ready(ground: Ground) -> None:

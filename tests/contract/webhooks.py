@@ -184,7 +184,7 @@ def _probe(control_plane: ControlPlane, namespace: str, last: Hook) -> None:
         if last.sub_resource:
             control_plane.evict(namespace, PROBE, dry_run=True)
         else:
-            control_plane.try_pod(namespace)
+            control_plane.try_pod(namespace, fine=(403,))
         return bool(last.requests)
 
     try:

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from evenkeel.adapters.clock import SystemClock
+from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_sandbox.built_in import cluster, workloads
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
@@ -13,10 +14,13 @@ from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 
 def keep(patch: pytest.MonkeyPatch) -> None:
     """Let commands that read the built-in cluster share what it was when the first one asked."""
-    once = SimpleNamespace(build=lambda _clock: _kept(workloads.MANAGED))
+    once = SimpleNamespace(
+        build=lambda _clock: GuardedCluster(_kept(workloads.MANAGED), Guard(writes=False))
+    )
     patch.setattr("evenkeel_cli.reading.built_in_cluster", once)
 
 
 @cache
 def _kept(_managed: frozenset[str]) -> SimulatedCluster:
+    """The cluster in which these namespaces are managed: tests choose others."""
     return cluster.build(SimulatedClock(SystemClock().now()))

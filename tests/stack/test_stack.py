@@ -343,3 +343,9 @@ def test_as_much_is_reserved_for_handover_as_its_queue_and_its_schedule_start_at
 
 def test_a_function_gets_a_whole_processor() -> None:
     assert load()["Parameters"]["MemorySize"]["MinValue"] == 1769
+
+
+def test_each_default_is_as_its_pattern_wants() -> None:
+    for name, parameter in load()["Parameters"].items():
+        if {"AllowedPattern", "Default"} <= parameter.keys():
+            assert re.fullmatch(parameter["AllowedPattern"], parameter["Default"]), name

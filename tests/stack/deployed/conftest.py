@@ -138,14 +138,15 @@ class Deployed:
         """Wait until nothing is placed on a node any more."""
         self.control_plane.wait_for(f"{node.name} to be cordoned", lambda: self.is_cordoned(node))
 
-    def wait_for_pods_on(self, node: Node, namespace: str) -> None:
-        """Wait until all pods of a namespace are there, and Ready."""
+    def wait_for_pods_on(self, node: Node, namespace: str, number: int) -> None:
+        """Wait until a namespace has exactly so many pods, all of them Ready on this node."""
 
         def are_there() -> bool:
             pods = self.control_plane.items("v1", "Pod", namespace)
-            return bool(pods) and all(is_ready(p) and node_of(p) == node.name for p in pods)
+            there = [pod for pod in pods if is_ready(pod) and node_of(pod) == node.name]
+            return len(there) == len(pods) == number
 
-        self.control_plane.wait_for(f"all pods on {node.name}", are_there, seconds=60)
+        self.control_plane.wait_for(f"{number} pods on {node.name}", are_there, seconds=60)
 
     def log_of(self, function: str) -> Sequence[str]:
         """What a function logged."""

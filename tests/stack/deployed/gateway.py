@@ -157,7 +157,9 @@ def _applied(
     """
     (webhook,) = manifest["webhooks"]
     webhook |= {"timeoutSeconds": int(LONGEST), "failurePolicy": "Fail"}
-    webhook["namespaceSelector"]["matchLabels"] = {"kubernetes.io/metadata.name": namespace}
+    labels = webhook["namespaceSelector"]["matchLabels"]
+    labels.pop(names.GATE, None)
+    labels["kubernetes.io/metadata.name"] = namespace
     control_plane.label_namespace(namespace, names.MANAGED)
     control_plane.apply(manifest)
     try:

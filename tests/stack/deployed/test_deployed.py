@@ -73,7 +73,7 @@ def test_an_event_on_the_bus_moves_the_pods_and_nothing_dips(
     stack.wait_until_cordoned(doomed)
     node = control_plane.get("v1", "Node", doomed.name)
     assert node["metadata"]["labels"][names.DOOMED] == "interruption"
-    stack.wait_for_pods_on(refuge, namespace)
+    stack.wait_for_pods_on(refuge, namespace, 4)
     assert witness.lowest("web") == 3
     assert witness.lowest("single") == 1
 

@@ -29,7 +29,7 @@ def test_a_group_waits_for_its_lifecycle_hook_until_the_pods_are_elsewhere(
     )
     doomed, instance_id = stack.add_node(spot=False)
     stack.control_plane.apply(deployment("web", 2), namespace=namespace)
-    stack.wait_for_pods_on(doomed, namespace)
+    stack.wait_for_pods_on(doomed, namespace, 2)
     refuge, _ = stack.add_node(spot=False)
 
     stack.put_event(instance_id, "lifecycle-action-terminate")
@@ -37,7 +37,7 @@ def test_a_group_waits_for_its_lifecycle_hook_until_the_pods_are_elsewhere(
     done, wait_for = stack.ministack.compute.done, stack.control_plane.wait_for
     wait_for("a heartbeat", lambda: done("RecordLifecycleActionHeartbeat", InstanceId=instance_id))
     assert done("DescribeLifecycleHooks", AutoScalingGroupName=GROUP)
-    stack.wait_for_pods_on(refuge, namespace)
+    stack.wait_for_pods_on(refuge, namespace, 2)
     wait_for(
         "the group to be let go on", lambda: done("CompleteLifecycleAction", InstanceId=instance_id)
     )
@@ -47,7 +47,7 @@ def test_the_volumes_of_an_instance_that_is_off_are_freed(stack: Deployed, names
     node, instance_id = stack.add_node()
     db = stateful_set("db", 1, grace=300, stop="290s")
     stack.control_plane.apply(db, namespace=namespace)
-    stack.wait_for_pods_on(node, namespace)
+    stack.wait_for_pods_on(node, namespace, 1)
     stack.ministack.client("ec2").terminate_instances(InstanceIds=[instance_id])
 
     stack.put_event(instance_id, "state-change-terminated")

@@ -78,7 +78,7 @@ class Interrupted:
         self.stack, self.namespace = stack, namespace
         self.doomed, self.instance_id = stack.add_node()
         stack.control_plane.apply(deployment("web", 2), namespace=namespace)
-        stack.wait_for_pods_on(self.doomed, namespace)
+        stack.wait_for_pods_on(self.doomed, namespace, 2)
         self.refuge, _ = stack.add_node(spot=False)
 
 
@@ -91,7 +91,7 @@ def test_each_of_two_stacks_moves_the_pods_of_its_own_cluster(
         for each in both:
             each.stack.put_event(each.instance_id)
         for each in both:
-            each.stack.wait_for_pods_on(each.refuge, each.namespace)
+            each.stack.wait_for_pods_on(each.refuge, each.namespace, 2)
             assert each.stack.is_cordoned(each.doomed)
             each.stack.wait_until_done()
         assert [each.stack.counts("NoticeDeadLettersUrl") for each in both] == dead_before

@@ -39,7 +39,7 @@ from evenkeel_runtime.kubeconfig.files import ContextFacts
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
-from tests.kit import built_in as kept
+from tests.kit import built_in as shared_built_in
 from tests.kit.api_server import ScriptedServer, answer, refusal, serving
 from tests.kit.builders import NOW, seconds
 from tests.kit.manifests import deployment, resource
@@ -166,7 +166,7 @@ def play() -> None:
     ):
         os.chdir(folder)
         write_files(server)
-        kept.keep(patch)
+        shared_built_in.keep(patch)
         for command in PLAYED:
             run(command)
         clock = SimulatedClock(NOW)

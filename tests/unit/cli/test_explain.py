@@ -43,12 +43,12 @@ def explained(subject: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def cluster() -> SimulatedCluster:
-    """For those who only look: whoever changes it takes one of their own."""
+    """For those who only look: whoever changes it takes one of their own_cluster."""
     return built_in.build(SimulatedClock(NOW))
 
 
 @pytest.fixture
-def own() -> SimulatedCluster:
+def own_cluster() -> SimulatedCluster:
     return built_in.build(SimulatedClock(NOW))
 
 
@@ -86,10 +86,10 @@ def test_a_handover_is_told_step_by_step_with_its_last_moment() -> None:
 
 
 def test_it_says_who_asked_for_an_eviction_and_what_that_waits_for(
-    own: SimulatedCluster,
+    own_cluster: SimulatedCluster,
 ) -> None:
-    deployment = lookup.find(own, lookup.parse("deploy/login", "shop"))
-    (pod,) = ask(own, List(gather.pods_of(deployment))).items
+    deployment = lookup.find(own_cluster, lookup.parse("deploy/login", "shop"))
+    (pod,) = ask(own_cluster, List(gather.pods_of(deployment))).items
     assert pod.controller is not None
     release = Release(
         reason=ReleaseReason.EVICTION,
@@ -100,8 +100,8 @@ def test_it_says_who_asked_for_an_eviction_and_what_that_waits_for(
         controller_uid=pod.controller.uid,
         asked_by="alice",
     )
-    own.perform([writes.release_patch(pod, release)])
-    (fact,) = (fact for fact in gather.answer(own, deployment).facts if "alice" in fact)
+    own_cluster.perform([writes.release_patch(pod, release)])
+    (fact,) = (fact for fact in gather.answer(own_cluster, deployment).facts if "alice" in fact)
     assert fact.startswith(f"Pod {pod.name}: alice asked at 2026-11-21T06:00:00Z to evict it;")
     assert fact.endswith("at 2026-11-21T06:05:00Z at the latest.")
 
@@ -245,11 +245,11 @@ def test_a_name_that_leads_nowhere_is_bad_input(
     assert problem in str(caught.value)
 
 
-def test_a_name_that_means_several_things_is_bad_input(own: SimulatedCluster) -> None:
-    own.apply(deployment("login", 0, namespace="ops"))
+def test_a_name_that_means_several_things_is_bad_input(own_cluster: SimulatedCluster) -> None:
+    own_cluster.apply(deployment("login", 0, namespace="ops"))
 
     with pytest.raises(BadInputError, match=r"login may be .*ops/deploy/login.*: name one of"):
-        lookup.find(own, lookup.parse("login", ""))
+        lookup.find(own_cluster, lookup.parse("login", ""))
 
 
 def test_only_one_cluster_can_be_explained_at_a_time() -> None:
@@ -274,14 +274,14 @@ def test_a_node_may_be_named_as_it_is_printed(
     assert found.name == whole
 
 
-def test_a_node_s_short_name_has_to_mean_one_node(own: SimulatedCluster) -> None:
+def test_a_node_s_short_name_has_to_mean_one_node(own_cluster: SimulatedCluster) -> None:
     for zone in ("eu", "us"):
-        own.apply(resource("Node", f"twin.{zone}"))
+        own_cluster.apply(resource("Node", f"twin.{zone}"))
 
-    own.clock.advance(timedelta(seconds=5))  # the API server's cache shows them by then
+    own_cluster.clock.advance(timedelta(seconds=5))  # the API server's cache shows them by then
 
     with pytest.raises(BadInputError, match=r"may be twin\.eu, twin\.us"):
-        lookup.find(own, lookup.parse("node/twin", ""))
+        lookup.find(own_cluster, lookup.parse("node/twin", ""))
 
 
 @pytest.mark.parametrize("name", ["twin.asia", "..", "UPPER", "nowhere"])
@@ -297,46 +297,52 @@ def test_a_quota_that_is_used_up_is_said_to_stand_in_the_way() -> None:
     assert "its pods go in turns on a warning" in fact
 
 
-def test_a_quota_with_room_is_not_mentioned(own: SimulatedCluster) -> None:
-    (quota,) = own.objects("ResourceQuota", "tenant")
+def test_a_quota_with_room_is_not_mentioned(own_cluster: SimulatedCluster) -> None:
+    (quota,) = own_cluster.objects("ResourceQuota", "tenant")
     name = quota["metadata"]["name"]
     spec = {"spec": {"hard": {"pods": "4"}}}
-    own.server.patch("ResourceQuota", ("tenant", name), spec)
-    own.clock.advance(timedelta(seconds=5))
+    own_cluster.server.patch("ResourceQuota", ("tenant", name), spec)
+    own_cluster.clock.advance(timedelta(seconds=5))
 
-    assert not [fact for fact in answered(own, "tenant/deploy/portal").facts if "Quota" in fact]
+    assert not [
+        fact for fact in answered(own_cluster, "tenant/deploy/portal").facts if "Quota" in fact
+    ]
 
 
 @pytest.mark.parametrize(("cpu", "told"), [("799m", 1), ("800m", 0)])
 def test_a_quota_is_compared_with_what_a_pod_asks_for(
-    own: SimulatedCluster, cpu: str, told: int
+    own_cluster: SimulatedCluster, cpu: str, told: int
 ) -> None:
     """Three pods of 200m ask for 600m, and a replacement for 200m more."""
-    (quota,) = own.objects("ResourceQuota", "tenant")
+    (quota,) = own_cluster.objects("ResourceQuota", "tenant")
     limits = {"spec": {"hard": {"pods": "4", "requests.cpu": cpu, "limits.cpu": "1"}}}
-    own.server.patch("ResourceQuota", ("tenant", quota["metadata"]["name"]), limits)
-    own.clock.advance(timedelta(seconds=5))
-    facts = [fact for fact in answered(own, "tenant/deploy/portal").facts if "Quota" in fact]
+    own_cluster.server.patch("ResourceQuota", ("tenant", quota["metadata"]["name"]), limits)
+    own_cluster.clock.advance(timedelta(seconds=5))
+    facts = [
+        fact for fact in answered(own_cluster, "tenant/deploy/portal").facts if "Quota" in fact
+    ]
 
     assert len(facts) == told
     assert all(f"(requests.cpu 600m of {cpu})" in fact for fact in facts)
 
 
 def test_a_single_replica_under_a_full_quota_is_said_to_stay_to_its_last_moment(
-    own: SimulatedCluster,
+    own_cluster: SimulatedCluster,
 ) -> None:
-    used = len(own.objects("Pod", "shop"))
-    own.apply(resource("ResourceQuota", "pods", "shop", spec={"hard": {"pods": str(used)}}))
-    own.clock.advance(timedelta(seconds=5))
-    (fact,) = (fact for fact in answered(own, LOGIN).facts if "Quota" in fact)
+    used = len(own_cluster.objects("Pod", "shop"))
+    own_cluster.apply(resource("ResourceQuota", "pods", "shop", spec={"hard": {"pods": str(used)}}))
+    own_cluster.clock.advance(timedelta(seconds=5))
+    (fact,) = (fact for fact in answered(own_cluster, LOGIN).facts if "Quota" in fact)
 
     assert "its pod goes at its last moment on a warning" in fact
 
 
-def test_it_is_said_when_quotas_cannot_be_read(own: SimulatedCluster) -> None:
-    failing(own, ForbiddenError("resourcequotas is forbidden"), asks(List, of=ResourceQuota))
+def test_it_is_said_when_quotas_cannot_be_read(own_cluster: SimulatedCluster) -> None:
+    failing(
+        own_cluster, ForbiddenError("resourcequotas is forbidden"), asks(List, of=ResourceQuota)
+    )
 
-    assert answered(own, LOGIN).facts[-1].endswith("resourcequotas is forbidden.")
+    assert answered(own_cluster, LOGIN).facts[-1].endswith("resourcequotas is forbidden.")
 
 
 @pytest.mark.parametrize(
@@ -347,12 +353,12 @@ def test_it_is_said_when_quotas_cannot_be_read(own: SimulatedCluster) -> None:
     ],
 )
 def test_a_gang_is_told_with_what_becomes_of_it(
-    own: SimulatedCluster, at_notice: str, which: str
+    own_cluster: SimulatedCluster, at_notice: str, which: str
 ) -> None:
     notes = {names.GANG: "true", names.GANG_AT_NOTICE: at_notice}
     key = ("batch", "nightly-report")
-    own.server.patch("Job", key, {"metadata": {"annotations": notes}})
-    answer = answered(own, "batch/job/nightly-report")
+    own_cluster.server.patch("Job", key, {"metadata": {"annotations": notes}})
+    answer = answered(own_cluster, "batch/job/nightly-report")
     (fact,) = (fact for fact in answer.facts if "gang" in fact)
     assert fact.startswith("It is in the gang job batch/nightly-report of at least 4:")
     assert which in fact
@@ -360,24 +366,24 @@ def test_a_gang_is_told_with_what_becomes_of_it(
     assert (course.way, course.reason) == (Way.STAY, "JobMayFinish")
 
 
-def test_of_a_group_that_is_disrupted_together_it_says_so(own: SimulatedCluster) -> None:
+def test_of_a_group_that_is_disrupted_together_it_says_so(own_cluster: SimulatedCluster) -> None:
     spec: dict[str, Any] = {"schedulingPolicy": {"basic": {}}, "disruptionMode": {"all": {}}}
     group = resource("PodGroup", "login", "shop", spec=spec)
-    own.apply(group | {"apiVersion": "scheduling.k8s.io/v1beta1"})
+    own_cluster.apply(group | {"apiVersion": "scheduling.k8s.io/v1beta1"})
     in_the_group = {"spec": {"template": {"spec": {"schedulingGroup": {"podGroupName": "login"}}}}}
-    own.server.patch("Deployment", ("shop", "login"), in_the_group)
-    own.clock.advance(timedelta(seconds=60))
-    answer = answered(own, LOGIN)
+    own_cluster.server.patch("Deployment", ("shop", "login"), in_the_group)
+    own_cluster.clock.advance(timedelta(seconds=60))
+    answer = answered(own_cluster, LOGIN)
     (fact,) = (fact for fact in answer.facts if "gang" in fact)
     assert "that is disrupted as one: where one has to go, all of them go together" in fact
 
 
-def test_under_a_hint_it_says_that_a_gang_stays(own: SimulatedCluster) -> None:
-    own.apply(resource("PodGroup", "login", "shop", spec={"minMember": 2}))
+def test_under_a_hint_it_says_that_a_gang_stays(own_cluster: SimulatedCluster) -> None:
+    own_cluster.apply(resource("PodGroup", "login", "shop", spec={"minMember": 2}))
     labels = {"spec": {"template": {"metadata": {"labels": {COSCHEDULED: "login"}}}}}
-    own.server.patch("Deployment", ("shop", "login"), labels)
-    own.clock.advance(timedelta(seconds=60))
-    answer = answered(own, LOGIN)
+    own_cluster.server.patch("Deployment", ("shop", "login"), labels)
+    own_cluster.clock.advance(timedelta(seconds=60))
+    answer = answered(own_cluster, LOGIN)
     assert any("gang podgroup shop/login of at least 2" in fact for fact in answer.facts)
     assert (Way.STAY, "Gang") in {
         (course.way, course.reason) for course in answer.on_rebalance_recommendation

@@ -39,8 +39,18 @@ def pods_of(found: dict[str, Any]) -> dict[str, Any]:
     return spec
 
 
+def test_placeholders_give_way_to_every_pod_at_once() -> None:
+    found = documents("--built-in")
+    spec = pods_of(found)
+    assert found["PriorityClass"]["value"] == -10
+    assert found["PriorityClass"]["preemptionPolicy"] == "Never"
+    assert spec["priorityClassName"] == found["PriorityClass"]["metadata"]["name"]
+    assert spec["terminationGracePeriodSeconds"] == 0
+    assert spec["automountServiceAccountToken"] is False
+
+
 def test_the_largest_pool_needs_more_than_single_replicas_do() -> None:
-    """These are what room is for by default."""
+    """Without --for, room is for single replicas."""
     singles, pool = (
         documents("--built-in", *whose)["Deployment"]["spec"]["replicas"]
         for whose in ((), ("--for", "pool"))

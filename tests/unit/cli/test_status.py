@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from evenkeel.adapters.clock import SystemClock
 from evenkeel.decisions.drain import writes
 from evenkeel.flows.reads import ask
 from evenkeel.model import names
@@ -19,14 +20,17 @@ from evenkeel.model.request import List, Selection
 from evenkeel.model.template import new_trace
 from evenkeel.model.workload import ReplicaSet
 from evenkeel_cli.following import Seen
+from evenkeel_cli.reading import reading
 from evenkeel_cli.status.gather import gather
 from evenkeel_cli.status.listing import GONE, WorkloadStatus, WorkloadStatusList, listing
+from evenkeel_cli.targets import Target
 from evenkeel_cli.words import workload_name
+from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.kit import builders
 from tests.kit.asking import asks, noting
-from tests.kit.builders import NOW, seconds
+from tests.kit.builders import LONG_AGO, NOW, seconds
 from tests.kit.manifests import deployment, resource, stateful_set
 from tests.kit.scene import Scene
 from tests.unit.cli.running import run
@@ -46,6 +50,16 @@ def standing(cluster: SimulatedCluster) -> dict[str, WorkloadStatus]:
 
 def reasons(item: WorkloadStatus) -> list[str]:
     return [remark.reason for remark in item.remarks]
+
+
+def test_the_built_in_cluster_is_made_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other tests share one."""
+    monkeypatch.setattr("evenkeel_cli.reading.built_in_cluster", built_in)
+    before = SystemClock().now()
+    with reading(Target(), None, built_in=True) as cluster:
+        pods = ask(cluster, List(Selection(Pod))).items
+    made = [pod.metadata.creation_timestamp or LONG_AGO for pod in pods]
+    assert min(made) >= before - seconds(1)
 
 
 def test_every_deployment_and_stateful_set_has_a_row() -> None:

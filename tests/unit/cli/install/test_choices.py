@@ -30,23 +30,27 @@ def chosen(asked: Asked, stack: dict[str, Any] | None = None, *objects: dict[str
     return made(asked, site.stack(), site.objects)
 
 
+def test_a_first_installation_observes_and_has_the_webhook() -> None:
+    assert chosen(Asked()) == Choices(Mode.OBSERVE, Webhook.LAMBDA)
+
+
+def test_a_stack_that_was_never_made_says_nothing_of_a_webhook() -> None:
+    assert chosen(Asked(), NEVER_MADE).webhook is Webhook.LAMBDA
+
+
 @pytest.mark.parametrize(
     ("stack", "objects", "choices"),
     [
-        (None, [], Choices(Mode.OBSERVE, Webhook.LAMBDA)),
-        (NEVER_MADE, [], Choices(Mode.ACT, Webhook.LAMBDA)),
         (a_stack(BY_LAMBDA), [], Choices(Mode.ACT, Webhook.LAMBDA)),
         (a_stack({"PlacementUrl": "https://abc/v1/"}), [], Choices(Mode.ACT, Webhook.LAMBDA)),
         (a_stack({"RightsVersion": "1"}), [], Choices(Mode.ACT, Webhook.NONE)),
         (a_stack(), [SERVING], Choices(Mode.ACT, Webhook.IN_CLUSTER, image="reg/evenkeel:1")),
     ],
     ids=[
-        "a first installation observes and has the webhook",
-        "a stack that was never made says nothing of a webhook",
-        "a secret",
-        "a token as a parameter",
-        "no webhook",
-        "one in the cluster",
+        "a stack with a secret keeps its webhook",
+        "a stack with a token as a parameter keeps its webhook",
+        "a stack without a webhook stays without",
+        "a webhook in the cluster stays there",
     ],
 )
 def test_what_is_there_stays(
