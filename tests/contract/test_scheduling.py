@@ -274,7 +274,7 @@ def nodes_of(pods: Sequence[Pod]) -> list[str]:
         ),
     ],
 )
-def test_a_node_on_which_one_has_it_takes_no_second_until_the_first_is_gone(
+def test_what_one_pod_has_of_a_node_the_next_gets_when_the_first_is_gone(
     ground: Ground, container: dict[str, Any], lacking: str
 ) -> None:
     ground.add_node("n", cpu="2")

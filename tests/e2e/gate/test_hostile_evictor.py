@@ -1,7 +1,7 @@
 """A hostile evictor hammers nodes that die, and the gate has it wait."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from threading import Event, Thread
@@ -26,7 +26,7 @@ def test_no_workload_dips_when_a_hostile_evictor_hammers_nodes_that_die(
     site.add_nodes("c")
     evenkeel = site.deploy()
 
-    with evicting(site, "a", "b"):
+    with evicting(site, "a", "b") as tried:
         evenkeel.notify(site.warning("a"), site.warning("b"))
         for name, replicas in (("web", 8), ("single", 1)):
             site.wait_for(
@@ -35,23 +35,26 @@ def test_no_workload_dips_when_a_hostile_evictor_hammers_nodes_that_die(
     evenkeel.wait_until_at_rest()
     assert site.witness.lowest("web") == 8
     assert site.witness.lowest("single") == 1
+    assert len(tried) > 9, "the other client was there for some time"
 
 
 @contextmanager
-def evicting(site: Site, *shorts: str) -> Iterator[None]:
-    """Meanwhile another client evicts every pod of these nodes, again and again."""
+def evicting(site: Site, *shorts: str) -> Iterator[Sequence[str]]:
+    """Meanwhile another client evicts every pod of these nodes, again and again: its tries."""
     stopping = Event()
+    tried: list[str] = []
 
     def evict() -> None:
         while not stopping.wait(0.05):
             for pod in [pod for short in shorts for pod in site.pods_on(short)]:
+                tried.append(pod["metadata"]["name"])
                 with contextlib.suppress(AssertionError):  # refused by the budget, or gone
                     site.control_plane.evict(site.namespace, pod["metadata"]["name"])
 
     thread = Thread(target=evict, name="evictor", daemon=True)
     thread.start()
     try:
-        yield
+        yield tried
     finally:
         stopping.set()
         thread.join(30)

@@ -1,5 +1,6 @@
 """``evenkeel simulate``: which workloads suffer in which storms, and who acts."""
 
+import copy
 import json
 import pickle
 from collections.abc import Sequence
@@ -109,6 +110,7 @@ def test_people_get_both_tables_and_a_sentence() -> None:
 
 
 _COME: dict[bytes, Any] = {}
+"""What storms came to, by their cases and seeds: how many came at a time changes nothing."""
 
 
 @pytest.fixture
@@ -120,7 +122,7 @@ def _storms_come_once(monkeypatch: pytest.MonkeyPatch) -> None:
         key = pickle.dumps((cases, list(seeds)))
         if key not in _COME:
             _COME[key] = storms(cases, seeds, jobs)
-        return _COME[key]
+        return copy.deepcopy(_COME[key])
 
     monkeypatch.setattr(running, "storms", once)
 
