@@ -32,8 +32,8 @@ CONTROL_PLANES ?= 3
 # Another Kubernetes version for test-on: 1.33.5, or 1.33 for its newest patch.
 KUBE ?=
 
-# Every branch of the decisions has to be tested, by examples in their own tests: to trace all tests
-# would take several times as long.
+# Every branch of the decisions has to be run by their own tests, those with hypothesis not counted: to
+# trace these, or all other tests, would take several times as long.
 DECISIONS := tests/unit/decisions tests/unit/extender/decisions tests/unit/cli/decisions
 COVERAGE := --cov=evenkeel.decisions --cov=evenkeel_extender.decisions \
 	--cov=evenkeel_cli.decisions --cov-branch --cov-report=term-missing:skip-covered \

@@ -23,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Examples alone execute every branch: to trace what hypothesis draws takes minutes."""
+    """Tests with hypothesis, its explicit examples too, are not traced: that takes minutes."""
     for item in items:
         if item.get_closest_marker("hypothesis"):
             item.add_marker("no_cover")

@@ -118,7 +118,7 @@ class _Looks:
     """Looks at one turn of so many, and of more where there are many pods."""
 
     def __init__(self, one_of: int) -> None:
-        self._one_of = self._turns_left = one_of
+        self._one_of, self._turns_left = one_of, 1
         self.found: list[str] = []
 
     def __call__(self, loop: Loop) -> None:

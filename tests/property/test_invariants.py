@@ -1,4 +1,4 @@
-"""All invariants, of what may happen to a cluster. Each story is held to every one of them."""
+"""A test is a kind of scene. Its stories are held to all invariants that hold of them."""
 
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
@@ -205,6 +205,16 @@ def test_all_hold_when_others_drain_beside_it(scene: Scene) -> None:
 )
 def test_all_hold_when_a_workload_is_scaled_or_rolled_out_or_ails(scene: Scene) -> None:
     hold(scene, *ALL)
+
+
+@tries(0.6)
+@given(
+    strategies.scenes(
+        of=strategies.deployments(plain=True), disturbances=strategies.disturbances(*Trouble)
+    )
+)
+def test_no_pod_stays_released_whatever_others_do(scene: Scene) -> None:
+    hold(scene, released_for_ever)
 
 
 @tries()

@@ -28,7 +28,7 @@ def test_its_message_comes_back_after_twenty_seconds_and_the_handover_goes_on(
     assert scene.lowest("one") == 1
 
 
-def test_the_schedule_takes_over_a_minute_later_where_the_lease_was_held(scene: Scene) -> None:
+def test_the_schedule_takes_over_from_the_dead_a_minute_after_a_held_lease(scene: Scene) -> None:
     (pod,) = scene.given(deployment("stuck"))
     scene.later(27, lambda: scene.interrupt("s1"))
     scene.run(until=29)

@@ -91,6 +91,15 @@ def test_heartbeats_are_sent_while_pods_are_there_then_the_group_goes_on(scene: 
     assert completed <= 905
 
 
+def test_a_group_that_heard_nothing_would_have_gone_on(scene: Scene) -> None:
+    """So the heartbeats of the story above are needed."""
+    on_the_last_node(scene, job("sums"))
+    scene.scale_in("n1", heartbeat=120, longest=900)
+    scene.later(2, lambda: scene.auto_scaling.fail(LifecycleError("away")))
+    scene.run(until=300)
+    assert "n1" not in scene.observer.nodes
+
+
 @pytest.mark.parametrize(("longest", "deadline"), [(600, 600), (100_000, HOUR)])
 def test_a_hook_is_waited_for_as_long_as_its_limit_says_and_an_hour_at_most(
     scene: Scene, longest: int, deadline: int

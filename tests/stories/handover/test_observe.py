@@ -50,7 +50,7 @@ def test_every_pod_s_way_is_told_once_and_nothing_is_written(make_scene: MakeSce
     assert scene.is_quiet
 
 
-def test_a_recommendation_is_told_though_no_node_is_cordoned(make_scene: MakeScene) -> None:
+def test_a_recommendation_is_told_though_no_share_could_cordon(make_scene: MakeScene) -> None:
     scene = observed(make_scene)
 
     scene.recommend("s1").run(until=100)

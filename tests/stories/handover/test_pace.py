@@ -55,7 +55,9 @@ def busy_node(scene: Scene, sizes: Mapping[str, int], **pod: Any) -> None:
 
 
 @pytest.mark.parametrize("window", [1, 3, 10])
-def test_no_more_replacements_are_pending_than_allowed(make_scene: MakeScene, window: int) -> None:
+def test_no_more_replacements_are_pending_than_the_window(
+    make_scene: MakeScene, window: int
+) -> None:
     """While a workload waits that would reach zero; after that at most four times as many."""
     scene = make_scene(options=SLOW_CONTROLLER, window=window)
     busy_node(scene, {"big": 30, **{f"one{number}": 1 for number in range(window)}})
@@ -163,7 +165,7 @@ def test_an_api_server_that_is_down_in_the_middle_costs_only_time(scene: Scene) 
     assert len([r for at, r in scene.requests if 2 <= at < 32]) < 400
 
 
-def test_an_api_server_that_is_down_at_the_last_moment_is_asked_on(scene: Scene) -> None:
+def test_an_api_server_that_is_down_then_is_asked_until_it_answers(scene: Scene) -> None:
     (old,) = scene.given(deployment("stuck"))
     scene.fail(UnavailableError("refused"), lambda _: 80 <= scene.seconds < 100)
 

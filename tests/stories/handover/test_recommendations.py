@@ -130,7 +130,7 @@ def test_the_cordon_expires_with_the_hint_and_only_ours_is_lifted(make_scene: Ma
 
 
 def test_what_was_not_replaced_by_then_goes_back_and_rests(make_scene: MakeScene) -> None:
-    """So does what it says to Karpenter."""
+    """Its annotation for Karpenter is as before, too."""
     scene = make_scene(**FIVE_MINUTES)
     scene.given(deployment("stuck", pod={"annotations": {names.DO_NOT_DISRUPT: "yes"}}))
     (before,) = scene.pods("stuck")

@@ -1,4 +1,4 @@
-"""The table of pods on a rebalance recommendation, row by row: nothing is broken for a hint."""
+"""The table of pods on a rebalance recommendation: nothing is broken for a hint."""
 
 from collections.abc import Callable
 

@@ -23,7 +23,7 @@ def story(scene: RestoreScene) -> list[str]:
     return scene.story(moved).order()
 
 
-def test_without_a_webhook_a_replacement_goes_astray_and_the_pod_back(scene: RestoreScene) -> None:
+def test_without_a_webhook_a_replacement_goes_astray_and_the_move_back(scene: RestoreScene) -> None:
     scene.place(deployment("web", 5, notes=FLOOR_OF_TWO), on="o0 o1")
     scene.add_node("s0", room="0.1")
     for number in range(9):  # the scheduler rather takes one of these

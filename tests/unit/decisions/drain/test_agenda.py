@@ -316,7 +316,9 @@ def test_a_few_slow_answers_make_evictions_go_earlier_but_not_more_slowly() -> N
 
 
 @pytest.mark.parametrize(("number", "reserve"), [(60, 0.1), (300, 0.5), (600, 1), (6_000, 1)])
-def test_a_tenth_of_the_time_is_kept_for_a_slow_api_server(number: int, reserve: float) -> None:
+def test_a_tenth_of_the_time_is_kept_for_a_pause_of_the_api_server(
+    number: int, reserve: float
+) -> None:
     assert agenda.rate(60, Usual(), 30, number) == Rate(60, ahead=seconds(reserve))
 
 

@@ -360,7 +360,7 @@ IN_ORDER_OF_LEAVING = [
 
 
 @given(read=st.permutations(IN_ORDER_OF_LEAVING))
-def test_the_order_of_going_is_broken_then_deadline_then_release_then_uid(read: list[Pod]) -> None:
+def test_the_order_is_unavailable_then_deadline_then_release_then_uid(read: list[Pod]) -> None:
     census = builders.census(REPLICA_SET, released=read, dooms=DOOMS)
     assert [item.pod for item in census.order_of_going] == IN_ORDER_OF_LEAVING
 

@@ -149,11 +149,6 @@ def test_turns_begin_when_a_quota_has_refused_for_two_seconds() -> None:
     assert words(tight.plan().steps) == dict.fromkeys("abc", "wait ReplacementPending")
 
 
-def test_they_do_not_where_no_pod_waits_on_a_dying_node() -> None:
-    assert Tight().elsewhere("a", "b", "c").note() is None
-    assert Tight().doomed("a", notice=HINT).elsewhere("b", "c").note() is None
-
-
 def test_until_then_it_may_yet_make_pods() -> None:
     tight = Tight(since=NOW - seconds(1)).away("a", "b", "c")
     assert tight.note() is None
@@ -213,6 +208,10 @@ def test_no_turns_begin_while_a_replacement_is_tried() -> None:
 )
 def test_nothing_is_noted_of_another_failure(failure: str, notes: dict[str, str]) -> None:
     assert Tight(failure=failure, notes=notes).away("a", "b", "c").note() is None
+
+
+def test_nothing_is_noted_where_no_pod_waits_on_a_dying_node() -> None:
+    assert Tight().elsewhere("a", "b", "c").note() is None
 
 
 def test_under_a_hint_nothing_is_noted() -> None:

@@ -301,7 +301,7 @@ def test_a_hint_expires_when_nothing_came_of_it_or_ec2_does_not_answer(state: st
 
 
 @pytest.mark.parametrize("state", ["running", "pending"])
-def test_an_instance_that_runs_a_minute_after_its_deadline_lives_on(state: str) -> None:
+def test_an_instance_that_runs_a_minute_after_its_deadline_is_believed(state: str) -> None:
     settled = WARNING.deadline + OUTLIVED_AFTER
     node = builders.node(notice=WARNING, labels=EXCLUDED)
     early = situation(now=settled - seconds(1), state=state, node=node)
