@@ -112,7 +112,7 @@ STATES ?= 100000
 walk: venv ## Walk a small world's states: make walk PODS=3 STATES=100000
 	@$(PYTHON) -m tests.property.walk $(PODS) $(STATES)
 
-# An hour on two cores, and no part of test. ONLY=decisions/floor takes one package.
+# A quarter of an hour on two cores, and no part of test. ONLY=decisions/floor takes one package.
 .PHONY: mutations
 mutations: venv venv-mutations ## Break the layer in many ways and see tests fail: ONLY=decisions/floor
 	$(PYTHON) -m tests.property.mutations $(ONLY)
