@@ -50,6 +50,10 @@ class NodePlan(Brief):
     slots: int = 40
 
 
+THREE = (NodePlan(), NodePlan(), NodePlan())
+"""Spot nodes, each with room for all."""
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Budget(Brief):
     """A PodDisruptionBudget; ``twice``: two of them select the pods."""

@@ -9,6 +9,7 @@ from evenkeel_sandbox.simulator.staleness import Staleness
 from tests.property.scenes import (
     IMPOSTOR,
     STRANGER,
+    THREE,
     Budget,
     Crash,
     Disturbance,
@@ -370,7 +371,7 @@ def seen_late(draw: st.DrawFn) -> Scene:
     min_ready = draw(some((0, 10, 5)))
     others = Trouble.EVICT, Trouble.LOSE_LEASE, Trouble.BREAK_LEASE
     return Scene(
-        nodes=(NodePlan(), NodePlan(), NodePlan()),
+        nodes=THREE,
         workloads=(WorkloadPlan(replicas=draw(st.integers(2, 6)), min_ready=min_ready),),
         notices=(NoticePlan(), NoticePlan(node=1)),
         disturbances=draw(ailing(*others, begin=min_ready, most=2)),

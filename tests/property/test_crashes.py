@@ -12,7 +12,7 @@ from evenkeel.model.decision import Verb
 from tests.property import strategies
 from tests.property.invariants import REACTION, SCHEDULE
 from tests.property.judging import ALL, IS_DEEP, hold, tries
-from tests.property.scenes import Crash, NodePlan, NoticePlan, Recovery, Scene, WorkloadPlan
+from tests.property.scenes import THREE, Crash, NoticePlan, Recovery, Scene, WorkloadPlan
 from tests.property.world import play
 
 MOST_ON_LEASE = 8
@@ -25,7 +25,7 @@ LONG_ENOUGH = (SCHEDULE + REACTION).total_seconds()
 """Seconds before a deadline from which on the schedule alone is in time."""
 
 SLOW = Scene(
-    nodes=(NodePlan(), NodePlan(), NodePlan()),
+    nodes=THREE,
     workloads=(WorkloadPlan(replicas=2, ready=15),),
     notices=(NoticePlan(), NoticePlan(node=1, at=3)),
 )

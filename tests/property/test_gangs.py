@@ -10,10 +10,10 @@ from tests.property.invariants import (
     touched_without_notice,
 )
 from tests.property.judging import hold, tries
-from tests.property.scenes import Kind, NodePlan, NoticePlan, Scene, WorkloadPlan
+from tests.property.scenes import THREE, Kind, NoticePlan, Scene, WorkloadPlan
 
 ONE_AFTER_THE_OTHER = Scene(
-    nodes=(NodePlan(), NodePlan(), NodePlan()),
+    nodes=THREE,
     workloads=(WorkloadPlan(kind=Kind.JOB, replicas=6, gang=6),),
     notices=(NoticePlan(), NoticePlan(node=1, at=17)),
     age=100,

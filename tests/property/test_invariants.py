@@ -16,12 +16,12 @@ from tests.property.invariants import (
 from tests.property.judging import ALL, hold, tries
 from tests.property.scenes import (
     IMPOSTOR,
+    THREE,
     Budget,
     Crash,
     Disturbance,
     Kind,
     News,
-    NodePlan,
     NoticePlan,
     Recovery,
     Scene,
@@ -29,8 +29,6 @@ from tests.property.scenes import (
     WorkloadPlan,
 )
 from tests.property.spectator import Life
-
-THREE = (NodePlan(), NodePlan(), NodePlan())
 
 ORDINALS = Scene(
     nodes=THREE,

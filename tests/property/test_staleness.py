@@ -22,10 +22,10 @@ from tests.property.invariants import (
 )
 from tests.property.judging import ALL, hold, tries
 from tests.property.scenes import (
+    THREE,
     Budget,
     Crash,
     Disturbance,
-    NodePlan,
     NoticePlan,
     Scene,
     Trouble,
@@ -34,7 +34,7 @@ from tests.property.scenes import (
 from tests.property.world import play
 
 STOPPED = Scene(
-    nodes=(NodePlan(), NodePlan(), NodePlan()),
+    nodes=THREE,
     workloads=(
         WorkloadPlan(replicas=4, start=8),
         WorkloadPlan(replicas=5, start=25, budget=Budget(max_unavailable=0)),
@@ -49,7 +49,7 @@ STOPPED = Scene(
 def failing(number: int, at: int, staleness: Staleness, min_ready: int) -> Scene:
     """One pod of three fails about when the two replacements begin to count."""
     return Scene(
-        nodes=(NodePlan(), NodePlan(), NodePlan()),
+        nodes=THREE,
         workloads=(WorkloadPlan(replicas=3, min_ready=min_ready),),
         notices=(NoticePlan(), NoticePlan(node=1)),
         disturbances=(Disturbance(trouble=Trouble.UNREADY, at=min_ready + at, number=number),),

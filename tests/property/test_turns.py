@@ -9,17 +9,7 @@ from hypothesis import strategies as st
 
 from tests.property import strategies
 from tests.property.judging import ALL, hold, tries
-from tests.property.scenes import (
-    Disturbance,
-    News,
-    NodePlan,
-    NoticePlan,
-    Scene,
-    Trouble,
-    WorkloadPlan,
-)
-
-THREE = (NodePlan(), NodePlan(), NodePlan())
+from tests.property.scenes import THREE, Disturbance, News, NoticePlan, Scene, Trouble, WorkloadPlan
 
 SLOWLY = Scene(
     nodes=THREE,

@@ -43,7 +43,7 @@ def explained(subject: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def cluster() -> SimulatedCluster:
-    """For those who only look: whoever changes it takes one of their own_cluster."""
+    """Shared by tests that only read it; a test that changes it takes `own_cluster`."""
     return built_in.build(SimulatedClock(NOW))
 
 
