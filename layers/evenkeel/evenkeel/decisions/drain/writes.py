@@ -99,7 +99,7 @@ def _owned_again(pod: Pod, release: Release | None) -> Sequence[Operation]:
         name=release.controller,
         uid=release.controller_uid,
     )
-    reference = {**_controlled_by(replica_set), "blockOwnerDeletion": True}
+    reference = _controlled_by(replica_set)
     if index is not None:
         return [*tests, Operation("replace", f"{path}/{index}", reference)]
     if owners:
@@ -108,7 +108,12 @@ def _owned_again(pod: Pod, release: Release | None) -> Sequence[Operation]:
 
 
 def _controlled_by(owner: OwnerReference) -> dict[str, object]:
-    """The entry in ownerReferences that makes an owner the controller, as on the wire."""
+    """The entry in ownerReferences that makes an owner the controller, as on the wire.
+
+    Without blockOwnerDeletion, for which the API server may ask for a right to the owner's
+    finalizers. Controllers set it on what they make, and do without it.
+    https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#ownerreferencespermissionenforcement
+    """
     return {
         "apiVersion": owner.api_version,
         "kind": owner.kind,

@@ -222,7 +222,8 @@ class Planner:
         around = self._view.objects_in(pod.namespace)
         above = owner.controller
         known = None if above is None else (above.metadata.annotations, above.spec)
-        inputs = (pod.revision, notice.is_hint, owner.kind, known, owner.deployment, around)
+        said = owner.deployment, owner.releases_refused
+        inputs = (pod.revision, notice.is_hint, owner.kind, known, said, around)
         found = self._routes.get(pod.uid)
         is_over = found is not None and found[1].until is not None and found[1].until <= now
         if found is None or found[0] != inputs or is_over:
