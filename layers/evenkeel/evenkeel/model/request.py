@@ -27,15 +27,15 @@ class Operation:
     def is_shown_by(self, found: object) -> bool:
         """Whether JSON is as if the operation was carried out; a test asks for nothing.
 
-        What was at a place of a list before it was taken away, nobody can tell afterwards.
+        What was at a place of an array before it was taken away, nobody can tell afterwards.
         """
         if self.op == "test":
             return True
         *above, last = (_unescaped(part) for part in self.path.split("/")[1:])
         for part in above:
             found = _at(found, part)
-        if isinstance(found, list):
-            return self.op == "remove" or any(_includes(each, self.value) for each in found)
+        if isinstance(found, tuple):
+            return self.op == "remove" or _includes(found, [self.value])
         there = _at(found, last)
         return not there if self.op == "remove" else _includes(there, self.value)
 
@@ -57,16 +57,21 @@ def _unescaped(part: str) -> str:
 
 
 def _at(found: object, part: str) -> object:
-    """What is at a key of an object or at a place of a list; None if nothing is."""
-    if isinstance(found, list):
+    """What is at a key of an object or at a place of an array; None if nothing is."""
+    if isinstance(found, tuple):
         return found[int(part)] if part.isdecimal() and int(part) < len(found) else None
     return found.get(part) if isinstance(found, Mapping) else None
 
 
 def _includes(found: object, wanted: object) -> bool:
-    """Whether JSON is what is wanted, where both say something: Evenkeel reads some fields only."""
+    """Whether JSON is what is wanted, where both say something: Evenkeel reads some fields only.
+
+    Arrays of objects are tuples where they were read, and lists where they are written.
+    """
     if isinstance(found, Mapping) and isinstance(wanted, Mapping):
         return all(_includes(found.get(key, value), value) for key, value in wanted.items())
+    if isinstance(found, tuple) and isinstance(wanted, list):
+        return all(any(_includes(each, one) for each in found) for one in wanted)
     return found == wanted or (not found and not wanted)
 
 

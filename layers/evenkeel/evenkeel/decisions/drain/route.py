@@ -80,7 +80,8 @@ def route(
       ``_replica_set``;
     - a pod without a controller, and one whose controller Evenkeel does not know, is left
       under a hint. Under a warning the first keeps running to its last moment, because no
-      controller makes it again; the second goes at once, within its budget, as in a drain.
+      controller makes it again; the second goes at once within its budget, and without one when
+      none of its controller's pods is missing.
     """
     kept = not_ours(pod, owner)
     if kept is not None:
@@ -120,12 +121,19 @@ def route(
                 remedy="run it under a Deployment, StatefulSet or Job",
                 warning=True,
             )
-        case kind:
+        case kind if around.budgets_of(pod):
             way = Route(
                 way=Way.AT_ONCE,
                 reason=Reason.FOREIGN_CONTROLLER,
                 message=f"its controller is a {kind}: evicted within its budget, so that the "
                 f"{kind} has the most time to replace it",
+            )
+        case kind:
+            way = Route(
+                way=Way.RATIONED,
+                reason=Reason.FOREIGN_CONTROLLER,
+                message=f"its controller is a {kind}, and no budget says how many of its pods may "
+                "be missing: one at a time",
             )
     if hint and way.way not in (Way.HANDOVER, Way.BY_ORDINAL):
         return Route(

@@ -89,6 +89,7 @@ class View:
         self.releases_refused = {} if releases_refused is None else releases_refused
         self.kept_empty: dict[str, bool] = {}  # whether a node is drained, as far as it was read
         self.listed_at: dict[str, datetime] = {}  # by key: when its last list was asked for
+        self._most_seen: dict[str, int] = {}  # by key
         self.minimums: dict[str, int] = {}  # by uid: how many pods of a ReplicaSet are to stay
 
     @property
@@ -212,6 +213,11 @@ class View:
         self.queue.add([NODES], urgent=True)
         if _deadline(self.dooms.get(name)) != _deadline(before):
             self.queue.add(self.pods.controllers_on(name), urgent=True)
+
+    def most_seen(self, key: str, now: int) -> int:
+        """How many pods of a controller were seen at a time, at most, with those ``now``."""
+        self._most_seen[key] = max(now, self._most_seen.get(key, 0))
+        return self._most_seen[key]
 
     def keep_at_least(self, uid: str, wanted: int) -> None:
         """A release promised to keep so many pods of a ReplicaSet available."""

@@ -14,7 +14,7 @@ _ANY_TIME = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(slots=True)
 class _Rest:
-    """Nothing is written before ``until``. The last refusal of this ``kind`` was one of ``times``."""
+    """Nothing is written before ``until``; the last ``times`` refusals were of one ``kind``."""
 
     delay: timedelta = timedelta()
     until: datetime = _ANY_TIME
