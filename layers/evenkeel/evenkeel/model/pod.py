@@ -148,11 +148,10 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
     def controller(self) -> OwnerReference | None:
         """The owner that manages it; None without one, and while it is released.
 
-        A released pod's Deployment manages no pods: it is named so that nothing adopts the pod.
+        A Deployment manages no pods: a released one names it so that nothing adopts the pod.
         """
         found = super().controller
-        is_kept = found is not None and found.full_kind == "Deployment" and self.bears_release
-        return None if is_kept else found
+        return None if found is not None and found.full_kind == "Deployment" else found
 
     @cached_property
     def released(self) -> bool:

@@ -94,7 +94,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
       goes on, or they were not read.
     - ``minimum_available``: the highest count so far of pods to keep available. A census in the
       middle of many releases may miss a pod.
-    - ``most_seen``: so many of its pods at most were seen at a time, where its kind does not say how
+    - ``most_seen``: the most of its pods that were seen at a time, where its kind does not say how
       many it asks for.
     - ``pools``: in which pool a node is, None for an on-demand node, ``kept_empty``: whether it is
       drained by anybody, as far as that was read.
