@@ -41,6 +41,7 @@ def test_the_first_goes_at_once(scene: Scene) -> None:
 def test_all_that_are_left_go_at_their_last_moment(scene: Scene) -> None:
     """The operator makes no pod again: the others wait for it."""
     scene.place()
+    scene.cluster.server.store.assume("uid-of-db")
     scene.apply(*(pod_of_nobody(f"db-{number}") for number in range(3)))
     scene.settle(20)
     scene.given(on="", spare="o1")
