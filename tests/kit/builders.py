@@ -112,15 +112,7 @@ def metadata(
 
 def owner_reference(owner: KubernetesObject | OwnerReference) -> OwnerReference:
     """The entry in ownerReferences that makes this object the controller."""
-    if isinstance(owner, OwnerReference):
-        return owner
-    return OwnerReference(
-        api_version=owner.resource.api_version,
-        kind=owner.resource.kind,
-        name=owner.name,
-        uid=owner.uid,
-        controller=True,
-    )
+    return owner if isinstance(owner, OwnerReference) else owner.as_controller
 
 
 def foreign_owner(kind: str, api_version: str = "example.com/v1") -> OwnerReference:
@@ -128,6 +120,12 @@ def foreign_owner(kind: str, api_version: str = "example.com/v1") -> OwnerRefere
     return OwnerReference(
         api_version=api_version, kind=kind, name="x", uid=f"{kind}-uid", controller=True
     )
+
+
+ABOVE = OwnerReference(
+    api_version="apps/v1", kind="Deployment", name="web", uid="web-uid", controller=True
+)
+"""The Deployment of a ReplicaSet of which no more is said."""
 
 
 def deployment(
@@ -159,7 +157,7 @@ def deployment(
 def replica_set(
     name: str = "",
     *,
-    of: Deployment | None = None,
+    of: Deployment | OwnerReference | None = ABOVE,
     replicas: int = 3,
     template_hash: str = HASH,
     selector: Mapping[str, str] | None = None,
@@ -168,8 +166,13 @@ def replica_set(
     annotations: Mapping[str, str] | None = None,
     **meta: Any,
 ) -> ReplicaSet:
-    """A ReplicaSet. ``failure`` is why its controller cannot create pods, if it cannot."""
-    sized = {names.DESIRED_REPLICAS: str(of.spec.replicas)} if of is not None else {}
+    """A ReplicaSet of a Deployment, unless ``of`` is None.
+
+    ``failure`` is why its controller cannot create pods, if it cannot.
+    """
+    sized = (
+        {names.DESIRED_REPLICAS: str(of.spec.replicas)} if isinstance(of, Deployment) else {}
+    )
     app = of.name if of is not None else "web"
     failed = Condition(type="ReplicaFailure", status="True", reason="FailedCreate", message=failure)
     if selector is None:
@@ -250,7 +253,7 @@ def pod(
     """A pod, running and ready on node n1.
 
     ``of`` is its controller; a ReplicaSet, StatefulSet or Job gives it its labels, too.
-    ``released``: Evenkeel took it out of the ReplicaSet ``of``, whose reference it then lacks.
+    ``released``: Evenkeel took it out of the ReplicaSet ``of``, and its Deployment has it.
     ``claim`` is the PersistentVolumeClaim that it mounts. ``node`` empty: it was not scheduled
     yet. ``meta`` goes to ``metadata``.
     """
@@ -273,7 +276,7 @@ def pod(
     return Pod(
         metadata=metadata(
             name,
-            owner=of if released is None else None,
+            owner=of if released is None else ABOVE,
             labels=its_labels,
             annotations=its_annotations,
             **meta,

@@ -139,6 +139,14 @@ class KubernetesObject(ApiStruct, frozen=True, kw_only=True, dict=True, gc=True)
         owner = self.controller
         return f"{self.namespace}/{owner.uid}" if owner is not None else ""
 
+    @property
+    def as_controller(self) -> OwnerReference:
+        """The entry in ownerReferences that makes this object the controller of another."""
+        of = self.resource
+        return OwnerReference(
+            api_version=of.api_version, kind=of.kind, name=self.name, uid=self.uid, controller=True
+        )
+
     @cached_property
     def reference(self) -> "Reference":
         """A value that names this object in decisions, logs and Kubernetes Events."""

@@ -7,7 +7,13 @@ from typing import ClassVar
 
 from evenkeel.model import names
 from evenkeel.model.affinity import SchedulingGroup
-from evenkeel.model.meta import ApiStruct, Condition, KubernetesObject, Resource
+from evenkeel.model.meta import (
+    ApiStruct,
+    Condition,
+    KubernetesObject,
+    OwnerReference,
+    Resource,
+)
 from evenkeel.model.notes import read_note
 from evenkeel.model.quantity import number
 from evenkeel.model.release import Asked, Release
@@ -139,10 +145,20 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         return names.RELEASED_FROM in self.metadata.labels
 
     @cached_property
+    def controller(self) -> OwnerReference | None:
+        """The owner that manages it; None without one, and while it is released.
+
+        A released pod's Deployment manages no pods: it is named so that nothing adopts the pod.
+        """
+        found = super().controller
+        is_kept = found is not None and found.full_kind == "Deployment" and self.bears_release
+        return None if is_kept else found
+
+    @cached_property
     def released(self) -> bool:
         """Whether Evenkeel took it out of its ReplicaSet.
 
-        One that has an owner was not, or was adopted again: the label is there by mistake.
+        One that another owner manages was not, or was adopted: the label is there by mistake.
         """
         return self.bears_release and self.controller is None
 

@@ -200,13 +200,13 @@ def _by_workload(found: GatedPod) -> Allowed | None:
 
 
 def _release(found: GatedPod, evictor: Evictor) -> Verdict:
-    census, pod, replica_set = found.census, found.pod, found.census.replica_set
+    census, pod = found.census, found.pod
     is_last = census.available_owned + census.available_released <= 1
     is_overdue = found.may_exceed and census.now - _asked_since(found) >= found.patience
-    if replica_set is None or not (found.has_room or is_last or is_overdue):
-        return _in_turn(found, evictor)
     deadline = Deadline(census.now + found.patience, forced=False)
-    turn = pace.Turn(replica_set, census, Candidate(pod, deadline))
+    turn = pace.turn_of(census, Candidate(pod, deadline))
+    if turn is None or not (found.has_room or is_last or is_overdue):
+        return _in_turn(found, evictor)
     release = pace.release(
         turn,
         census.now,
@@ -216,7 +216,7 @@ def _release(found: GatedPod, evictor: Evictor) -> Verdict:
     )
     return Deferred(
         reason=Reason.RELEASED,
-        message=f"{replica_set.name} makes its replacement first",
+        message=f"{turn.replica_set.name} makes its replacement first",
         retry_after=SHORTEST_RETRY,
         step=release,
     )
