@@ -12,6 +12,7 @@ from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.names import FIELD_MANAGER, is_path_segment
 from evenkeel.model.request import Create, Delete, Evict, Get, List, Listing, Patch, Request
 from evenkeel.ports import Reply
+from evenkeel_sandbox.simulator.api.admission import Policy
 from evenkeel_sandbox.simulator.api.eviction import evict
 from evenkeel_sandbox.simulator.api.objects import Key, Obj, is_true, stamp
 from evenkeel_sandbox.simulator.api.resources import kind_of, manifest
@@ -150,6 +151,11 @@ class SimulatedCluster:
         """Let the API server ask a webhook about new pods; answers what ends that."""
         self.server.webhooks.append(webhook)
         return lambda: self.server.webhooks.remove(webhook)
+
+    def enforce(self, policy: Policy) -> Callable[[], None]:
+        """Hold changes of objects to a policy, whoever makes them; answers what ends that."""
+        self.server.policies.append(policy)
+        return lambda: self.server.policies.remove(policy)
 
     def apply(self, *manifests: Mapping[str, Any]) -> None:
         """Create objects or merge them into those that are there, at once.

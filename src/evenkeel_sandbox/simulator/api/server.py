@@ -49,6 +49,7 @@ class ApiServer:
         self._rng = rng
         self.store = store
         self.webhooks: list[Webhook] = []
+        self.policies: list[admission.Policy] = []
 
     def now(self) -> datetime:
         """The server's time."""
@@ -252,6 +253,8 @@ class ApiServer:
 
     def _update(self, kind: Kind, old: Obj, new: Obj, subresource: str) -> Obj:
         new = self._kept(kind, old, new, subresource)
+        for policy in () if subresource else self.policies:
+            new = tidied(policy(old, new))
         if new == old:
             return old
         if subresource != "status":
