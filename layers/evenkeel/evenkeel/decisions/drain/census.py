@@ -207,14 +207,19 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def unreadable(self) -> Sequence[Pod]:
-        """Released pods whose annotation cannot be read, or cannot be true."""
+        """Released pods whose annotation cannot be read, or cannot be true; or in part alone."""
         return [pod for pod, release in self._bearing if release is None]
 
     @cached_property
     def _bearing(self) -> Sequence[tuple[Pod, Release | None]]:
         """The pods that bear a release, each with what is believed of it."""
-        bearing = [pod for pod in self.pods if pod.released] if self.is_of_replica_set else []
-        return [(pod, pod.believed_release(self.now)) for pod in bearing]
+        if not self.is_of_replica_set:
+            return []
+        bearing = [pod for pod in self.pods if pod.released or pod.is_released_in_part]
+        return [
+            (pod, None if pod.is_released_in_part else pod.believed_release(self.now))
+            for pod in bearing
+        ]
 
     @cached_property
     def kept(self) -> frozenset[str]:

@@ -22,7 +22,7 @@ from evenkeel.flows.gate.concurrency import Concurrency
 from evenkeel.flows.gate.eviction import Eviction
 from evenkeel.flows.gate.reading import EvictionReader
 from evenkeel.flows.gate.window import Window
-from evenkeel.flows.replies import error_in
+from evenkeel.flows.replies import error_in, undoing
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
@@ -175,6 +175,7 @@ class GateFlow:
         error = error_in(reply)
         if isinstance(error, NotFoundError | ThrottledError | UnavailableError):
             raise error
+        self._cluster.perform(undoing(reply))
         if error is not None:
             return self._refused(eviction, error, revision, waited) if releases else verdict
         if releases:

@@ -58,9 +58,9 @@ class Backoff:
         rest.kind = kind
         return rest.times
 
-    def forget(self, uid: str) -> None:
-        """The object took a write."""
-        self._rests.pop(uid, None)
+    def forget(self, uid: str, verb: Verb | None) -> None:
+        """The object took such a write."""
+        self._rests.get(uid, {}).pop(verb, None)
 
     def _of(self, uid: str, verb: Verb | None) -> _Rest:
         return self._rests.setdefault(uid, {}).setdefault(verb, _Rest())

@@ -215,7 +215,7 @@ class Writer:
     def _accepted(self, decision: Decision, reply: Reply) -> None:
         uid = decision.subject.uid
         self._accepted_counts[decision.verb] += 1
-        self._backoff.forget(uid)
+        self._backoff.forget(uid, _lane(decision))
         self._recorder.counted(_metric_of(decision))
         if isinstance(decision.write, Evict | Delete):
             return  # planned for since it was sent
