@@ -42,15 +42,27 @@ def test_all_pods_of_a_workload_are_told_to_go_in_time(
 
 
 @pytest.mark.parametrize("code", [code for code, _ in CODES_AND_RESTS])
-def test_nothing_is_deleted_before_its_last_moment(scene: Scene, code: int) -> None:
-    """A replaced pod and an ordinal could go at once, were their evictions not denied."""
-    old = scene.given(deployment("web", 2), stateful_set("db", 2), spare="o1")
+def test_a_replaced_pod_is_not_deleted_before_its_last_moment(scene: Scene, code: int) -> None:
+    """It could go at once, were its eviction not denied, and does no harm."""
+    old = scene.given(deployment("web", 2), spare="o1")
     deny_evictions(scene.cluster, code)
 
     scene.interrupt("s1").run(until=118)
 
     assert min(scene.gone_at(pod) for pod in old) >= 88
     assert scene.lowest("web") == 2
+
+
+@pytest.mark.parametrize("code", [code for code, _ in CODES_AND_RESTS])
+def test_ordinals_go_one_at_a_time_in_good_time(scene: Scene, code: int) -> None:
+    """Who waits for the last moment takes them all at once."""
+    old = scene.given(stateful_set("db", 3), spare="o1")
+    deny_evictions(scene.cluster, code)
+
+    scene.interrupt("s1").run(until=118)
+
+    assert min(scene.gone_at(pod) for pod in old) > 10
+    assert scene.lowest("db") == 2
 
 
 @pytest.mark.parametrize("code", [code for code, _ in CODES_AND_RESTS])

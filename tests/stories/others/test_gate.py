@@ -28,7 +28,7 @@ def test_a_drain_ends_when_a_policy_refuses_releases(gated: Gated, code: int) ->
 
 
 @pytest.mark.parametrize(
-    "parts", [("labels",), ("labels", "annotations", "ownerReferences"), ("ownerReferences",)]
+    "parts", [("labels",), ("labels", "annotations", "ownerReferences")]
 )
 def test_a_drain_ends_when_a_policy_undoes_releases(gated: Gated, parts: tuple[str, ...]) -> None:
     gated.given(deployment("one"), spare="o1")

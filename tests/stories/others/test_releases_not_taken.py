@@ -20,13 +20,11 @@ REFUSED: list[Obstacle] = [partial(refuse, code=code) for code in (422, 403, 400
 UNDONE: list[Obstacle] = [
     lambda cluster: undo(cluster, "labels"),
     lambda cluster: undo(cluster, "labels", "annotations", "ownerReferences"),
-    lambda cluster: undo(cluster, "ownerReferences"),
 ]
 NOT_TAKEN = [
     *(pytest.param(each, id=f"refused with {each.keywords['code']}") for each in REFUSED),  # type: ignore[attr-defined]
     pytest.param(UNDONE[0], id="labels are put back"),
     pytest.param(UNDONE[1], id="labels, annotations and owner are put back"),
-    pytest.param(UNDONE[2], id="the owner is put back"),
 ]
 
 
@@ -84,6 +82,29 @@ def test_what_undoes_a_release_is_said_too(scene: Scene) -> None:
     assert told
     assert len({decision.subject.uid for decision in told}) == len(told)
     assert scene.told("ReleaseRefused")
+
+
+def test_no_pod_is_left_between_its_owners_when_its_labels_are_put_back(scene: Scene) -> None:
+    """The ReplicaSet would not count it, and nobody would ever take it away."""
+    old = scene.given(deployment("web", 3), spare="o1")
+    undo(scene.cluster, "labels")
+
+    scene.recommend("s1").run(until=30)
+
+    owners = {owner.kind for pod in scene.pods("web") for owner in pod.metadata.owner_references}
+    assert owners == {"ReplicaSet"}
+    assert [pod.name for pod in scene.pods("web")] == old
+
+
+def test_a_pod_is_replaced_all_the_same_when_its_owner_alone_is_put_back(scene: Scene) -> None:
+    """Its ReplicaSet lets go of it by its label."""
+    old = scene.given(deployment("web", 3), spare="o1")
+    undo(scene.cluster, "ownerReferences")
+
+    scene.interrupt("s1").run(until=118)
+
+    assert scene.lowest("web") == 3
+    assert {scene.story(pod).order()[-1] for pod in old} == {"evict ReplacementAvailable"}
 
 
 def test_no_pod_is_asked_more_than_twice(scene: Scene, obstacle: Obstacle) -> None:
