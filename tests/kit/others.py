@@ -115,7 +115,7 @@ def deny_evictions(cluster: SimulatedCluster, code: int) -> Callable[[], None]:
 
 def adopter(app: str, kind: str = "ReplicaSet", namespace: str = "default") -> Manifest:
     """What selects the pods of an app without their template hash, and wants none of them."""
-    spec: Manifest = {"selector": {"matchLabels": {"app": app}}, "template": template(app)}
+    spec: Manifest = {"selector": {"matchLabels": {"app": app}}, "template": template(app, image="main")}
     if kind == "ReplicaSet":
         spec["replicas"] = 0
     else:
