@@ -148,11 +148,15 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
     def controller(self) -> OwnerReference | None:
         """The owner that manages it; None without one, and while it is released.
 
-        A released pod's Deployment manages no pods: it is named so that nothing adopts the pod.
+        A Deployment manages no pods: a released one names it so that nothing adopts the pod.
         """
-        found = super().controller
-        is_kept = found is not None and found.full_kind == "Deployment" and self.bears_release
-        return None if is_kept else found
+        return None if self._is_kept else super().controller
+
+    @cached_property
+    def _is_kept(self) -> bool:
+        """Whether it names a Deployment as its controller, as released pods alone do."""
+        named = super().controller
+        return named is not None and named.full_kind == "Deployment"
 
     @cached_property
     def released(self) -> bool:
@@ -160,7 +164,14 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
 
         One that another owner manages was not, or was adopted: the label is there by mistake.
         """
-        return self.bears_release and self.controller is None
+        return self._is_kept or (self.bears_release and self.controller is None)
+
+    @cached_property
+    def is_released_in_part(self) -> bool:
+        """Whether a part of its release, its labels or its owner, was put back by a policy."""
+        if not self.bears_release:
+            return self._is_kept
+        return self.controller is not None and self.release is not None
 
     @cached_property
     def template_hash(self) -> str:

@@ -121,20 +121,8 @@ def route(
                 remedy="run it under a Deployment, StatefulSet or Job",
                 warning=True,
             )
-        case kind if around.budgets_of(pod):
-            way = Route(
-                way=Way.AT_ONCE,
-                reason=Reason.FOREIGN_CONTROLLER,
-                message=f"its controller is a {kind}: evicted within its budget, so that the "
-                f"{kind} has the most time to replace it",
-            )
         case kind:
-            way = Route(
-                way=Way.RATIONED,
-                reason=Reason.FOREIGN_CONTROLLER,
-                message=f"its controller is a {kind}, and no budget says how many of its pods may "
-                "be missing: one at a time",
-            )
+            way = _foreign(kind, has_budget=bool(around.budgets_of(pod)))
     if hint and way.way not in (Way.HANDOVER, Way.BY_ORDINAL):
         return Route(
             way=Way.STAY,
@@ -201,9 +189,25 @@ def _kept(key: str, word: str, until: datetime | None = None) -> Route:
     )
 
 
-def _replica_set(
-    pod: Pod, owner: Owner, around: NamespaceObjects, now: datetime | None
-) -> Route:
+def _foreign(kind: str, *, has_budget: bool) -> Route:
+    """The way of a pod whose controller Evenkeel does not know: its budget rations it, if any."""
+    if has_budget:
+        return Route(
+            way=Way.AT_ONCE,
+            reason=Reason.FOREIGN_CONTROLLER,
+            message=f"its controller is a {kind}: evicted within its budget, so that the {kind} "
+            "has the most time to replace it",
+        )
+    return Route(
+        way=Way.RATIONED,
+        reason=Reason.FOREIGN_CONTROLLER,
+        message=f"its controller is a {kind}, and no budget says how many may be missing: one at a "
+        "time",
+        remedy="give it a PodDisruptionBudget",
+    )
+
+
+def _replica_set(pod: Pod, owner: Owner, around: NamespaceObjects, now: datetime | None) -> Route:
     """The way of a ReplicaSet's pod: a handover, unless two at once are ruled out.
 
     Single replicas, Recreate and a volume that only one node can mount gain nothing from

@@ -56,14 +56,15 @@ def roll_back_patch(
     the one whose selector matches adopts it; and what Karpenter's annotation was, so Evenkeel's
     value is taken off. ``notes``: annotations that it gets instead of its release.
     """
-    template_hash = pod.metadata.labels[names.RELEASED_FROM]
-    mark = pointer(*_LABELS, names.RELEASED_FROM)
-    operations = [
-        Operation("test", mark, template_hash),
-        Operation("remove", mark),
-        Operation("add", pointer(*_LABELS, names.TEMPLATE_HASH), template_hash),
-        *_owned_again(pod, release),
-    ]
+    operations: list[Operation] = []
+    if (template_hash := pod.metadata.labels.get(names.RELEASED_FROM)) is not None:
+        mark = pointer(*_LABELS, names.RELEASED_FROM)
+        operations += [
+            Operation("test", mark, template_hash),
+            Operation("remove", mark),
+            Operation("add", pointer(*_LABELS, names.TEMPLATE_HASH), template_hash),
+        ]
+    operations += _owned_again(pod, release)
     if names.RELEASE in pod.metadata.annotations:
         added = (
             Operation("add", pointer(*_ANNOTATIONS, key), text)

@@ -19,6 +19,7 @@ from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
 from evenkeel.decisions.drain.verdicts import Candidate
 from evenkeel.decisions.gate.scope import Evictor
 from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
+from evenkeel.errors import ClusterError
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.decision import Decision, Verb
@@ -104,7 +105,21 @@ def _decide(found: GatedPod, evictor: Evictor) -> Verdict:
     return _by_workload(found) or _release(found, evictor)
 
 
-def changed() -> Deferred:
+def refused(error: ClusterError, *, is_over: bool) -> Verdict:
+    """The release of a pod was refused: it is looked at again soon, unless its patience is over."""
+    message = f"its release is refused: {error}"
+    if is_over:
+        return Allowed(reason=Reason.PATIENCE_OVER, message=message, warning=True)
+    return Deferred(reason=Reason.CHANGED, message=message, retry_after=SHORTEST_RETRY)
+
+
+def not_released(error: ClusterError) -> Allowed:
+    """The release of a pod is refused each time: it goes as without the gate."""
+    message = f"it cannot be released: {error}"
+    return Allowed(reason=Reason.RELEASE_REFUSED, message=message, warning=True)
+
+
+def _changed() -> Deferred:
     """A pod that has changed while it was decided about is looked at again soon."""
     message = "the pod has changed meanwhile"
     return Deferred(reason=Reason.CHANGED, message=message, retry_after=SHORTEST_RETRY)
@@ -146,7 +161,7 @@ def _not_counted(found: GatedPod) -> Verdict:
     if found.census.now - _asked_since(found) >= found.patience:
         message = "it is released, and not by what Evenkeel would write"
         return Allowed(reason=Reason.PATIENCE_OVER, message=message, warning=True)
-    return changed()
+    return _changed()
 
 
 def _dying(found: GatedPod, evictor: Evictor, deadline: Deadline) -> Verdict:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from evenkeel.model.decision import Verb
+
 FIRST_RETRY: Final = timedelta(milliseconds=200)
 LAST_RETRY: Final = timedelta(seconds=10)
 """A refused write is tried again after the first, twice as long each time up to the last: no object
@@ -23,39 +25,42 @@ class _Rest:
 
 
 class Backoff:
-    """The objects whose last write was refused, by uid.
+    """The objects whose last write was refused, by uid, for each kind of write apart.
 
-    Forced evictions, and what takes their place, rest after their own refusals alone.
+    ``verb`` None stands for all that is sent at a pod's last moment.
     """
 
     def __init__(self) -> None:
-        self._rests: dict[tuple[str, bool], _Rest] = {}
+        self._rests: dict[str, dict[Verb | None, _Rest]] = {}
 
-    def may_write(self, uid: str, now: datetime, *, forced: bool) -> bool:
+    def may_write(self, uid: str, verb: Verb | None, now: datetime) -> bool:
         """Whether the object does not rest."""
-        rest = self._rests.get((uid, forced))
+        rest = self._rests[uid].get(verb) if uid in self._rests else None
         return rest is None or now >= rest.until
 
     def next_at(self, now: datetime) -> datetime | None:
         """When the next object has rested enough; None if none rests."""
-        return min((rest.until for rest in self._rests.values() if rest.until > now), default=None)
+        ends = (rest.until for rests in self._rests.values() for rest in rests.values())
+        return min((end for end in ends if end > now), default=None)
 
     def refused(
-        self, uid: str, now: datetime, *, forced: bool, at_least: timedelta = FIRST_RETRY
+        self, uid: str, verb: Verb | None, now: datetime, *, at_least: timedelta = FIRST_RETRY
     ) -> None:
         """The object refused a write: it rests, twice as long as the last time."""
-        rest = self._rests.setdefault((uid, forced), _Rest())
+        rest = self._of(uid, verb)
         rest.delay = min(max(at_least, rest.delay * 2), max(at_least, LAST_RETRY))
         rest.until = now + rest.delay
 
-    def in_vain(self, uid: str, kind: type[Exception], *, forced: bool) -> int:
+    def in_vain(self, uid: str, verb: Verb | None, kind: type[Exception]) -> int:
         """No other write came before the one that was refused; how often in a row it was so."""
-        rest = self._rests.setdefault((uid, forced), _Rest())
+        rest = self._of(uid, verb)
         rest.times = rest.times + 1 if rest.kind is kind else 1
         rest.kind = kind
         return rest.times
 
-    def forget(self, uid: str) -> None:
-        """The object took a write."""
-        for forced in (False, True):
-            self._rests.pop((uid, forced), None)
+    def forget(self, uid: str, verb: Verb | None) -> None:
+        """The object took such a write."""
+        self._rests.get(uid, {}).pop(verb, None)
+
+    def _of(self, uid: str, verb: Verb | None) -> _Rest:
+        return self._rests.setdefault(uid, {}).setdefault(verb, _Rest())

@@ -16,7 +16,6 @@ from evenkeel.errors import (
     NotFoundError,
     ThrottledError,
     UnavailableError,
-    UndoneError,
 )
 from evenkeel.flows import pause
 from evenkeel.flows.drain.cache.view import View
@@ -24,13 +23,14 @@ from evenkeel.flows.drain.dispatch.backoff import Backoff
 from evenkeel.flows.drain.dispatch.forced_evictions import Answers
 from evenkeel.flows.drain.dispatch.last_moments import LastMoments
 from evenkeel.flows.drain.recording import OnceRecorder
+from evenkeel.flows.replies import error_in
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import KubernetesObject, Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
-from evenkeel.model.request import Delete, Evict, Get, Patch, Write
+from evenkeel.model.request import Delete, Evict, Get, Patch
 from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Clock, Reply, Session, TimeLeft
 
@@ -59,8 +59,6 @@ TRIES: Final = 2
 
 TRIES_UNANSWERED: Final = 4
 """As ``TRIES``, of writes without a usable answer: most API servers recover within seconds."""
-
-UNDONE: Final = "accepted, but the reply shows it undone: a webhook or a policy takes it back"
 
 LONGEST_THROTTLED: Final = timedelta(seconds=1)
 """No write at a pod's last moment waits longer because the API server asks for it."""
@@ -143,15 +141,15 @@ class Writer:
         now = self._clock.now()
         self._answers.saw(now - asked.at, now, is_write=False)
 
-    def may_write(self, uid: str, *, forced: bool = False) -> bool:
+    def may_write(self, uid: str, verb: Verb | None) -> bool:
         """Whether a write to this object may be sent as far as the object is concerned.
 
-        Not while another is under way, nor once the object is leaving, nor while it rests after a
-        refusal. No forced eviction waits because another write was refused.
+        Not while another is under way, nor once the object is leaving, nor while it rests after
+        such a write was refused. ``verb`` None: at a pod's last moment.
         """
         if uid in self._under_way or self._view.pods.is_assumed_evicted(uid):
             return False
-        return self._backoff.may_write(uid, self._clock.now(), forced=forced)
+        return self._backoff.may_write(uid, verb, self._clock.now())
 
     @property
     def next_retry(self) -> datetime | None:
@@ -177,7 +175,7 @@ class Writer:
         """
         decision = self._last_moments.next_step(decision, self._clock.now())
         subject = decision.subject.uid
-        if decision.write is None or not self.may_write(subject, forced=decision.forced):
+        if decision.write is None or not self.may_write(subject, _lane(decision)):
             return False
         if self.room(forced=decision.forced) == 0:
             return False
@@ -203,23 +201,21 @@ class Writer:
 
     def _heard(self, sent: Sent, reply: Reply) -> None:
         """Take the reply to a decision's write: is what was asked for in it?"""
-        now, write = self._clock.now(), sent.decision.write
+        now, error = self._clock.now(), error_in(reply)
         self._answers.saw(now - sent.at, now, is_write=True)
         self._under_way.discard(sent.uid)
         if isinstance(reply.result, Pod):
             self._view.wrote(reply.result, sent.at, now)
-        if reply.error is not None:
-            self._refused(sent, reply.error)
-        elif _is_undone(write, reply.result):
-            self._view.see(reply.result)
-            self._refused(sent, UndoneError(f"{sent.decision.subject}: {UNDONE}"))
-        else:
+        if error is None:
             self._accepted(sent.decision, reply)
+        else:
+            self._view.see(reply.result)
+            self._refused(sent, error)
 
     def _accepted(self, decision: Decision, reply: Reply) -> None:
         uid = decision.subject.uid
         self._accepted_counts[decision.verb] += 1
-        self._backoff.forget(uid)
+        self._backoff.forget(uid, _lane(decision))
         self._recorder.counted(_metric_of(decision))
         if isinstance(decision.write, Evict | Delete):
             return  # planned for since it was sent
@@ -240,8 +236,8 @@ class Writer:
         wait: see ``LastMoments``. A pod whose eviction was refused counts again, but not where the
         outcome is unknown.
         """
-        decision, uid, forced = sent.decision, sent.uid, sent.decision.forced
-        retry = partial(self._backoff.refused, uid, self._clock.now(), forced=forced)
+        decision, uid = sent.decision, sent.uid
+        retry = partial(self._backoff.refused, uid, _lane(decision), self._clock.now())
         self._view.spared(uid, counts=not isinstance(error, NotFoundError | UnavailableError))
         if isinstance(error, NotFoundError):
             self._gone(decision.subject)
@@ -256,12 +252,12 @@ class Writer:
                 self._read_again(sent, error)
             case ThrottledError(retry_after=seconds):
                 asked = timedelta(seconds=seconds)
-                retry(at_least=min(asked, LONGEST_THROTTLED) if forced else asked)
+                retry(at_least=min(asked, LONGEST_THROTTLED) if decision.forced else asked)
                 self._last_moments.refused(decision, error)
             case _ if self._last_moments.refused(decision, error):
                 self._go_on(uid)
             case DisruptionRefusedError() | MultipleBudgetsError():
-                if self._backoff.in_vain(uid, type(error), forced=forced) == 1:
+                if self._backoff.in_vain(uid, _lane(decision), type(error)) == 1:
                     self._recorder.noted(f"the eviction of {decision.subject} is refused: {error}")
                 retry()
             case _:
@@ -271,7 +267,7 @@ class Writer:
     def _in_vain(self, sent: Sent, error: ClusterError) -> None:
         """No other write came first. What is refused so again and again is not taken: told once."""
         decision = sent.decision
-        times = self._backoff.in_vain(sent.uid, type(error), forced=decision.forced)
+        times = self._backoff.in_vain(sent.uid, _lane(decision), type(error))
         if times != (TRIES_UNANSWERED if isinstance(error, UnavailableError) else TRIES):
             return
         pod = self._view.pods.get(sent.uid)
@@ -322,11 +318,9 @@ _REREAD: dict[str, type[Pod | Node | Deployment | ReplicaSet]] = {
 }
 
 
-def _is_undone(write: Write | None, found: object) -> bool:
-    """Whether the reply to an accepted patch lacks what was asked for."""
-    if not isinstance(write, Patch) or not isinstance(found, KubernetesObject):
-        return False
-    return not write.is_shown_by(found)
+def _lane(decision: Decision) -> Verb | None:
+    """By what a decision's write rests after a refusal."""
+    return None if decision.forced else decision.verb
 
 
 def _metric_of(decision: Decision) -> Metric:
