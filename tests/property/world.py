@@ -37,14 +37,24 @@ from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
 from evenkeel_sandbox.simulator.staleness import NONE
+from tests.kit import others
 from tests.kit.drainer import Asking
 from tests.kit.manifests import PAUSED
 from tests.property import events, levels, manifests
 from tests.property.draining import Draining
 from tests.property.hands import Cause, Deed, Hands, SignedCluster
 from tests.property.plumbing import ForgetfulQueue, Line
-from tests.property.scenes import Disturbance, News, NoticePlan, Recovery, Scene, Trouble
-from tests.property.spectator import Life, Spectator
+from tests.property.scenes import (
+    Disturbance,
+    Kind,
+    News,
+    NoticePlan,
+    Recovery,
+    Scene,
+    Trouble,
+    WorkloadPlan,
+)
+from tests.property.spectator import Ledger, Life, Spectator
 
 BEGINNING: Final = datetime(2026, 11, 21, 6, 0, 0, 370_000, tzinfo=UTC)
 CLUSTER_NAME: Final = "prod"
@@ -68,7 +78,9 @@ class Story:
     ``deaths``: when each node's machine went. ``began_at`` is the zero of the scene's times.
     ``alone_at``: from when on the schedule alone was left, where messages were lost. ``asked``:
     the evictions that drainers asked for, by the name of the pod. ``forgotten``: plans that would
-    have been others had they been made anew (see ``levels``).
+    have been others had they been made anew (see ``levels``). ``ledgers``: how many pods of each
+    workload served. ``cordons``: which nodes an operator has cordoned last, and which
+    uncordoned. ``cordoned``: which nodes are in the end.
     """
 
     scene: Scene
@@ -84,6 +96,9 @@ class Story:
     asked: Mapping[str, Asking]
     forgotten: Sequence[str]
     recorder: InMemoryRecorder
+    ledgers: Mapping[str, Ledger]
+    cordons: Mapping[str, bool]
+    cordoned: Mapping[str, bool]
 
     def seconds(self, when: datetime) -> float:
         """A time as the scene counts it."""
@@ -132,6 +147,8 @@ class _World:
         self.numbers = itertools.count()
         self.deaths: dict[str, datetime] = {}
         self.alone_at: datetime | None = None
+        self.cordons: dict[str, bool] = {}
+        self.obstacles: list[Callable[[], None]] = []
 
     def play(self) -> Story:
         try:
@@ -159,6 +176,12 @@ class _World:
             forgotten=self.forgotten,
             errors=self.wiring.errors,
             recorder=self.recorder,
+            ledgers=self.spectator.ledgers,
+            cordons=self.cordons,
+            cordoned={
+                node["metadata"]["name"]: bool(node["spec"].get("unschedulable"))
+                for node in self.cluster.objects("Node")
+            },
         )
 
     # Before anything happens.
@@ -181,6 +204,7 @@ class _World:
         )
         for name, workload in self.plans.items():
             self.cluster.apply(*manifests.workload(name, workload))
+            self._add_others(name, workload)
         schedule_begins = self.began_at + timedelta(seconds=self.scene.phase) - MINUTE
         self.clock.advance(schedule_begins - self.clock.now())
         for name, workload in self.plans.items():
@@ -189,11 +213,29 @@ class _World:
                 template_hash = labels_of(replica_set)[names.TEMPLATE_HASH]
                 self.cluster.apply(manifests.hash_service(name, template_hash))
 
+    def _add_others(self, name: str, plan: WorkloadPlan) -> None:
+        """Who else is there from the beginning, with this workload."""
+
+        def concerns(old: Obj, new: Obj) -> bool:
+            return key_of(new)[0] == name and others.is_release(old, new)
+
+        if plan.kind is Kind.DATABASE:
+            self.cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+            pods = manifests.pods_of(plan)
+            others.DatabaseOperator(self.cluster, name, plan.replicas, name, **pods)
+        if plan.adopter:
+            self.cluster.apply(manifests.other(name, plan))
+        if plan.refused:
+            self.obstacles.append(others.refuse(self.cluster, plan.refused, concerns))
+        if plan.undone:
+            self.obstacles.append(others.undo(self.cluster, *plan.undone, concerns=concerns))
+
     def _deploy(self) -> None:
         """Put the functions in place: the schedule comes first a minute from now."""
         self.cluster.intercept(self.hands.execute)
         self.hands.on_crash = self._after_the_crash
         self.hands.node_of = self._node_of
+        self.hands.effect = partial(others.effect, self.cluster)
         signed = SignedCluster(self.cluster, self.hands)
         mode = Mode.OBSERVE if self.scene.observe else Mode.ACT
 
@@ -312,6 +354,23 @@ class _World:
                     self._crowd(name, disturbance.number)
                 case Trouble.BREAK_GATE | Trouble.BREAK_LEASE:
                     self._break_down(disturbance)
+                case Trouble.CORDON | Trouble.UNCORDON:
+                    self._cordon(disturbance)
+                case Trouble.DENY:
+                    denied = others.deny_evictions(self.cluster, disturbance.number)
+                    self.obstacles.append(denied)
+                case Trouble.END_POLICIES:
+                    while self.obstacles:
+                        self.obstacles.pop()()
+
+    def _cordon(self, disturbance: Disturbance) -> None:
+        """An operator does as kubectl does, which sends nothing where there is nothing to do."""
+        node = f"n{disturbance.number % len(self.scene.nodes)}"
+        wanted = disturbance.trouble is Trouble.CORDON
+        if self.cluster.server.store.get("Node", ("", node)) is None:
+            return
+        if others.cordon(self.cluster, node, cordoned=wanted):
+            self.cordons[node] = wanted
 
     def _break_down(self, disturbance: Disturbance) -> None:
         """What others depend on fails for a while."""
