@@ -34,7 +34,10 @@ def refusing(namespace: str, name: str, app: str, *, reason: str = "") -> Sequen
 
 def denying(namespace: str, name: str, *, beginning: str) -> Sequence[Manifest]:
     """Deny the evictions of pods whose names begin like this; an eviction has no labels."""
-    validation = {"expression": f"!object.metadata.name.startsWith('{beginning}')", "message": WORDS}
+    validation = {
+        "expression": f"!object.metadata.name.startsWith('{beginning}')",
+        "message": WORDS,
+    }
     return _validating(
         namespace, name, "", {"operations": ["CREATE"], "resources": ["pods/eviction"]}, validation
     )

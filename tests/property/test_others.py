@@ -10,6 +10,7 @@ from tests.property.scenes import (
     Disturbance,
     Kind,
     News,
+    NodePlan,
     NoticePlan,
     Scene,
     Trouble,
@@ -26,13 +27,15 @@ ADOPTED = Scene(
 )
 """A ReplicaSet that wants no pods selects those of a Deployment, too."""
 
+FULL = NodePlan(slots=2)
+
 TWINS = Scene(
-    nodes=THREE,
-    workloads=(WorkloadPlan(replicas=3, adopter="Deployment", ready=None),),
+    nodes=(FULL, FULL, FULL),
+    workloads=(WorkloadPlan(replicas=3, adopter="Deployment"),),
     notices=(HINT,),
     age=100,
 )
-"""Of two Deployments with one selector and one template replacements do not get Ready."""
+"""Of two Deployments with one selector and one template released pods have to go back."""
 
 REFUSED = Scene(
     nodes=THREE,
@@ -51,9 +54,17 @@ DENIED = Scene(
 )
 """A webhook denies all evictions."""
 
+KEPT = Scene(
+    nodes=THREE,
+    workloads=(WorkloadPlan(replicas=3, refused=403),),
+    notices=(HINT, NoticePlan(news=News.REBALANCE, node=1)),
+    age=100,
+)
+"""Releases are refused, and no node dies."""
+
 RETURNING = Scene(
     nodes=THREE,
-    workloads=(WorkloadPlan(kind=Kind.STATEFUL_SET, replicas=2, tolerant=True),),
+    workloads=(WorkloadPlan(kind=Kind.STATEFUL_SET, replicas=3, tolerant=True),),
     notices=(HINT, NoticePlan(news=News.REBALANCE, node=1)),
     age=100,
 )
@@ -76,9 +87,7 @@ CORDONED = Scene(
 @example(REFUSED)
 @example(DENIED)
 @given(
-    strategies.scenes(
-        of=strategies.meddled(), told="warnings", disturbances=strategies.meddling()
-    )
+    strategies.scenes(of=strategies.meddled(), told="warnings", disturbances=strategies.meddling())
 )
 def test_all_hold_when_others_meddle_and_nodes_die(scene: Scene) -> None:
     hold(scene, *ALL, written_in_vain, uncordoned)
@@ -87,6 +96,7 @@ def test_all_hold_when_others_meddle_and_nodes_die(scene: Scene) -> None:
 @tries()
 @example(ADOPTED)
 @example(TWINS)
+@example(KEPT)
 @example(RETURNING)
 @example(CORDONED)
 @given(

@@ -37,23 +37,15 @@ from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
 from evenkeel_sandbox.simulator.staleness import NONE
-from tests.kit import others
 from tests.kit.drainer import Asking
 from tests.kit.manifests import PAUSED
+from tests.kit.others import effect
 from tests.property import events, levels, manifests
 from tests.property.draining import Draining
 from tests.property.hands import Cause, Deed, Hands, SignedCluster
+from tests.property.meddling import MEDDLING, Meddling
 from tests.property.plumbing import ForgetfulQueue, Line
-from tests.property.scenes import (
-    Disturbance,
-    Kind,
-    News,
-    NoticePlan,
-    Recovery,
-    Scene,
-    Trouble,
-    WorkloadPlan,
-)
+from tests.property.scenes import Disturbance, News, NoticePlan, Recovery, Scene, Trouble
 from tests.property.spectator import Ledger, Life, Spectator
 
 BEGINNING: Final = datetime(2026, 11, 21, 6, 0, 0, 370_000, tzinfo=UTC)
@@ -147,8 +139,7 @@ class _World:
         self.numbers = itertools.count()
         self.deaths: dict[str, datetime] = {}
         self.alone_at: datetime | None = None
-        self.cordons: dict[str, bool] = {}
-        self.obstacles: list[Callable[[], None]] = []
+        self.meddling = Meddling(self.cluster, self.hands)
 
     def play(self) -> Story:
         try:
@@ -177,7 +168,7 @@ class _World:
             errors=self.wiring.errors,
             recorder=self.recorder,
             ledgers=self.spectator.ledgers,
-            cordons=self.cordons,
+            cordons=self.meddling.cordons,
             cordoned={
                 node["metadata"]["name"]: bool(node["spec"].get("unschedulable"))
                 for node in self.cluster.objects("Node")
@@ -204,7 +195,7 @@ class _World:
         )
         for name, workload in self.plans.items():
             self.cluster.apply(*manifests.workload(name, workload))
-            self._add_others(name, workload)
+            self.meddling.add(name, workload)
         schedule_begins = self.began_at + timedelta(seconds=self.scene.phase) - MINUTE
         self.clock.advance(schedule_begins - self.clock.now())
         for name, workload in self.plans.items():
@@ -213,29 +204,12 @@ class _World:
                 template_hash = labels_of(replica_set)[names.TEMPLATE_HASH]
                 self.cluster.apply(manifests.hash_service(name, template_hash))
 
-    def _add_others(self, name: str, plan: WorkloadPlan) -> None:
-        """Who else is there from the beginning, with this workload."""
-
-        def concerns(old: Obj, new: Obj) -> bool:
-            return key_of(new)[0] == name and others.is_release(old, new)
-
-        if plan.kind is Kind.DATABASE:
-            self.cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-            pods = manifests.pods_of(plan)
-            others.DatabaseOperator(self.cluster, name, plan.replicas, name, **pods)
-        if plan.adopter:
-            self.cluster.apply(manifests.other(name, plan))
-        if plan.refused:
-            self.obstacles.append(others.refuse(self.cluster, plan.refused, concerns))
-        if plan.undone:
-            self.obstacles.append(others.undo(self.cluster, *plan.undone, concerns=concerns))
-
     def _deploy(self) -> None:
         """Put the functions in place: the schedule comes first a minute from now."""
         self.cluster.intercept(self.hands.execute)
         self.hands.on_crash = self._after_the_crash
         self.hands.node_of = self._node_of
-        self.hands.effect = partial(others.effect, self.cluster)
+        self.hands.effect = partial(effect, self.cluster)
         signed = SignedCluster(self.cluster, self.hands)
         mode = Mode.OBSERVE if self.scene.observe else Mode.ACT
 
@@ -278,7 +252,8 @@ class _World:
                 self._arrange_fate(notice)
                 self._arrange_words(notice)
         for disturbance in self.scene.disturbances:
-            self._at(disturbance.at, partial(self._disturb, disturbance))
+            act = self.meddling.act if disturbance.trouble in MEDDLING else self._disturb
+            self._at(disturbance.at, partial(act, disturbance))
         if self.scene.paused is not None:
             begin, end = self.scene.paused
             self._at(begin, partial(self.cluster.apply, PAUSED))
@@ -354,23 +329,6 @@ class _World:
                     self._crowd(name, disturbance.number)
                 case Trouble.BREAK_GATE | Trouble.BREAK_LEASE:
                     self._break_down(disturbance)
-                case Trouble.CORDON | Trouble.UNCORDON:
-                    self._cordon(disturbance)
-                case Trouble.DENY:
-                    denied = others.deny_evictions(self.cluster, disturbance.number)
-                    self.obstacles.append(denied)
-                case Trouble.END_POLICIES:
-                    while self.obstacles:
-                        self.obstacles.pop()()
-
-    def _cordon(self, disturbance: Disturbance) -> None:
-        """An operator does as kubectl does, which sends nothing where there is nothing to do."""
-        node = f"n{disturbance.number % len(self.scene.nodes)}"
-        wanted = disturbance.trouble is Trouble.CORDON
-        if self.cluster.server.store.get("Node", ("", node)) is None:
-            return
-        if others.cordon(self.cluster, node, cordoned=wanted):
-            self.cordons[node] = wanted
 
     def _break_down(self, disturbance: Disturbance) -> None:
         """What others depend on fails for a while."""

@@ -1,4 +1,4 @@
-"""`kubectl drain` through the gate, where policies refuse or undo releases, or others adopt pods."""
+"""`kubectl drain` through the gate: policies refuse or undo releases, and others adopt pods."""
 
 import subprocess
 import time
@@ -38,7 +38,7 @@ def test_a_drain_ends_soon_and_says_what_refuses(site: Site, gated: Ground) -> N
         undoing(name, "undone", "undone", "labels"),
     )
     with in_force(site.control_plane, name, *policies):
-        began = time.monotonic()  # noqa: TID251 - what kubectl takes
+        began = time.monotonic()
         done = subprocess.run(
             [
                 site.control_plane.binaries / "kubectl",
@@ -50,7 +50,7 @@ def test_a_drain_ends_soon_and_says_what_refuses(site: Site, gated: Ground) -> N
             timeout=90,
             check=False,
         )
-        took = time.monotonic() - began  # noqa: TID251 - what kubectl takes
+        took = time.monotonic() - began
     said = done.stdout + done.stderr
     assert done.returncode == 0, said
     assert took < 40
