@@ -5,9 +5,10 @@ workloads, fail a readiness probe) goes through the ground.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -19,9 +20,11 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Delete, Evict, Get, List, Operation, Patch, Request, Selection
 from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Clock, Cluster
+from evenkeel_sandbox.simulator.api.objects import Obj, labels_of
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.contract import webhooks
 from tests.contract.webhooks import Hook
+from tests.kit import others, policies
 from tests.kit.control_plane import CLUSTER_SCOPED, ControlPlane
 from tests.kit.manifests import VERSIONS, resource
 
@@ -92,6 +95,14 @@ class Ground(ABC):
 
         The last one has to be about the namespace as it is labelled.
         """
+
+    @abstractmethod
+    def refusing(self, app: str) -> AbstractContextManager[None]:
+        """Meanwhile a policy refuses that pods of an app are released, and gives no reason."""
+
+    @abstractmethod
+    def undoing(self, app: str, *parts: str) -> AbstractContextManager[None]:
+        """Meanwhile a policy puts these parts of their metadata back when they are."""
 
     def node(self, name: str) -> str:
         """The unique name of a node that the test calls so."""
@@ -261,6 +272,10 @@ def gang_of(minimum: int) -> dict[str, Any]:
     return {"schedulingPolicy": {"gang": {"minCount": minimum}}}
 
 
+def _is_released(app: str, old: Obj, new: Obj) -> bool:
+    return labels_of(new).get("app") == app and others.is_release(old, new)
+
+
 class SimulatedGround(Ground):
     """Ground in memory."""
 
@@ -296,6 +311,20 @@ class SimulatedGround(Ground):
     def asking(self, *hooks: Hook) -> AbstractContextManager[None]:
         """Add them to the simulated API server."""
         return webhooks.simulated(self.cluster, self.namespace, hooks)
+
+    @contextmanager
+    def refusing(self, app: str) -> Iterator[None]:
+        """Hold the simulated API server to it."""
+        end = others.refuse(self.cluster, 422, partial(_is_released, app))
+        yield
+        end()
+
+    @contextmanager
+    def undoing(self, app: str, *parts: str) -> Iterator[None]:
+        """Hold the simulated API server to it."""
+        end = others.undo(self.cluster, *parts, concerns=partial(_is_released, app))
+        yield
+        end()
 
     def whole(self, kind: str, name: str) -> dict[str, Any]:
         """What is in the store."""
@@ -346,6 +375,16 @@ class RealGround(Ground):
     def asking(self, *hooks: Hook) -> AbstractContextManager[None]:
         """Serve them over TLS, and configure the API server."""
         return webhooks.real(self._control_plane, self.namespace, hooks)
+
+    def refusing(self, app: str) -> AbstractContextManager[None]:
+        """Give the API server such a policy."""
+        policy = policies.refusing(self.namespace, "refusing", app)
+        return policies.in_force(self._control_plane, self.namespace, policy)
+
+    def undoing(self, app: str, *parts: str) -> AbstractContextManager[None]:
+        """Give the API server such a policy."""
+        policy = policies.undoing(self.namespace, "undoing", app, *parts)
+        return policies.in_force(self._control_plane, self.namespace, policy)
 
     def whole(self, kind: str, name: str) -> dict[str, Any]:
         """What the API server answers."""

@@ -170,9 +170,7 @@ def replica_set(
 
     ``failure`` is why its controller cannot create pods, if it cannot.
     """
-    sized = (
-        {names.DESIRED_REPLICAS: str(of.spec.replicas)} if isinstance(of, Deployment) else {}
-    )
+    sized = {names.DESIRED_REPLICAS: str(of.spec.replicas)} if isinstance(of, Deployment) else {}
     app = of.name if of is not None else "web"
     failed = Condition(type="ReplicaFailure", status="True", reason="FailedCreate", message=failure)
     if selector is None:

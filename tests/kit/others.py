@@ -4,7 +4,6 @@ Policies stand in the API server, so that they meet every change, whoever makes 
 answer is read by Evenkeel's own decoder (``failure``), from the bytes that a 1.36.3 sends.
 """
 
-import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -14,7 +13,7 @@ import msgspec
 from evenkeel.adapters.kubernetes.failures import failure
 from evenkeel.errors import ClusterError
 from evenkeel.model import names
-from evenkeel.model.request import Evict, Patch, Write
+from evenkeel.model.request import Patch, Write
 from evenkeel_sandbox.simulator.api.objects import (
     Obj,
     annotations_of,
@@ -24,7 +23,6 @@ from evenkeel_sandbox.simulator.api.objects import (
     key_of,
     labels_of,
     owners_of,
-    uid_of,
 )
 from evenkeel_sandbox.simulator.api.patches import json_patch, merge_patch
 from evenkeel_sandbox.simulator.api.webhooks import EVICTION, Answer, Webhook
@@ -115,7 +113,10 @@ def deny_evictions(cluster: SimulatedCluster, code: int) -> Callable[[], None]:
 
 def adopter(app: str, kind: str = "ReplicaSet", namespace: str = "default") -> Manifest:
     """What selects the pods of an app without their template hash, and wants none of them."""
-    spec: Manifest = {"selector": {"matchLabels": {"app": app}}, "template": template(app)}
+    spec: Manifest = {
+        "selector": {"matchLabels": {"app": app}},
+        "template": template(app, image="main"),
+    }
     if kind == "ReplicaSet":
         spec["replicas"] = 0
     else:
@@ -131,7 +132,12 @@ class DatabaseOperator:
     """
 
     def __init__(
-        self, cluster: SimulatedCluster, app: str, pods: int, namespace: str = "default", **spec: Any
+        self,
+        cluster: SimulatedCluster,
+        app: str,
+        pods: int,
+        namespace: str = "default",
+        **spec: Any,
     ) -> None:
         self._cluster = cluster
         self._app, self._namespace, self._spec = app, namespace, spec
@@ -151,7 +157,7 @@ class DatabaseOperator:
             "uid": f"uid-of-{self._app}",
             "controller": True,
         }
-        self._cluster.server.store.assume(owner["uid"])
+        self._cluster.server.store.assume(f"uid-of-{self._app}")
         manifest = resource("Pod", name, self._namespace, spec=pod["spec"])
         manifest["metadata"] |= {**pod["metadata"], "ownerReferences": [owner]}
         self._cluster.apply(manifest)
@@ -246,9 +252,7 @@ MINUTE = 60.0
 def most_in_a_minute(times: Iterable[float]) -> int:
     """The most of these that are within any minute."""
     ordered = sorted(times)
-    return max(
-        (sum(at <= other < at + MINUTE for other in ordered) for at in ordered), default=0
-    )
+    return max((sum(at <= other < at + MINUTE for other in ordered) for at in ordered), default=0)
 
 
 def in_vain(writes: Iterable[tuple[float, Write]]) -> dict[str, int]:

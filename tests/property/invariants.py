@@ -5,11 +5,15 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from evenkeel.errors import NotFoundError
+from tests.kit.others import in_vain
 from tests.property import events
 from tests.property.hands import Cause, Deed
-from tests.property.scenes import Kind, News, NoticePlan
+from tests.property.scenes import Kind, News, NoticePlan, WorkloadPlan
 from tests.property.spectator import Life, last_moment
 from tests.property.world import Story
+
+IN_VAIN: Final = 12
+"""So often in any minute an object may be written in vain."""
 
 NOT_OURS: Final = frozenset({"DaemonSet", "Node"})
 
@@ -167,6 +171,41 @@ def _is_last_moment(story: Story, deed: Deed) -> bool:
 def written_at_all(story: Story) -> Sequence[str]:
     """Something but the Lease was written."""
     return [f"{story.seconds(deed.at):.2f} s: {deed}" for deed in story.deeds if not deed.on_lease]
+
+
+def written_in_vain(story: Story) -> Sequence[str]:
+    """An object was written in vain more than so many times in a minute.
+
+    A budget's refusals count, and not what was sent where nothing was left to write to.
+    """
+    deeds = [each for each in story.deeds if each.in_vain and not each.on_lease]
+    counted = in_vain((story.seconds(d.at), d.write) for d in deeds if not _is_gone(d))
+    return [f"{name}: {most} in a minute" for name, most in counted.items() if most > IN_VAIN]
+
+
+def sunk(story: Story) -> Sequence[str]:
+    """A workload had fewer pods than at the start, though nodes had hints alone.
+
+    One ordinal may be on its way of a StatefulSet whose pods can be elsewhere.
+    """
+    return [
+        f"{name} had {ledger.start} serving pods, and {ledger.lowest} at the least"
+        for name, ledger in story.ledgers.items()
+        if ledger.lowest < ledger.start - _may_be_on_its_way(ledger.plan)
+    ]
+
+
+def _may_be_on_its_way(plan: WorkloadPlan) -> int:
+    return int(plan.kind is Kind.STATEFUL_SET and not plan.tolerant)
+
+
+def uncordoned(story: Story) -> Sequence[str]:
+    """A node that an operator cordoned last is not cordoned in the end."""
+    return [
+        f"{node} was cordoned by an operator, and is not any more"
+        for node, wanted in story.cordons.items()
+        if wanted and not story.cordoned.get(node, True)
+    ]
 
 
 def gone_too_early(story: Story, concerns: Callable[[Life], bool]) -> Sequence[str]:

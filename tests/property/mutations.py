@@ -65,6 +65,8 @@ READY = (
 )
 PLANNED_ANEW = "../unit/flows/drain/test_evicting.py::test_it_waits_for_a_new_plan"
 LISTED_ALONE = "../unit/flows/drain/test_streams.py::test_a_list_of_one_workload_says_nothing"
+MEDDLED = "test_others.py::test_all_hold_when_others_meddle"
+HINTED_BESIDE = "test_others.py::test_a_hint_takes_no_workload"
 IN_TURNS = "test_turns.py::test_no_more_pods_are_missing"
 SLOW_TO_STOP = "../stories/handover/test_turns.py::test_the_next_is_made_as_soon_as"
 LAST = "../unit/decisions/drain/test_turns.py::test_one_stays"
@@ -298,6 +300,46 @@ MUTATIONS = (
         "flows/interruption/flow.py",
         [("self._acts = settings.mode is Mode.ACT", "self._acts = True")],
         [OBSERVED],
+    ),
+    Mutation(
+        "a write in vain is tried on and on",
+        "flows/drain/dispatch/backoff.py",
+        [("LAST_RETRY: Final = timedelta(seconds=10)", "LAST_RETRY: Final = FIRST_RETRY")],
+        [MEDDLED],
+    ),
+    Mutation(
+        "an eviction that is denied is the last word",
+        "flows/drain/dispatch/last_moments.py",
+        [
+            (
+                "self._refused[pod.uid] = _Refused(decision, error)\n            return True",
+                "return False",
+            )
+        ],
+        [MEDDLED],
+    ),
+    Mutation(
+        "a released pod has no controller",
+        "decisions/drain/writes.py",
+        [("_controlled_by(deployment)", '_controlled_by(deployment) | {"controller": False}')],
+        [HINTED_BESIDE],
+    ),
+    Mutation(
+        "a pod that goes back waits for its ReplicaSet to take it",
+        "decisions/drain/writes.py",
+        [("    if not pod.released:\n        return []", "    release = None")],
+        [HINTED_BESIDE],
+    ),
+    Mutation(
+        "a hint makes a gap where releases are refused",
+        "decisions/drain/route.py",
+        [
+            (
+                "way.way not in (Way.HANDOVER, Way.BY_ORDINAL)",
+                "way.way not in (Way.HANDOVER, Way.BY_ORDINAL, Way.RATIONED)",
+            )
+        ],
+        [HINTED_BESIDE],
     ),
     Mutation(
         "restore takes a floor for one less",

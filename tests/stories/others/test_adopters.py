@@ -21,7 +21,7 @@ ADOPTERS = {
 }
 
 
-@pytest.fixture(params=ADOPTERS.values(), ids=ADOPTERS)
+@pytest.fixture(params=[*ADOPTERS.values()], ids=[*ADOPTERS])
 def other(request: pytest.FixtureRequest) -> Manifest:
     """What selects the pods of ``web`` without their template hash."""
     found: Manifest = request.param

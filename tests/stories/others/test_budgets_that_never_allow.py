@@ -46,9 +46,7 @@ def test_the_budget_is_waited_for_as_long_as_there_is_time(scene: Scene, never: 
     assert min(scene.gone_at(pod) for pod in old) > 10
 
 
-def test_no_ordinal_is_tried_more_than_twelve_times_a_minute(
-    scene: Scene, never: Manifest
-) -> None:
+def test_no_ordinal_is_tried_more_than_twelve_times_a_minute(scene: Scene, never: Manifest) -> None:
     scene.given(stateful_set("db", 3), never, spare="o1")
 
     scene.interrupt("s1").run(until=118)

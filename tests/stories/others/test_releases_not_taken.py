@@ -86,6 +86,18 @@ def test_what_undoes_a_release_is_said_too(scene: Scene) -> None:
     assert scene.told("ReleaseRefused")
 
 
+def test_no_pod_is_left_between_its_owners_when_its_labels_are_put_back(scene: Scene) -> None:
+    """The ReplicaSet would not count it, and nobody would ever take it away."""
+    old = scene.given(deployment("web", 3), spare="o1")
+    undo(scene.cluster, "labels")
+
+    scene.recommend("s1").run(until=30)
+
+    owners = {owner.kind for pod in scene.pods("web") for owner in pod.metadata.owner_references}
+    assert owners == {"ReplicaSet"}
+    assert [pod.name for pod in scene.pods("web")] == old
+
+
 def test_no_pod_is_asked_more_than_twice(scene: Scene, obstacle: Obstacle) -> None:
     scene.given(deployment("web", 5), spare="o1")
     obstacle(scene.cluster)
@@ -106,6 +118,17 @@ def test_a_hint_takes_no_pod_when_no_release_is_taken(scene: Scene, obstacle: Ob
     assert scene.lowest("web") == 3
     assert [pod.name for pod in scene.pods("web")] == old
     assert not [sent for sent in scene.writes if isinstance(sent.write, Evict | Delete)]
+
+
+def test_a_hint_leaves_them_alone_for_five_minutes(scene: Scene, obstacle: Obstacle) -> None:
+    """Two releases of a pod, and if something of them is left, two ways back."""
+    old = scene.given(deployment("web", 3), spare="o1")
+    obstacle(scene.cluster)
+
+    scene.recommend("s1").run(until=290)
+
+    for pod in old:
+        assert len([sent for sent in scene.writes if sent.name == pod]) <= 4
 
 
 def test_a_hint_tries_again_after_five_minutes(scene: Scene) -> None:
