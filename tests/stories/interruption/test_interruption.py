@@ -238,6 +238,38 @@ def test_a_hibernation_waits_for_a_booting_node_too(scene: Scene) -> None:
     assert len(scene.deliver(warning(9, action="hibernate"))) == 1
 
 
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        (
+            {
+                "AutoScalingGroupName": "workers",
+                "Service": "AWS Auto Scaling",
+                "Event": "autoscaling:TEST_NOTIFICATION",
+                "Time": "2026-11-21T06:00:00.000Z",
+                "AccountId": "123456789012",
+                "RequestId": "a8ab1f58-2bdd-4bd1-a9a8-000000000000",
+            },
+            "Harmless",
+        ),
+        (
+            {
+                "Type": "Notification",
+                "TopicArn": "arn:aws:sns:eu-central-1:123456789012:notices",
+                "Message": json.dumps(warning(1)),
+            },
+            "SpotInterruption",
+        ),
+    ],
+    ids=["a test of a hook's target", "passed on by SNS"],
+)
+def test_what_others_put_an_envelope_around_comes_once(
+    scene: Scene, message: dict[str, Any], reason: str
+) -> None:
+    assert scene.deliver(message) == []
+    assert scene.reasons() == [reason]
+
+
 # What is not true of its instance.
 
 

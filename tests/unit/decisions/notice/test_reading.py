@@ -121,6 +121,91 @@ def test_a_known_kind_that_takes_no_node_is_harmless() -> None:
     assert isinstance(read(event), Harmless)
 
 
+@pytest.mark.parametrize("state", ["Shutting-down", "SHUTTING-DOWN"])
+def test_a_state_may_be_written_in_capitals(state: str) -> None:
+    event = sample("state-change-shutting-down")
+    plain = read(event)
+    event["detail"]["state"] = state
+    assert read(event) == plain
+
+
+def from_auto_scaling(**says: str) -> dict[str, Any]:
+    """What Auto Scaling sends to a queue by itself, as its users have published it."""
+    return {
+        "AccountId": "123456789012",
+        "RequestId": "12345678-1234-1234-1234-123456789014",
+        "AutoScalingGroupName": "workers",
+        "Service": "AWS Auto Scaling",
+        "Time": "2026-11-21T06:00:00.000Z",
+        **says,
+    }
+
+
+def test_a_hooks_notification_of_auto_scaling_itself_is_read_like_the_event() -> None:
+    event = sample("lifecycle-action-terminate")
+    detail = event["detail"]
+    assert read(from_auto_scaling(**detail), **SET) == read(event, **SET)
+    other = read(from_auto_scaling(**detail | {"LifecycleHookName": "theirs"}), **SET)
+    assert isinstance(other, Harmless)
+
+
+@pytest.mark.parametrize(
+    ("says", "kind"),
+    [
+        ({"Event": "autoscaling:TEST_NOTIFICATION"}, Harmless),
+        ({"LifecycleTransition": "autoscaling:EC2_INSTANCE_LAUNCHING"}, Harmless),
+        ({"Event": "autoscaling:EC2_INSTANCE_TERMINATE"}, Unknown),
+    ],
+)
+def test_what_else_auto_scaling_sends_needs_not_come_again(
+    says: dict[str, str], kind: type[object]
+) -> None:
+    reading = read(from_auto_scaling(**says), **SET)
+    assert isinstance(reading, kind)
+    assert getattr(reading, "detail_type", "") in says.values()
+
+
+@pytest.mark.parametrize("name", [file.stem for file in sorted(EVENTS.glob("*.json"))])
+def test_an_event_that_sns_passed_on_is_read_like_the_event(name: str) -> None:
+    event = sample(name)
+    assert read(passed_on(json.dumps(event)), **SET) == read(event, **SET)
+
+
+def test_a_hooks_notification_that_sns_passed_on_is_read() -> None:
+    detail = sample("lifecycle-action-terminate")["detail"]
+    passed = passed_on(json.dumps(from_auto_scaling(**detail)))
+    assert read(passed, **SET) == read(from_auto_scaling(**detail), **SET)
+
+
+@pytest.mark.parametrize(
+    ("message", "field"),
+    [
+        (7, "Message"),
+        ("You have chosen to subscribe to the topic", "Message"),
+        ("[]", "Message"),
+        ("{}", "Message.id"),
+        (json.dumps({"TopicArn": "arn:aws:sns:x:1:t", "Message": "{}"}), "Message.id"),
+    ],
+)
+def test_the_error_names_the_field_when_what_sns_passed_on_is_malformed(
+    message: object, field: str
+) -> None:
+    with pytest.raises(MalformedNoticeError) as caught:
+        read(passed_on(message))
+    assert caught.value.field == field
+
+
+def passed_on(message: object) -> dict[str, object]:
+    return {
+        "Type": "Notification",
+        "MessageId": "dc1e94d9-56c5-5e96-808d-cc7f68faa162",
+        "TopicArn": "arn:aws:sns:eu-central-1:123456789012:notices",
+        "Message": message,
+        "Timestamp": "2026-11-21T06:00:00.100Z",
+        "SignatureVersion": "1",
+    }
+
+
 def test_a_kind_without_a_parser_is_unknown() -> None:
     event = sample("state-change-running") | {"detail-type": "EC2 Instance Sighs", "detail": {}}
     reading = read(event)
@@ -375,6 +460,13 @@ def test_the_code_of_a_change_says_whether_the_instance_comes_back(code: str, ac
 )
 def test_news_of_health_that_end_no_instance_are_harmless(changes: dict[str, object]) -> None:
     assert isinstance(read(scheduled(**changes)), Harmless)
+
+
+def test_a_change_of_a_dedicated_host_names_the_host() -> None:
+    code = "AWS_EC2_DEDICATED_HOST_RETIREMENT_SCHEDULED"
+    reading = read(scheduled(eventTypeCode=code, affectedEntities=[{"entityValue": "h-0a1b2c3d"}]))
+    assert isinstance(reading, Harmless)
+    assert reading.message == f"{code} names no instance, but h-0a1b2c3d"
 
 
 def test_a_change_that_is_closed_is_taken_back_and_so_is_one_that_is_resolved() -> None:

@@ -64,7 +64,7 @@ def parse(event: Event) -> Understood | Harmless:
         )
         for instance_id, is_resolved in dict(_instances(event)).items()
     )
-    return Understood(notices=notices) if notices else event.harmless(f"{code} names no instance")
+    return Understood(notices=notices) if notices else event.harmless(f"{code} names no instance{_others(event)}")
 
 
 def _instances(event: Event) -> Iterator[tuple[str, bool]]:
@@ -73,6 +73,12 @@ def _instances(event: Event) -> Iterator[tuple[str, bool]]:
         instance_id = entity.text("entityValue").rpartition(":instance/")[2]
         if INSTANCE_ID.fullmatch(instance_id):
             yield instance_id, entity.text_or("status", "") == RESOLVED
+
+
+def _others(event: Event) -> str:
+    """What it names instead, such as a Dedicated Host: which instances run there is not asked."""
+    named = [entity.text("entityValue") for entity in event.detail.objects("affectedEntities")]
+    return f", but {named[0]}" if named else ""
 
 
 def announce(notice: Notice) -> str:
