@@ -47,6 +47,10 @@ class Node(KubernetesObject, frozen=True, kw_only=True):
         last = self.spec.provider_id.rsplit("/", 1)[-1]
         return last if last.startswith("i-") else ""
 
+    def may_be(self, instance_id: str) -> bool:
+        """Whether it is this instance, as far as it says: without ``spec.providerID`` it may be."""
+        return not self.spec.provider_id or self.instance_id == instance_id
+
     @property
     def ready(self) -> bool:
         """Whether the kubelet reports the node Ready."""

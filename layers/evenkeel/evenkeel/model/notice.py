@@ -147,7 +147,8 @@ class NodeNotice(Announcement, frozen=True, kw_only=True):
     that it does so once. ``unlisted_since`` is when EC2 first did not list the instance while the
     node was not Ready. ``last_deadline`` is the latest deadline of the warnings that came, where
     that is not ``deadline`` itself, which is the earliest. ``keep_cordon``: the cordon stays when
-    the mark is lifted, for somebody drained the node on purpose.
+    the mark is lifted, for somebody drained the node on purpose. ``instance_id``, of a node without
+    ``spec.providerID``: the instance of which the last notice spoke.
     """
 
     v: int = VERSION
@@ -159,6 +160,7 @@ class NodeNotice(Announcement, frozen=True, kw_only=True):
     unlisted_since: datetime | None = None
     last_deadline: datetime | None = None
     keep_cordon: bool = False
+    instance_id: str = ""
 
     @property
     def makes_sense(self) -> bool:

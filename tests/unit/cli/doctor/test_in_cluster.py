@@ -64,6 +64,12 @@ LENT = Node(
 )
 
 
+def test_nodes_have_to_say_which_instance_they_are() -> None:
+    assert list(nodes.judge_instances([SPOT, BARE])) == []
+    (finding,) = nodes.judge_instances([SPOT, Node(metadata=Metadata(name="d"))])
+    check(finding, BROKEN, "1 node (d) without spec.providerID")
+
+
 @pytest.mark.parametrize(
     ("found", "known", "verdict", "said"),
     [

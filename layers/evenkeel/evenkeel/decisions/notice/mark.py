@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from evenkeel.decisions.notice.fields import INSTANCE_ID
 from evenkeel.model import names
 from evenkeel.model.node import Node, Taint
 from evenkeel.model.notes import read_note
@@ -36,6 +37,16 @@ def read(node: Node) -> NodeNotice | None:
     """
     notice = read_note(node.metadata.annotations.get(names.NOTICE), NodeNotice)
     return notice if notice is not None and notice.makes_sense else None
+
+
+def instance_of(node: Node, notice: NodeNotice) -> str:
+    """The id of a marked node's EC2 instance, or empty.
+
+    What the node itself says counts. Without it the mark's word counts, which anybody may have
+    written who may annotate nodes.
+    """
+    noted = "" if node.spec.provider_id else notice.instance_id
+    return node.instance_id or (noted if INSTANCE_ID.fullmatch(noted) else "")
 
 
 def is_only_noted(node: Node) -> bool:

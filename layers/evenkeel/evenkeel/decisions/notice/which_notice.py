@@ -92,6 +92,8 @@ def merge(node: Node, present: NodeNotice | None, notice: Notice, now: datetime)
     """
     given = NodeNotice(since=notice.time, **notice.announced)
     wanted = given if present is None else _joined(present, given)
+    if not node.spec.provider_id:
+        wanted = msgspec.structs.replace(wanted, instance_id=notice.instance_id)
     return wanted if wanted.is_hint else mark.cordoned(node, wanted, now)
 
 

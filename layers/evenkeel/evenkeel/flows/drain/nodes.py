@@ -126,16 +126,17 @@ class NodeReconciler:
         """
         states = self._kept.states
         for node, notice in self._marked:
+            instance_id = mark.instance_of(node, notice)
             situation = Situation(
                 now=now,
                 node=node,
                 notice=notice,
-                state=states.of(node.instance_id, now),
+                state=states.of(instance_id, now),
                 heard_at=states.heard_at or now,
                 handovers_left=node.name in self._handovers,
                 do_out_of_service=self._settings.do_out_of_service,
             )
-            if not (situation.over and states.is_awaited(node.instance_id, now)):
+            if not (situation.over and states.is_awaited(instance_id, now)):
                 yield situation
 
     def _unreadable(self) -> Iterator[Decision]:
@@ -154,7 +155,7 @@ class NodeReconciler:
 
     def _ask_about_overdue(self, now: datetime) -> None:
         """Ask EC2 about all nodes whose deadline has passed."""
-        overdue = (node.instance_id for node, notice in self._marked if notice.deadline <= now)
+        overdue = (mark.instance_of(*each) for each in self._marked if each[1].deadline <= now)
         self._kept.states.refresh(filter(None, overdue), now, self.questions)
 
     def _terminations(self) -> Sequence[tuple[Node, NodeNotice, Termination]]:
