@@ -34,7 +34,7 @@ from evenkeel.model.meta import (
     Metadata,
     OwnerReference,
 )
-from evenkeel.model.node import Node, NodeSpec, NodeStatus, Taint
+from evenkeel.model.node import Node, NodeInfo, NodeSpec, NodeStatus, Taint
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.pod import (
     ClaimSource,
@@ -390,6 +390,7 @@ def node(
     labels: Mapping[str, str] | None = None,
     instance_id: str = "i-0123456789abcdef0",
     allocatable: Mapping[str, str] | None = None,
+    boot_id: str = "",
     **meta: Any,
 ) -> Node:
     """A node; with a notice it is marked, and cordoned where the notice says so."""
@@ -412,6 +413,7 @@ def node(
         status=NodeStatus(
             conditions=(Condition(type="Ready", status="True" if ready else "False"),),
             allocatable=dict(allocatable or {}),
+            node_info=NodeInfo(boot_id=boot_id),
         ),
     )
 

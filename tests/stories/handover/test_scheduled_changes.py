@@ -1,5 +1,7 @@
 """Scheduled changes: a hint until a quarter of an hour before, then a dying node."""
 
+from email.utils import format_datetime
+
 import pytest
 
 from evenkeel.model.request import Evict, Patch
@@ -87,6 +89,66 @@ def test_a_node_that_was_only_rebooted_serves_again(scene: Scene) -> None:
     assert not is_marked(scene.node("n1"))
     assert not scene.node("n1").spec.unschedulable
     assert scene.lowest("web") == 1
+
+
+REBOOT = "AWS_EC2_INSTANCE_REBOOT_MAINTENANCE_SCHEDULED"
+
+
+def at_hours(scene: Scene, hours: float) -> str:
+    """A time of the story, as AWS Health writes it."""
+    return format_datetime(scene.at(hours * HOUR), usegmt=True)
+
+
+def start_anew(scene: Scene, node: str, boot_id: str) -> None:
+    """The node's kubelet says that its machine was started again."""
+    status = {"status": {"nodeInfo": {"bootID": boot_id}}}
+    scene.cluster.server.patch("Node", ("", node), status, "status")
+
+
+def test_the_node_stays_empty_until_its_change_is_to_end(scene: Scene) -> None:
+    scene.given(deployment("web", 2), on="n1", spare="o1")
+    end = at_hours(scene, 3)
+    scene.schedule_change("n1", start=HOUR, endTime=end, eventTypeCode=REBOOT)
+    scene.run(until=3 * HOUR + 59)
+    assert is_marked(scene.node("n1"))
+    assert scene.node("n1").spec.unschedulable
+    assert scene.pods("web", "n1") == []
+    assert scene.moving.running == scene.schedule.running == []
+    scene.run(until=3 * HOUR + 180)
+    assert not is_marked(scene.node("n1"))
+    assert not scene.node("n1").spec.unschedulable
+    assert scene.lowest("web") == 2
+    assert scene.is_quiet
+
+
+@pytest.mark.parametrize("stopped", [False, True], ids=["rebooted", "stopped and started"])
+def test_the_node_serves_again_once_its_machine_was_started_anew(
+    scene: Scene, *, stopped: bool
+) -> None:
+    scene.given(deployment("web", 2), on="n1", spare="o1")
+    start_anew(scene, "n1", "first")
+    scene.schedule_change("n1", start=HOUR, endTime=at_hours(scene, 6), eventTypeCode=REBOOT)
+    scene.run(until=2 * HOUR)
+    assert is_marked(scene.node("n1"))
+    instance_id = scene.node("n1").instance_id
+    if stopped:
+        scene.instances.set_state(instance_id, "stopped")
+        scene.run(until=2 * HOUR + 300)
+        assert is_marked(scene.node("n1"))
+        scene.instances.set_state(instance_id, "running")
+    start_anew(scene, "n1", "second")
+    scene.run(until=2 * HOUR + 500)
+    assert not is_marked(scene.node("n1"))
+    assert not scene.node("n1").spec.unschedulable
+
+
+def test_a_change_that_is_told_after_its_start_moves_pods_before_its_end(scene: Scene) -> None:
+    scene.given(deployment("web", 2), on="n1", spare="o1")
+    scene.run(until=2 * HOUR)
+    scene.schedule_change("n1", start=HOUR, endTime=at_hours(scene, 3)).run(until=2 * HOUR + 90)
+    assert not scene.notice("n1").is_hint
+    assert scene.pods("web", "n1") == []
+    assert scene.lowest("web") == 2
 
 
 def test_of_many_changes_a_few_are_followed_at_a_time_until_they_are_near(scene: Scene) -> None:

@@ -24,11 +24,21 @@ class NodeSpec(ApiStruct, frozen=True, kw_only=True):
     provider_id: str = msgspec.field(default="", name="providerID")
 
 
+class NodeInfo(ApiStruct, frozen=True, kw_only=True):
+    """What the kubelet says of its machine, as far as Evenkeel reads it.
+
+    ``boot_id`` is another one after each start of the machine.
+    """
+
+    boot_id: str = msgspec.field(default="", name="bootID")
+
+
 class NodeStatus(ApiStruct, frozen=True, kw_only=True):
     """The part of a node's status that Evenkeel reads."""
 
     conditions: tuple[Condition, ...] = ()
     allocatable: dict[str, str] = {}
+    node_info: NodeInfo = NodeInfo()
 
 
 class Node(KubernetesObject, frozen=True, kw_only=True):

@@ -449,3 +449,37 @@ def test_the_time_of_a_drain_on_purpose_is_up_and_its_cordon_stays() -> None:
     lift = the(Verb.LIFT, at)
     assert lift.reason == "DrainOver"
     assert patched(node, lift.write).spec.unschedulable
+
+
+# The window of a scheduled change.
+
+WINDOW = builders.notice(cause="scheduled-change", last_deadline=NOW + seconds(3_600), boot_id="a")
+
+
+@pytest.mark.parametrize(
+    ("after", "boot_id", "state", "lifted"),
+    [
+        (180, "a", "running", False),
+        (3_659, "a", "running", False),
+        (3_660, "a", "running", True),
+        (180, "", "running", False),
+        (180, "b", "running", True),
+        (119, "b", "running", False),
+        (180, "b", "stopping", False),
+        (180, "b", None, False),
+        (180, "b", "unlisted", False),
+    ],
+)
+def test_a_change_is_over_at_its_end_or_when_the_machine_was_started_anew_since_it_began(
+    after: float, boot_id: str, state: str | None, *, lifted: bool
+) -> None:
+    node = builders.node(notice=WINDOW, boot_id=boot_id)
+    at = situation(WINDOW, now=NOW + seconds(after), node=node, state=state)
+    assert ((Verb.LIFT, "InstanceRunning") in decided(at)) is lifted
+
+
+def test_a_warning_of_another_kind_lasts_whatever_is_started() -> None:
+    warning = builders.notice(last_deadline=NOW + seconds(3_600))
+    node = builders.node(notice=warning, boot_id="b")
+    at = situation(warning, now=NOW + seconds(180), node=node, state="running")
+    assert (Verb.LIFT, "InstanceRunning") not in decided(at)

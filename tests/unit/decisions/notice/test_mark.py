@@ -12,6 +12,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.request import Patch
 from evenkeel_sandbox.simulator.api.patches import json_patch
+from tests.kit import builders
 from tests.kit.builders import NOW
 from tests.kit.nodes import is_marked
 
@@ -292,6 +293,25 @@ def test_an_annotation_that_makes_no_sense_is_no_notice(text: str) -> None:
     node = parsed(manifest(annotations={names.NOTICE: text}))
     assert mark.read(node) is None
     assert is_marked(node)
+
+
+@pytest.mark.parametrize(
+    ("provider_id", "noted", "known"),
+    [
+        ("aws:///x/i-1234567890abcdef0", "i-0987654321fedcba0", "i-1234567890abcdef0"),
+        ("", "i-0987654321fedcba0", "i-0987654321fedcba0"),
+        ("kind://x/n1", "i-0987654321fedcba0", ""),
+        ("", "", ""),
+        ("", "i-x" * 100, ""),
+    ],
+)
+def test_a_mark_says_which_instance_a_node_is_only_where_the_node_does_not(
+    provider_id: str, noted: str, known: str
+) -> None:
+    notice = builders.notice(instance_id=noted)
+    node = builders.node(notice=notice)
+    spec = msgspec.structs.replace(node.spec, provider_id=provider_id)
+    assert mark.instance_of(msgspec.structs.replace(node, spec=spec), notice) == known
 
 
 def test_a_node_is_drained_once_it_was_cordoned_for_its_notice() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.notice import kinds
-from evenkeel.decisions.notice.event import Harmless, Probe, Understood, Unknown
+from evenkeel.decisions.notice.event import Harmless, Probe, Reading, Understood, Unknown
 from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.decisions.notice.reading import read, read_json
 from evenkeel.errors import MalformedNoticeError
@@ -129,6 +129,11 @@ def test_a_state_may_be_written_in_capitals(state: str) -> None:
     assert read(event) == plain
 
 
+def received(message: object) -> Reading:
+    """What a message of the queue means."""
+    return read_json(json.dumps(message), **SET)
+
+
 def from_auto_scaling(**says: str) -> dict[str, Any]:
     """What Auto Scaling sends to a queue by itself, as its users have published it."""
     return {
@@ -144,8 +149,8 @@ def from_auto_scaling(**says: str) -> dict[str, Any]:
 def test_a_hooks_notification_of_auto_scaling_itself_is_read_like_the_event() -> None:
     event = sample("lifecycle-action-terminate")
     detail = event["detail"]
-    assert read(from_auto_scaling(**detail), **SET) == read(event, **SET)
-    other = read(from_auto_scaling(**detail | {"LifecycleHookName": "theirs"}), **SET)
+    assert received(from_auto_scaling(**detail)) == read(event, **SET)
+    other = received(from_auto_scaling(**detail | {"LifecycleHookName": "theirs"}))
     assert isinstance(other, Harmless)
 
 
@@ -160,7 +165,7 @@ def test_a_hooks_notification_of_auto_scaling_itself_is_read_like_the_event() ->
 def test_what_else_auto_scaling_sends_needs_not_come_again(
     says: dict[str, str], kind: type[object]
 ) -> None:
-    reading = read(from_auto_scaling(**says), **SET)
+    reading = received(from_auto_scaling(**says))
     assert isinstance(reading, kind)
     assert getattr(reading, "detail_type", "") in says.values()
 
@@ -168,13 +173,13 @@ def test_what_else_auto_scaling_sends_needs_not_come_again(
 @pytest.mark.parametrize("name", [file.stem for file in sorted(EVENTS.glob("*.json"))])
 def test_an_event_that_sns_passed_on_is_read_like_the_event(name: str) -> None:
     event = sample(name)
-    assert read(passed_on(json.dumps(event)), **SET) == read(event, **SET)
+    assert received(passed_on(json.dumps(event))) == read(event, **SET)
 
 
 def test_a_hooks_notification_that_sns_passed_on_is_read() -> None:
     detail = sample("lifecycle-action-terminate")["detail"]
     passed = passed_on(json.dumps(from_auto_scaling(**detail)))
-    assert read(passed, **SET) == read(from_auto_scaling(**detail), **SET)
+    assert received(passed) == received(from_auto_scaling(**detail))
 
 
 @pytest.mark.parametrize(
@@ -191,7 +196,7 @@ def test_the_error_names_the_field_when_what_sns_passed_on_is_malformed(
     message: object, field: str
 ) -> None:
     with pytest.raises(MalformedNoticeError) as caught:
-        read(passed_on(message))
+        received(passed_on(message))
     assert caught.value.field == field
 
 
@@ -326,6 +331,7 @@ MALFORMED: dict[str, list[tuple[str, object, str]]] = {
         ("detail.startTime", "2026-11-21T18:00:00Z", "should be a time such as Sat"),
         ("detail.startTime", ",", "should be a time such as Sat"),
         ("detail.startTime", 7, "should be a string, but is a number"),
+        ("detail.endTime", "tomorrow", "should be a time such as Sat"),
         ("detail.eventArn", "x" * 257, "has 257 characters, and 256 at most"),
         ("detail.eventTypeCode", None, "should be a string, but is null"),
         ("detail.statusCode", [], "should be a string, but is an array"),
@@ -423,6 +429,48 @@ def test_a_scheduled_change_is_a_hint_for_each_of_its_instances_until_it_is_near
         assert notice.heard_at(notice.deadline - timedelta(seconds=1)) == notice
         near = notice.heard_at(notice.deadline)
         assert (near.kind, near.deadline, near.ends_at) == (NoticeKind.INTERRUPTION, STARTS, None)
+
+
+ENDS = STARTS + timedelta(hours=2)
+
+
+@pytest.mark.parametrize(
+    ("end", "known"),
+    [
+        ({}, None),
+        ({"endTime": "Sat, 21 Nov 2026 20:00:00 GMT"}, ENDS),
+        ({"endTime": "Sat, 21 Nov 2026 18:00:00 GMT"}, None),
+        ({"endTime": "Sat, 21 Nov 2026 17:00:00 GMT"}, None),
+    ],
+    ids=["it does not say", "two hours later", "at its start", "before its start"],
+)
+def test_a_scheduled_change_lasts_until_its_end_if_it_says_when(
+    end: dict[str, str], known: datetime | None
+) -> None:
+    reading = read(scheduled(**end))
+    assert isinstance(reading, Understood)
+    assert reading.notice.last_deadline == known
+    assert reading.notice.lasts_until == (known or STARTS - timedelta(minutes=15))
+
+
+@pytest.mark.parametrize(
+    ("before_end", "deadline"),
+    [
+        (timedelta(hours=2), STARTS + timedelta(seconds=120)),
+        (timedelta(hours=1), ENDS - timedelta(minutes=58)),
+        (timedelta(minutes=1), ENDS),
+        (timedelta(minutes=-1), ENDS),
+    ],
+)
+def test_a_change_that_has_begun_and_not_ended_is_a_warning_now(
+    before_end: timedelta, deadline: datetime
+) -> None:
+    """EC2 may carry it out any moment: the pods get what a spot instance's get."""
+    reading = read(scheduled(endTime="Sat, 21 Nov 2026 20:00:00 GMT"))
+    assert isinstance(reading, Understood)
+    notice = reading.notice.heard_at(ENDS - before_end)
+    assert notice.kind is NoticeKind.INTERRUPTION
+    assert (notice.deadline, notice.lasts_until, notice.ends_at) == (deadline, ENDS, None)
 
 
 @pytest.mark.parametrize(

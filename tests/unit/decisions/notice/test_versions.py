@@ -93,7 +93,7 @@ HOOKED = WARNED | {
     },
 }
 OVER = HOOKED | {"hook": HOOKED["hook"] | {"isOver": True}}
-ADDED: dict[str, Any] = {"instanceId": ""}
+ADDED: dict[str, Any] = {"instanceId": "", "bootId": ""}
 """What this version adds to them."""
 
 GOING_AND_HOOKED = GOING | {"hook": HOOKED["hook"]}

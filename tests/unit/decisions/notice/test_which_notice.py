@@ -202,6 +202,34 @@ def test_a_late_warning_is_left_when_the_instance_has_outlived_it() -> None:
     assert decision.reason == "Outlived"
 
 
+def test_a_change_that_has_begun_is_left_when_the_instance_has_outlived_its_end() -> None:
+    change = scheduled(3_600, last_deadline=NOW + 7_200 * SECOND)
+    world = World()
+    assert world.receive(change, at=7_259).verb is Verb.MARK
+    assert (world.carried.kind, world.carried.lasts_until) == (
+        NoticeKind.INTERRUPTION,
+        NOW + 7_200 * SECOND,
+    )
+    assert World().receive(change, at=7_260).reason == "Outlived"
+
+
+@pytest.mark.parametrize("at", [3, 4_000], ids=["as a hint", "as a warning"])
+def test_a_scheduled_change_keeps_how_often_the_machine_was_started_when_it_is_certain(
+    at: float,
+) -> None:
+    world = World()
+    world.document["status"] = {"nodeInfo": {"bootID": "a"}}
+    change = scheduled(3_600, last_deadline=NOW + 7_200 * SECOND)
+    world.receive(change, at=at)
+    if at == 3:
+        assert world.carried.boot_id == ""
+        world.write(mark.make_certain(world.node, NOW + 2_700 * SECOND))
+    assert world.carried.boot_id == "a"
+    world.document["status"] = {"nodeInfo": {"bootID": "b"}}
+    assert world.receive(change, at=4_100).reason == "AlreadyMarked"
+    assert world.carried.boot_id == "a"
+
+
 def test_a_recommendation_is_left_when_it_has_expired() -> None:
     decision = World().receive(given(NoticeKind.REBALANCE), at=900)
     assert decision.verb is Verb.LEAVE

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from evenkeel.decisions.notice import scheduled_change
 from evenkeel.decisions.notice.fields import INSTANCE_ID
 from evenkeel.model import names
 from evenkeel.model.node import Node, Taint
@@ -123,7 +124,11 @@ def make_certain(node: Node, now: datetime) -> Patch | None:
     if notice is None or notice.ends_at is None:
         return None
     certain = msgspec.structs.replace(
-        notice, kind=NoticeKind.INTERRUPTION, deadline=notice.ends_at, ends_at=None
+        notice,
+        kind=NoticeKind.INTERRUPTION,
+        deadline=notice.lost_at(now),
+        ends_at=None,
+        boot_id="",
     )
     return set_mark(node, cordoned(node, certain, now))
 
@@ -133,6 +138,8 @@ def cordoned(node: Node, notice: NodeNotice, now: datetime) -> NodeNotice:
 
     A cordon counts as another's if the node had it when Evenkeel first cordoned it.
     """
+    if notice.name == scheduled_change.KIND.name and not notice.boot_id:
+        notice = msgspec.structs.replace(notice, boot_id=node.status.node_info.boot_id)
     if notice.cordoned_at is not None:
         return notice
     return msgspec.structs.replace(notice, cordoned_at=now, cordoned_before=node.spec.unschedulable)

@@ -23,22 +23,24 @@ from evenkeel.model.decoding import decoded
 
 
 def read_json(text: str | bytes, *, lifecycle_hook: str = "", replay_source: str = "") -> Reading:
-    """Read an event from JSON, as ``read`` does. Raises MalformedNoticeError."""
+    """Read a message as ``read`` does, in whatever envelope. Raises MalformedNoticeError."""
     try:
         value = decoded(object, text)
     except UnreadableError as error:
         raise MalformedNoticeError("event", f"is no JSON: {error}") from error
-    return read(value, lifecycle_hook=lifecycle_hook, replay_source=replay_source)
+    return _read(_unwrapped(Fields(value)), lifecycle_hook, replay_source)
 
 
 def read(value: object, *, lifecycle_hook: str = "", replay_source: str = "") -> Reading:
-    """Read a decoded event. Raises MalformedNoticeError.
+    """Read a decoded event of EventBridge. Raises MalformedNoticeError.
 
     ``lifecycle_hook`` is the name of the lifecycle hook that is heeded; empty: none is. Events of
     ``replay_source`` are read as if AWS had sent them; empty: there is no such source.
     """
-    fields = Fields(value)
-    event = _event(fields.document("Message") if "TopicArn" in fields else fields)
+    return _read(Event.read(Fields(value)), lifecycle_hook, replay_source)
+
+
+def _read(event: Event, lifecycle_hook: str, replay_source: str) -> Reading:
     if replay_source and event.source == replay_source:
         event = _as_given(event)
     kind = kinds.of_event(event.source, event.detail_type)
@@ -50,8 +52,10 @@ def read(value: object, *, lifecycle_hook: str = "", replay_source: str = "") ->
     return Unknown(event_id=event.event_id, source=event.source, detail_type=event.detail_type)
 
 
-def _event(fields: Fields) -> Event:
-    """The event of an envelope. What Auto Scaling sends by itself is an event's detail alone."""
+def _unwrapped(fields: Fields) -> Event:
+    """The event of a message. What Auto Scaling sends by itself is an event's detail alone."""
+    if "TopicArn" in fields:
+        fields = fields.document("Message")
     if "AutoScalingGroupName" not in fields:
         return Event.read(fields)
     kind = lifecycle_action.KIND
