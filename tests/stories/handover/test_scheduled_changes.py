@@ -6,7 +6,7 @@ import pytest
 
 from evenkeel.model.request import Evict, Patch
 from tests.kit.manifests import bare_pod, budget, deployment, stateful_set
-from tests.kit.nodes import is_marked
+from tests.kit.nodes import is_drained, is_marked
 from tests.kit.scene import Scene
 
 HOUR = 3_600
@@ -19,7 +19,8 @@ def test_what_can_be_handed_over_is_and_the_rest_goes_by_the_start(scene: Scene,
     scene.schedule_change(node, start=HOUR).run(until=60)
     assert scene.pods("web", node) == []
     assert len(scene.pods("alone", node)) == 1
-    assert scene.node(node).spec.unschedulable
+    assert is_drained(scene.node(node))
+    assert not scene.node(node).spec.unschedulable
     notice = scene.notice(node)
     assert notice.is_hint
 
@@ -29,6 +30,7 @@ def test_what_can_be_handed_over_is_and_the_rest_goes_by_the_start(scene: Scene,
     scene.run(until=HOUR - 14 * 60)
     notice = scene.notice(node)
     assert not notice.is_hint
+    assert scene.node(node).spec.unschedulable
     scene.run(until=HOUR + 60)
 
     assert HOUR - 60 < scene.gone_at("alone") < HOUR
@@ -50,17 +52,17 @@ def test_a_budget_that_allows_nothing_holds_until_the_change_is_near(scene: Scen
     assert scene.lowest("web") == 2
 
 
-def test_changes_days_ahead_keep_no_invocation_alive_and_cordon_a_day_before(scene: Scene) -> None:
+def test_changes_days_ahead_keep_no_invocation_alive_and_drain_a_day_before(scene: Scene) -> None:
     scene.given(deployment("web", 1), stateful_set("db", 2), on="n1", spare="o1")
     scene.schedule_change("n1", start=DAY + 2 * HOUR).run(until=HOUR)
     assert scene.is_quiet
     assert set(scene.outcomes()) == {"Quiet"}
     assert is_marked(scene.node("n1"))
-    assert not scene.node("n1").spec.unschedulable
+    assert not is_drained(scene.node("n1"))
 
     scene.run(until=2 * HOUR - 15 * 60 + 90)
 
-    assert scene.node("n1").spec.unschedulable
+    assert is_drained(scene.node("n1"))
     assert scene.pods("web", "n1") == []
     assert scene.pods("db", "n1") == []
     assert scene.is_quiet
@@ -70,7 +72,7 @@ def test_changes_days_ahead_keep_no_invocation_alive_and_cordon_a_day_before(sce
 def test_a_change_that_is_closed_gives_the_node_back(scene: Scene) -> None:
     scene.given(deployment("web", 1), deployment("stuck", pod={"cpu": "4"}), on="n1", spare="o1")
     scene.schedule_change("n1", start=HOUR).run(until=60)
-    assert scene.node("n1").spec.unschedulable
+    assert is_drained(scene.node("n1"))
 
     scene.schedule_change("n1", start=HOUR, statusCode="closed").run(until=120)
 
@@ -155,6 +157,6 @@ def test_of_many_changes_a_few_are_followed_at_a_time_until_they_are_near(scene:
     names = [f"n{number}" for number in range(5)]
     scene.given(on=" ".join([*names, "o1"]))
     scene.schedule_change(*names, start=HOUR).run(until=HOUR - 15 * 60 - 1)
-    assert [scene.node(name).spec.unschedulable for name in names].count(True) == 1
+    assert [is_drained(scene.node(name)) for name in names].count(True) == 1
     scene.run(until=HOUR - 14 * 60)
     assert all(scene.node(name).spec.unschedulable for name in names)

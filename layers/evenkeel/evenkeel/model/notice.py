@@ -159,10 +159,10 @@ class Notice(Announcement, frozen=True, kw_only=True):
 class NodeNotice(Announcement, frozen=True, kw_only=True):
     """The annotation ``evenkeel.dev/notice`` of a doomed node: the notice that counts, and more.
 
-    ``cordoned_before`` says that the node was unschedulable before Evenkeel marked it;
+    ``cordoned_before`` says that another had cordoned the node before Evenkeel drained it;
     such a cordon is never lifted. ``since`` is when the notice was given, or the latest of
-    several warnings. ``cordoned_at`` is when Evenkeel cordoned it; None while a rebalance
-    recommendation waits for its share.
+    several warnings. ``cordoned_at`` is since when Evenkeel drains it; None while a hint waits for
+    its share.
     ``excluded`` says that Evenkeel put the load balancers' exclusion label on the node, so that it
     takes off only its own, and ``out_of_service`` that it put the out-of-service taint there, so
     that it does so once. ``unlisted_since`` is when EC2 first did not list the instance while the
@@ -198,6 +198,14 @@ class NodeNotice(Announcement, frozen=True, kw_only=True):
             self.ends_at,
         )
         return all(time is None or is_sound(time) for time in times) and is_label_value(self.name)
+
+    @property
+    def cordons(self) -> bool:
+        """Whether a node that is drained for it is cordoned, too.
+
+        For a hint the taint keeps new pods off as well, and any cordon is somebody else's.
+        """
+        return self.kind is not NoticeKind.REBALANCE or self.keep_cordon
 
     @property
     def drained_since(self) -> datetime | None:

@@ -346,7 +346,7 @@ def test_a_lift_takes_off_all_that_is_ours_the_taint_of_a_node_that_came_back_to
 
 def test_a_lift_keeps_a_cordon_that_was_there_before() -> None:
     notice = builders.hint(cordoned_before=True)
-    node = builders.node(notice=notice)
+    node = builders.node(notice=notice, unschedulable=True)
     at = situation(notice, node=node, now=notice.deadline)
     assert patched(node, the(Verb.LIFT, at).write) == builders.node(unschedulable=True)
 
@@ -433,7 +433,7 @@ def test_a_hint_becomes_certain_whatever_ec2_says(state: str | None, *, cordoned
     before = situation(notice, now=notice.deadline, state=state)
     assert not before.over
     (step,) = plan(before)[0]
-    assert (step.verb, step.reason, step.until) == (Verb.MARK, "ScheduledChange", notice.ends_at)
+    assert (step.verb, step.reason, step.until) == (Verb.CORDON, "ScheduledChange", notice.ends_at)
     assert step.warning
     certain = mark.read(patched(before.node, step.write))
     assert certain is not None

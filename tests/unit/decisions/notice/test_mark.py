@@ -193,13 +193,13 @@ def test_a_recommendation_is_only_noted_until_it_gets_its_share() -> None:
     assert noted["spec"] == manifest()["spec"]
     assert noted["metadata"]["labels"] == {names.DOOMED: "rebalance"}
 
-    cordoned = applied(noted, mark.cordon(parsed(noted), NOW))
+    drained = applied(noted, mark.drain(parsed(noted), NOW))
 
-    assert cordoned["spec"]["unschedulable"] is True
-    assert cordoned["spec"]["taints"] == [DOOMED | {"value": "rebalance"}]
-    assert mark.read(parsed(cordoned)) == msgspec.structs.replace(hint, cordoned_at=NOW)
-    assert mark.cordon(parsed(cordoned), NOW) is None
-    assert applied(cordoned, mark.unmark(parsed(cordoned))) == manifest()
+    assert "unschedulable" not in drained["spec"]
+    assert drained["spec"]["taints"] == [DOOMED | {"value": "rebalance"}]
+    assert mark.read(parsed(drained)) == msgspec.structs.replace(hint, cordoned_at=NOW)
+    assert mark.drain(parsed(drained), NOW) is None
+    assert applied(drained, mark.unmark(parsed(drained))) == manifest()
 
 
 def test_a_cordon_that_came_before_the_share_is_not_ours() -> None:
@@ -207,11 +207,61 @@ def test_a_cordon_that_came_before_the_share_is_not_ours() -> None:
     noted = applied(manifest(), mark.set_mark(parsed(manifest()), hint))
     noted["spec"]["unschedulable"] = True
 
-    cordoned = applied(noted, mark.cordon(parsed(noted), NOW))
+    cordoned = applied(noted, mark.drain(parsed(noted), NOW))
 
     node = parsed(cordoned)
     assert not mark.has_our_cordon(node, mark.read(node))
     assert applied(cordoned, mark.unmark(node)) == manifest(unschedulable=True)
+
+
+OURS, PERSON = names.FIELD_MANAGER, "kubectl"
+
+
+@pytest.mark.parametrize(
+    ("doomed", "by", "ours"),
+    [
+        (notice(), [OURS], True),
+        (notice(), [PERSON], False),
+        (notice(), [OURS, PERSON], False),
+        (notice(), [], True),
+        (notice(cordoned_before=True), [OURS], False),
+        (notice(cordoned_at=None), [OURS], False),
+        (notice(kind=NoticeKind.REBALANCE), [], False),
+        (notice(kind=NoticeKind.REBALANCE), [OURS], True),
+        (notice(kind=NoticeKind.REBALANCE), [PERSON], False),
+        (notice(kind=NoticeKind.REBALANCE, keep_cordon=True), [], True),
+        (notice(kind=NoticeKind.DRAIN), [], True),
+        (None, [OURS], False),
+    ],
+)
+def test_a_cordon_is_ours_if_the_mark_and_the_api_server_say_so(
+    doomed: NodeNotice | None, by: list[str], *, ours: bool
+) -> None:
+    node = builders.node(notice=doomed, unschedulable=True, cordoned_by=by)
+    assert mark.has_our_cordon(node, doomed) is ours
+    free = msgspec.structs.replace(node.spec, unschedulable=False)
+    assert not mark.has_our_cordon(msgspec.structs.replace(node, spec=free), doomed)
+
+
+@pytest.mark.parametrize(
+    ("present", "by", "anothers"),
+    [
+        (None, [PERSON], True),
+        (None, [OURS], True),
+        (notice(), [OURS], False),
+        (notice(), [PERSON], True),
+        (notice(kind=NoticeKind.REBALANCE), [OURS], False),
+        (notice(kind=NoticeKind.REBALANCE), [PERSON], True),
+        (notice(cordoned_before=True), [PERSON], True),
+    ],
+)
+def test_a_cordon_that_is_there_when_a_node_is_drained_is_anothers_unless_it_is_ours(
+    present: NodeNotice | None, by: list[str], *, anothers: bool
+) -> None:
+    node = builders.node(notice=present, unschedulable=True, cordoned_by=by)
+    wanted = mark.drained_for(node, present or notice(cordoned_at=None), NOW)
+    assert wanted.cordoned_before is anothers
+    assert wanted.cordoned_at == NOW
 
 
 def test_a_cordon_is_left_when_the_annotation_cannot_tell_whose_it_is() -> None:
@@ -225,7 +275,7 @@ def test_nothing_is_written_when_there_is_no_mark() -> None:
     node = parsed(manifest(taints=[DEDICATED], unschedulable=True))
     assert not is_marked(node)
     assert mark.unmark(node) is None
-    assert mark.cordon(node, NOW) is None
+    assert mark.drain(node, NOW) is None
     assert mark.exclude(node) is None
     assert mark.take_out_of_service(node) is None
     assert mark.note_unlisted(node, NOW) is None

@@ -125,7 +125,7 @@ STEPS: list[tuple[dict[str, Any] | None, Step, dict[str, Any]]] = [
     (WARNED, receives(NoticeKind.REBALANCE, "hint"), WARNED),
     (None, receives(NoticeKind.REBALANCE, "hint"), NOTED),
     (NOTED, receives(NoticeKind.INTERRUPTION, "warning"), WARNED),
-    (NOTED, writes(lambda node: mark.cordon(node, NOW + 3 * SECOND)), CORDONED),
+    (NOTED, writes(lambda node: mark.drain(node, NOW + 3 * SECOND)), CORDONED),
     (CORDONED, receives(NoticeKind.INTERRUPTION, "warning"), WARNED),
     (CORDONED, writes(drain), DRAINED),
     (DRAINED, receives(NoticeKind.REBALANCE, "hint"), DRAINED),

@@ -97,7 +97,7 @@ def test_the_message_tells_what_was_superseded() -> None:
 def test_our_own_cordon_for_a_recommendation_stays_ours_when_a_warning_follows() -> None:
     world = World()
     world.receive(given(NoticeKind.REBALANCE))
-    world.write(mark.cordon(world.node, NOW + SECOND))
+    world.write(mark.drain(world.node, NOW + SECOND))
 
     world.receive(given(NoticeKind.INTERRUPTION, at=2), at=2)
 

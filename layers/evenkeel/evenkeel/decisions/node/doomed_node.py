@@ -140,7 +140,7 @@ def _make_certain(situation: Situation) -> Decision:
     notice = situation.notice
     return Decision.about(
         situation.node,
-        Verb.MARK,
+        Verb.CORDON,
         wording.of_notice(notice).reason,
         "it is certain by now that the instance ends: what is left on it has to go",
         until=notice.ends_at,

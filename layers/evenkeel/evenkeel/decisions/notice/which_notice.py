@@ -88,13 +88,13 @@ def has_outlived(notice: Notice, now: datetime, instance_state: str) -> bool:
 def merge(node: Node, present: NodeNotice | None, notice: Notice, now: datetime) -> NodeNotice:
     """What the node should carry once this notice came, too; ``present`` is what it carries.
 
-    The note that a rebalance recommendation leaves behind is no cordon yet.
+    The note that a hint leaves behind drains nothing yet.
     """
     given = NodeNotice(since=notice.time, **notice.announced)
     wanted = given if present is None else _joined(present, given)
     if not node.spec.provider_id:
         wanted = msgspec.structs.replace(wanted, instance_id=notice.instance_id)
-    return wanted if wanted.is_hint else mark.cordoned(node, wanted, now)
+    return wanted if wanted.is_hint else mark.drained_for(node, wanted, now)
 
 
 def _joined(present: NodeNotice, given: NodeNotice) -> NodeNotice:

@@ -1,4 +1,4 @@
-"""The nodes' own part: which may be cordoned for a hint, and what becomes of each."""
+"""The nodes' own part: which may be drained for a hint, and what becomes of each."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -56,8 +56,8 @@ class NodeReconciler:
         nodes, notices = self._view.nodes, self._view.notices
         return [(nodes[name], notices[name]) for name in nodes if name in notices]
 
-    def _cordons(self, now: datetime) -> Sequence[Decision]:
-        """The cordons for hints that the share allows now."""
+    def _drains(self, now: datetime) -> Sequence[Decision]:
+        """The nodes that are drained for hints from now on, because the share allows it."""
         notices = self._view.notices
         hinted = [
             (node, notice)
@@ -75,11 +75,11 @@ class NodeReconciler:
         return [
             Decision.about(
                 node,
-                Verb.CORDON,
+                Verb.DRAIN,
                 wording.of_notice(notices[node.name]).reason,
-                f"within the {share:.0%} of {spot_nodes} spot nodes that hints may have",
+                f"tainted, within the {share:.0%} of {spot_nodes} spot nodes that hints may have",
                 until=notices[node.name].deadline,
-                write=mark.cordon(node, now),
+                write=mark.drain(node, now),
             )
             for node in admitted(hinted, spot_nodes, share)
         ]
@@ -117,7 +117,7 @@ class NodeReconciler:
         ends, due = self._kept.hooks.keep(waiting, empty, now, self.questions)
         dues += [due, empty_at]
         self._view.queue.again(NODES, earliest(*dues))
-        return [*self._cordons(now), *self._unreadable(), *steps, *ends]
+        return [*self._drains(now), *self._unreadable(), *steps, *ends]
 
     def _situations(self, now: datetime) -> Iterator[Situation]:
         """What is known of every node with a notice, but for its pods and for load balancers.
