@@ -107,7 +107,7 @@ WANTED = {
     (Verb.ACKNOWLEDGE, "UnknownInstance"),
     (Verb.ACKNOWLEDGE, "OtherCluster"),
     (Verb.LEAVE, "AlreadyMarked"),
-    (Verb.CORDON, "RebalanceRecommendation"),
+    (Verb.DRAIN, "RebalanceRecommendation"),
     (Verb.LIFT, "HintExpired"),
     (Verb.RELEASE, "NodeDoomed"),
     (Verb.EVICT, "ReplacementAvailable"),
