@@ -228,12 +228,11 @@ MUTATIONS = (
         "flows/drain/dispatch/last_moments.py",
         [
             (
-                "_Refused(decision, error)\n            return True",
-                "_Refused(decision, error)\n            return False",
-            ),
-            ("or refused is None", "or refused is None or refused"),
+                "self._refused[pod.uid] = _Refused(decision, error)\n            return True",
+                "return False",
+            )
         ],
-        [BLOCKED],
+        [BLOCKED, MEDDLED],
     ),
     Mutation(
         "a Job's pod goes at once",
@@ -283,7 +282,7 @@ MUTATIONS = (
                 "return instance.belongs_to_any and not",
                 "return False and instance.belongs_to_any and not",
             ),
-            ("if isinstance(node, Node) and node.instance_id == each", "if isinstance(node, Node)"),
+            ("if isinstance(node, Node) and node.may_be(each)", "if isinstance(node, Node)"),
         ],
         [GOING],
     ),
@@ -309,17 +308,6 @@ MUTATIONS = (
         "a write in vain is tried on and on",
         "flows/drain/dispatch/backoff.py",
         [("LAST_RETRY: Final = timedelta(seconds=10)", "LAST_RETRY: Final = FIRST_RETRY")],
-        [MEDDLED],
-    ),
-    Mutation(
-        "an eviction that is denied is the last word",
-        "flows/drain/dispatch/last_moments.py",
-        [
-            (
-                "self._refused[pod.uid] = _Refused(decision, error)\n            return True",
-                "return False",
-            )
-        ],
         [MEDDLED],
     ),
     Mutation(

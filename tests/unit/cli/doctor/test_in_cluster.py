@@ -44,7 +44,9 @@ def test_a_pause_breaks_the_chain() -> None:
 def node(name: str, instance: str = "", **labels: str) -> Node:
     known = {"capacity": WELL_KNOWN.keys[0]}
     return Node(
-        metadata=NodeMetadata(name=name, labels={known[key]: value for key, value in labels.items()}),
+        metadata=NodeMetadata(
+            name=name, labels={known[key]: value for key, value in labels.items()}
+        ),
         spec=NodeSpec(provider_id=f"aws:///eu-central-1a/{instance}" if instance else ""),
     )
 
