@@ -66,4 +66,3 @@ def test_a_pod_that_can_be_nowhere_else_stays(hinted: Site, app: str) -> None:
 def test_a_pod_whose_release_is_not_taken_stays_as_it_was(hinted: Site, app: str) -> None:
     assert len(hinted.pods_on("a", **selector(app))) == 3
     assert len(hinted.witness.pods(**selector(app))) == 3
-    assert not hinted.witness.departures(**selector(app))
