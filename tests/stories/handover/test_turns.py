@@ -65,7 +65,6 @@ def test_pods_go_one_after_the_other(scene: Scene) -> None:
     assert scene.story(first).order() == [
         *BEGUN,
         "roll-back QuotaRefuses",
-        "wait QuotaRefuses",
         "evict QuotaRefuses",
     ]
     assert scene.gone_at(first) == 3.0

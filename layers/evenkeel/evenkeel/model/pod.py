@@ -150,12 +150,12 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
 
         A Deployment manages no pods: a released one names it so that nothing adopts the pod.
         """
-        return None if self._is_kept else super().controller
+        return None if self._is_kept else self.metadata.controller
 
     @cached_property
     def _is_kept(self) -> bool:
         """Whether it names a Deployment as its controller, as released pods alone do."""
-        named = super().controller
+        named = self.metadata.controller
         return named is not None and named.full_kind == "Deployment"
 
     @cached_property

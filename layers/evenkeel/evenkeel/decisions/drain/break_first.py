@@ -96,22 +96,21 @@ def _most_missing(census: Census, going: Sequence[MovingPod]) -> int:
 
 
 def evict_by(census: Census, in_turn: Sequence[MovingPod]) -> Mapping[str, datetime]:
-    """By when the pods whose turn it is are evicted by force, by uid, where their nodes die.
+    """By when the available pods whose turn it is are evicted by force, by uid.
 
     A budget or a policy may refuse all their evictions. Were they to wait for their last moment,
-    all pods that take turns would go at once. So a pod goes so early that there is a turn for each
-    that is left.
+    all pods that take turns would go at once. So a pod on a dying node goes so early that there is
+    a turn for each that is left.
     """
-    dying = [mover for mover in in_turn if mover.deadline.forced]
+    dying = [
+        mover for mover in in_turn if mover.deadline.forced and census.is_available(mover.pod)
+    ]
     turn = _whose_turn(census, dying)
     if not turn:
         return {}
     later = math.ceil(len(dying) / _most_missing(census, dying)) - 1
-    return {
-        mover.pod.uid: mover.evict_by - later * turn_length(census, mover.pod)
-        for mover in dying
-        if mover.pod.uid in turn
-    }
+    lead = later * turn_length(census, dying[0].pod)
+    return {mover.pod.uid: mover.evict_by - lead for mover in dying if mover.pod.uid in turn}
 
 
 def turn_length(census: Census, pod: Pod) -> timedelta:
