@@ -79,8 +79,15 @@ class Ground(ABC):
         """The nodes that a claim of this namespace is attached to."""
 
     @abstractmethod
-    def add_claim(self, name: str) -> None:
-        """Add a bound claim to a volume that one node can use at a time."""
+    def add_claim(
+        self,
+        name: str,
+        mode: str = "ReadWriteOnce",
+        *,
+        labels: Mapping[str, str] | None = None,
+        **volume: Any,
+    ) -> None:
+        """Add a claim that is bound to a volume, which has these labels and this in its spec."""
 
     @abstractmethod
     def mount(self, node: str, claim: str) -> None:
@@ -258,6 +265,28 @@ class Ground(ABC):
         before = pod.metadata.labels["pod-template-hash"]
         self.patch(Pod, pod.name, [Operation("add", label, before)])
 
+    def _bound(
+        self, name: str, mode: str, labels: Mapping[str, str] | None, of_volume: Mapping[str, Any]
+    ) -> Sequence[Mapping[str, Any]]:
+        """A volume, and the claim that it is for."""
+        modes = {"accessModes": [mode], "storageClassName": ""}
+        volume = self.node(name)
+        for_claim: dict[str, Any] = {
+            **modes,
+            "capacity": {"storage": "1Gi"},
+            "csi": {"driver": DRIVER, "volumeHandle": volume},
+            "claimRef": {"namespace": self.namespace, "name": name},
+        }
+        of_claim = {
+            **modes,
+            "resources": {"requests": {"storage": "1Gi"}},
+            "volumeName": volume,
+        }
+        return [
+            resource("PersistentVolume", volume, labels=labels, spec=for_claim | dict(of_volume)),
+            resource("PersistentVolumeClaim", name, spec=of_claim),
+        ]
+
     def _namespace_of(self, kind: type[KubernetesObject]) -> str:
         return self.namespace if kind.resource.namespaced else ""
 
@@ -336,9 +365,16 @@ class SimulatedGround(Ground):
         node = self.cluster.attachments.get((self.namespace, claim))
         return [] if node is None else [node]
 
-    def add_claim(self, name: str) -> None:
-        """Add a claim; volumes are not simulated."""
-        self.apply(resource("PersistentVolumeClaim", name, spec={"accessModes": ["ReadWriteOnce"]}))
+    def add_claim(
+        self,
+        name: str,
+        mode: str = "ReadWriteOnce",
+        *,
+        labels: Mapping[str, str] | None = None,
+        **volume: Any,
+    ) -> None:
+        """Add both; no driver and no controller is simulated."""
+        self.apply(*self._bound(name, mode, labels, volume))
 
     def mount(self, node: str, claim: str) -> None:
         """It is taken to use what is attached."""
@@ -411,8 +447,15 @@ class RealGround(Ground):
             )
         return [each["spec"]["nodeName"] for each in found]
 
-    def add_claim(self, name: str) -> None:
-        """Add a volume of a driver that knows all nodes, and the claim that it is for."""
+    def add_claim(
+        self,
+        name: str,
+        mode: str = "ReadWriteOnce",
+        *,
+        labels: Mapping[str, str] | None = None,
+        **volume: Any,
+    ) -> None:
+        """Add both, of a driver that knows all nodes, and wait for the controller."""
         for node in self.list(Node):
             self._control_plane.apply(
                 {
@@ -423,29 +466,7 @@ class RealGround(Ground):
                 }
             )
             self.patch(Node, node.name, {"metadata": {"annotations": ATTACHED_BY_CONTROLLER}})
-        modes = {"accessModes": ["ReadWriteOnce"], "storageClassName": ""}
-        volume = self.node(name)
-        self.apply(
-            resource(
-                "PersistentVolume",
-                volume,
-                spec={
-                    **modes,
-                    "capacity": {"storage": "1Gi"},
-                    "csi": {"driver": DRIVER, "volumeHandle": volume},
-                    "claimRef": {"namespace": self.namespace, "name": name},
-                },
-            ),
-            resource(
-                "PersistentVolumeClaim",
-                name,
-                spec={
-                    **modes,
-                    "resources": {"requests": {"storage": "1Gi"}},
-                    "volumeName": volume,
-                },
-            ),
-        )
+        self.apply(*self._bound(name, mode, labels, volume))
         self.eventually(
             lambda: self.whole("PersistentVolumeClaim", name)["status"]["phase"] == "Bound"
         )

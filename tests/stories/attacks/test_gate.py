@@ -158,10 +158,14 @@ def test_a_release_that_he_forges_of_his_own_pod_holds_no_drain_much_longer(
         controller=pod.controller.name,
         controller_uid=pod.controller.uid,
     )
-    (replica_set,) = gated.cluster.objects("ReplicaSet")
-    deployment = msgspec.convert(replica_set, ReplicaSet).deployment
-    assert deployment is not None
-    gated.cluster.execute(writes.release_patch(pod, release, deployment))
+    replica_sets = gated.cluster.objects("ReplicaSet")
+    (above,) = (
+        msgspec.convert(each, ReplicaSet).deployment
+        for each in replica_sets
+        if each["metadata"]["name"] == pod.controller.name
+    )
+    assert above is not None
+    gated.cluster.execute(writes.release_patch(pod, release, above))
     drainer = gated.drainer()
     drainer.drain("s1")
     longest = gated.settings.patience + CLOCK_SKEW + LONGEST_RETRY

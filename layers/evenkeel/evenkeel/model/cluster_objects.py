@@ -118,6 +118,7 @@ class PersistentVolumeClaimSpec(ApiStruct, frozen=True, kw_only=True):
     """The part of a claim's spec that Evenkeel reads."""
 
     access_modes: tuple[str, ...] = ()
+    volume_name: str = ""
 
 
 class PersistentVolumeClaim(KubernetesObject, frozen=True, kw_only=True):

@@ -159,6 +159,7 @@ class Reason(StrEnum):
     POOL_TOO_FULL = "PoolTooFull"
     POOLS_TOO_FEW = "PoolsTooFew"
     POOLS_FULL = "PoolsFull"
+    SPREAD_COUNTS_RELEASED = "SpreadCountsReleased"
     EVICTIONS_WAIT = "EvictionsWait"
     MOVING = "Moving"
     NOBODY_TO_MOVE = "NobodyToMove"

@@ -108,9 +108,10 @@ def test_of_a_controller_that_is_not_known_all_pods_are_found(site: Site) -> Non
 def test_a_bare_pod_that_is_gone_counts_no_more(site: Site) -> None:
     pod = builders.pod("alone")
     site.view.pods.see(pod)
-    site.listings.refresh([pod.key], NOW)
+    (key,) = site.view.pods.controllers_of([pod])
+    site.listings.refresh([key], NOW)
     site.answer(lambda _: None)
-    assert pod not in site.view.pods
+    assert pod.uid not in site.view.pods
 
 
 def test_a_controller_that_is_read_meanwhile_is_kept_though_none_was_asked_for(site: Site) -> None:

@@ -165,7 +165,7 @@ def _protected(pod: Pod, owner: Owner, now: datetime | None) -> Route | None:
     if owner.annotation(names.SAFE_TO_EVICT, pod).lower() == "false":
         return _kept(names.SAFE_TO_EVICT, "false")
     word = owner.annotation(names.DO_NOT_DISRUPT, pod)
-    if pod.released or not word:
+    if pod.released or pod.is_released_in_part or not word:
         return None
     if word.lower() == "true":
         return _kept(names.DO_NOT_DISRUPT, word)

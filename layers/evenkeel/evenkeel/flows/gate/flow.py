@@ -175,8 +175,8 @@ class GateFlow:
         error = error_in(reply)
         if isinstance(error, NotFoundError | ThrottledError | UnavailableError):
             raise error
-        self._cluster.perform(undoing(reply))
         if error is not None:
+            self._cluster.perform(undoing(reply))
             return self._refused(eviction, error, revision, waited) if releases else verdict
         if releases:
             self._recorder.counted(Metric.PODS_RELEASED)

@@ -265,12 +265,16 @@ class Writer:
                 self._in_vain(sent, error)
 
     def _in_vain(self, sent: Sent, error: ClusterError) -> None:
-        """No other write came first. What is refused so again and again is not taken: told once."""
-        decision = sent.decision
+        """No other write came first. What is refused so again and again is not taken: told once.
+
+        A release of which a policy undoes a part is not tried again: the ReplicaSet sees that part.
+        """
+        decision, pod = sent.decision, self._view.pods.get(sent.uid)
+        in_part = pod is not None and pod.is_released_in_part
+        tries = TRIES_UNANSWERED if isinstance(error, UnavailableError) else TRIES
         times = self._backoff.in_vain(sent.uid, _lane(decision), type(error))
-        if times != (TRIES_UNANSWERED if isinstance(error, UnavailableError) else TRIES):
+        if times != (1 if in_part else tries):
             return
-        pod = self._view.pods.get(sent.uid)
         if decision.verb is Verb.RELEASE and pod is not None:
             is_news = self._view.refuse_releases(pod.origin_key, str(error), self._clock.now())
             if not is_news:
