@@ -71,6 +71,10 @@ class Ground(ABC):
         """Add a node that was Ready and has no kubelet any more; answers its unique name."""
 
     @abstractmethod
+    def cordon_by_hand(self, node: str, *, on: bool) -> None:
+        """Let a person cordon a node, or uncordon it."""
+
+    @abstractmethod
     def whole(self, kind: str, name: str) -> dict[str, Any]:
         """All that is stored of an object of this namespace."""
 
@@ -338,6 +342,10 @@ class SimulatedGround(Ground):
         self.cluster.kill_node(unique)
         return unique
 
+    def cordon_by_hand(self, node: str, *, on: bool) -> None:
+        """Write it to the simulated node, as kubectl."""
+        self.cluster.server.patch("Node", ("", node), {"spec": {"unschedulable": on or None}})
+
     def asking(self, *hooks: Hook) -> AbstractContextManager[None]:
         """Add them to the simulated API server."""
         return webhooks.simulated(self.cluster, self.namespace, hooks)
@@ -408,6 +416,15 @@ class RealGround(Ground):
         unique = self.node(name)
         self._control_plane.add_node(unique, silent=True)
         return unique
+
+    def cordon_by_hand(self, node: str, *, on: bool) -> None:
+        """Write it under kubectl's name."""
+        self._control_plane.request(
+            "PATCH",
+            f"api/v1/nodes/{node}?fieldManager=kubectl",
+            {"spec": {"unschedulable": on or None}},
+            "application/merge-patch+json",
+        )
 
     def asking(self, *hooks: Hook) -> AbstractContextManager[None]:
         """Serve them over TLS, and configure the API server."""

@@ -34,7 +34,17 @@ from evenkeel.model.meta import (
     Metadata,
     OwnerReference,
 )
-from evenkeel.model.node import Node, NodeSpec, NodeStatus, Taint
+from evenkeel.model.node import (
+    ManagedFields,
+    Node,
+    NodeInfo,
+    NodeMetadata,
+    NodeSpec,
+    NodeStatus,
+    OwnedFields,
+    OwnedSpec,
+    Taint,
+)
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.pod import (
     ClaimSource,
@@ -391,9 +401,14 @@ def node(
     labels: Mapping[str, str] | None = None,
     instance_id: str = "i-0123456789abcdef0",
     allocatable: Mapping[str, str] | None = None,
+    boot_id: str = "",
+    cordoned_by: Sequence[str] = (),
     **meta: Any,
 ) -> Node:
-    """A node; with a notice it is marked, and cordoned where the notice says so."""
+    """A node; with a notice it is marked, and drained where the notice says so.
+
+    ``cordoned_by`` are the field managers of its cordon.
+    """
     its_labels = {names.CAPACITY_LABELS[-1]: "spot" if spot else "on-demand"} | dict(labels or {})
     annotations: dict[str, str] = {}
     its_taints = list(taints)
@@ -401,10 +416,13 @@ def node(
         its_labels[names.DOOMED] = notice.kind.value
         annotations[names.NOTICE] = msgspec.json.encode(notice).decode()
         if notice.cordoned_at is not None:
-            unschedulable = True
+            unschedulable = unschedulable or notice.cordons
             its_taints.append(Taint(key=names.DOOMED, value=notice.kind, effect="NoSchedule"))
+    its = metadata(name, namespace="", labels=its_labels, annotations=annotations, **meta)
+    fields = OwnedFields(spec=OwnedSpec(unschedulable={}))
+    managed = tuple(ManagedFields(manager=each, fields=fields) for each in cordoned_by)
     return Node(
-        metadata=metadata(name, namespace="", labels=its_labels, annotations=annotations, **meta),
+        metadata=NodeMetadata(**msgspec.structs.asdict(its), managed_fields=managed),
         spec=NodeSpec(
             unschedulable=unschedulable,
             taints=tuple(its_taints),
@@ -413,6 +431,7 @@ def node(
         status=NodeStatus(
             conditions=(Condition(type="Ready", status="True" if ready else "False"),),
             allocatable=dict(allocatable or {}),
+            node_info=NodeInfo(boot_id=boot_id),
         ),
     )
 

@@ -226,6 +226,13 @@ def gone_too_early(story: Story, concerns: Callable[[Life], bool]) -> Sequence[s
     return found
 
 
+def goes_alone(story: Story, life: Life) -> bool:
+    """Whether no other pod of its workload waits for its turn: else there is to be one for each."""
+    plan = story.scene.workloads[int(life.workload.removeprefix("w"))]
+    takes_turns = plan.kind is Kind.STATEFUL_SET or plan.never
+    return not takes_turns or plan.replicas == 1
+
+
 def deadline_of(story: Story, node: str, now: datetime | None = None) -> datetime | None:
     """When a node is lost, by the notices sent until now, or by all."""
     known = [

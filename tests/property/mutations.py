@@ -147,7 +147,7 @@ MUTATIONS = (
     Mutation(
         "one ordinal more may be missing",
         "decisions/drain/break_first.py",
-        [("    most = 1\n", "    most = 2\n")],
+        [("BY_ORDINAL:\n        return 1\n", "BY_ORDINAL:\n        return 2\n")],
         [GOING],
     ),
     Mutation(
@@ -216,18 +216,22 @@ MUTATIONS = (
     ),
     Mutation(
         "a refused pod is deleted at once",
-        "flows/drain/dispatch/writing.py",
-        [("if decision.forced and pod is not None", "if pod is not None")],
+        "flows/drain/dispatch/last_moments.py",
+        [
+            ("if pod is None or not decision.forced:", "if pod is None:"),
+            ("is not Verb.EVICT or not decision.forced:", "is not Verb.EVICT:"),
+        ],
         [BLOCKED],
     ),
     Mutation(
         "a refusal is the last word",
-        "flows/drain/dispatch/writing.py",
+        "flows/drain/dispatch/last_moments.py",
         [
             (
-                "self.submit(msgspec.structs.replace(decision, forced=True))",
-                "self._backoff.rest(pod.uid, self._clock.now() + AFTER_AN_ERROR)",
-            )
+                "_Refused(decision, error)\n            return True",
+                "_Refused(decision, error)\n            return False",
+            ),
+            ("or refused is None", "or refused is None or refused"),
         ],
         [BLOCKED],
     ),

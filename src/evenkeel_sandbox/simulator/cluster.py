@@ -261,6 +261,7 @@ class SimulatedCluster:
                     (request.namespace, request.name),
                     msgspec.json.decode(request.to_wire()),
                     request.subresource,
+                    FIELD_MANAGER,
                 )
                 return decode(changed, request.kind)
             case Create():

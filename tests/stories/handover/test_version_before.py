@@ -39,7 +39,7 @@ def begin(scene: Scene, kind: NoticeKind, *, ago: float, spare: str = "") -> lis
     while write is not None:
         (reply,) = scene.cluster.perform([write])
         assert isinstance(reply.result, Node), reply.error
-        write = mark.cordon(reply.result, given)
+        write = mark.drain(reply.result, given)
     old, other = scene.pods("web")
     release(scene, old, notice)
     scene.settle(1)

@@ -196,6 +196,40 @@ def test_a_node_under_another_name_is_found_in_the_list(scene: Scene) -> None:
     assert scene.node("custom").spec.unschedulable
 
 
+def test_a_node_without_a_provider_id_is_found_by_its_private_dns_name(scene: Scene) -> None:
+    scene.add_node("bare", 7, provider_id="")
+    assert scene.deliver(warning(7)) == []
+    assert scene.node("bare").spec.unschedulable
+    assert scene.notice("bare").instance_id == instance_id(7)
+    assert scene.deliver(warning(7)) == []
+    assert scene.writes() == []
+
+
+@pytest.mark.parametrize("other", ["kind://docker/kind/bare", f"aws:///x/{instance_id(8)}"])
+def test_a_node_that_names_another_instance_is_never_found_by_its_name(
+    scene: Scene, other: str
+) -> None:
+    scene.add_node("bare", 7, provider_id=other)
+    scene.deliver(warning(7))
+    assert mark.read(scene.node("bare")) is None
+    assert scene.reasons() == ["NodeBooting"]
+
+
+@pytest.mark.parametrize("then", [7, 8], ids=["itself", "another"])
+def test_a_node_that_gets_its_provider_id_while_it_is_marked_is_marked_if_it_is_the_instance(
+    scene: Scene, then: int
+) -> None:
+    scene.add_node("bare", 7, provider_id="")
+    spec = {"providerID": f"aws:///eu-central-1a/{instance_id(then)}"}
+    noting(
+        scene.cluster,
+        asks(Patch),
+        then=once(lambda: scene.cluster.server.patch("Node", ("", "bare"), {"spec": spec})),
+    )
+    assert scene.deliver(warning(7)) == []
+    assert (mark.read(scene.node("bare")) is not None) == (then == 7)
+
+
 def test_nodes_are_listed_at_most_once_in_ten_seconds(scene: Scene) -> None:
     scene.add_instance(9, dns_name="n9", tags={})
     lists = []
@@ -236,6 +270,38 @@ def test_a_booting_node_is_waited_for_no_longer_than_its_deadline(scene: Scene) 
 def test_a_hibernation_waits_for_a_booting_node_too(scene: Scene) -> None:
     scene.add_instance(9, dns_name="n9", state="running")
     assert len(scene.deliver(warning(9, action="hibernate"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        (
+            {
+                "AutoScalingGroupName": "workers",
+                "Service": "AWS Auto Scaling",
+                "Event": "autoscaling:TEST_NOTIFICATION",
+                "Time": "2026-11-21T06:00:00.000Z",
+                "AccountId": "123456789012",
+                "RequestId": "a8ab1f58-2bdd-4bd1-a9a8-000000000000",
+            },
+            "Harmless",
+        ),
+        (
+            {
+                "Type": "Notification",
+                "TopicArn": "arn:aws:sns:eu-central-1:123456789012:notices",
+                "Message": json.dumps(warning(1)),
+            },
+            "SpotInterruption",
+        ),
+    ],
+    ids=["a test of a hook's target", "passed on by SNS"],
+)
+def test_what_others_put_an_envelope_around_comes_once(
+    scene: Scene, message: dict[str, Any], reason: str
+) -> None:
+    assert scene.deliver(message) == []
+    assert scene.reasons() == [reason]
 
 
 # What is not true of its instance.

@@ -189,6 +189,7 @@ def test_a_node_is_explained_with_its_workloads() -> None:
         ({names.CAPACITY_LABELS[1]: "ON_DEMAND"}, {}, "It is an on-demand node"),
         ({names.INTERRUPTIBLE: "true"}, {}, "EC2 may take its reserved capacity back"),
         ({}, {"providerID": "kind://x/n1"}, "It has no EC2 instance"),
+        ({}, {"providerID": ""}, "It has no spec.providerID"),
         ({}, {"unschedulable": True}, "It is cordoned already"),
     ],
 )

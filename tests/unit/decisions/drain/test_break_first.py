@@ -89,12 +89,12 @@ def test_every_pod_of_a_dying_node_is_forced_off_whatever_its_way(way: Way, now:
 
 @pytest.mark.parametrize(
     ("way", "earlier"),
-    [(Way.BY_ORDINAL, [0, 0, -70]), (Way.RATIONED, [0, 0, -70]), (Way.AT_ONCE, [0, 0, 0])],
+    [(Way.BY_ORDINAL, [0, 0, -72]), (Way.RATIONED, [0, 0, -72]), (Way.AT_ONCE, [0, 0, 0])],
 )
 def test_a_pod_whose_turn_it_is_goes_so_early_that_there_is_a_turn_for_each(
     way: Way, earlier: list[int]
 ) -> None:
-    """A turn takes 30 s to stop and 5 s to get Ready, and three take turns."""
+    """A turn takes 1 s to be told, 30 s to stop and 5 s to get Ready, and three take turns."""
     made = NOW - seconds(600)
     pods = ordinals(0, 1, 2, creation_timestamp=made, ready_since=made + seconds(5))
     found = plan([mover(pod, way) for pod in pods], OF_DB)

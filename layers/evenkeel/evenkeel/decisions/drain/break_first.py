@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from evenkeel.decisions.drain import budgets, writes
 from evenkeel.decisions.drain.census import Census, MovingPod
+from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.route import Way
 from evenkeel.decisions.drain.verdicts import PodPlan
@@ -124,4 +125,4 @@ def turn_length(census: Census, pod: Pod) -> timedelta:
         if (made := each.metadata.creation_timestamp) is not None and each.ready_since is not None
     )
     start = max(timedelta(), min(times, default=timedelta()))
-    return pod.grace + start + span(census.min_ready_seconds)
+    return pod.grace + EVICTION_OVERHEAD + start + span(census.min_ready_seconds)

@@ -228,7 +228,7 @@ class InterruptionFlow:
             node = reply.result
             if not isinstance(node, Node):
                 self._fail(work, name, reply.error)
-            elif node.instance_id != before.node.instance_id:
+            elif not node.may_be(work.notices[work.queues[name][0]].instance_id):
                 self._fail(work, name, NotFoundError("the node is another instance's now"))
             else:
                 work.found[name] = Found(node, before.instance)
