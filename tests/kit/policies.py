@@ -138,6 +138,12 @@ def _policy(
     )
 
 
+def serves_mutating(control_plane: ControlPlane) -> bool:
+    """Whether it knows MutatingAdmissionPolicies under this version, as since 1.36."""
+    resources = control_plane.request("GET", f"apis/{VERSION}")["resources"]
+    return any(each["name"] == "mutatingadmissionpolicies" for each in resources)
+
+
 @contextmanager
 def in_force(
     control_plane: ControlPlane, namespace: str, *policies: Sequence[Manifest]

@@ -246,8 +246,8 @@ def deadline_of(story: Story, node: str, now: datetime | None = None) -> datetim
 def _has_to_go_by(story: Story, life: Life) -> datetime | None:
     """When a pod has to have been told to go at the latest; None if it may stay.
 
-    It may where it is not Evenkeel's to move, where its owner keeps it to the end, and where
-    its node was gone before.
+    It may where it is not Evenkeel's to move, where its owner keeps it to the end, where its node
+    was gone before, and where it came back to its dying node late.
     """
     if life.kind in NOT_OURS or life.bound_at is None:
         return None
@@ -262,6 +262,8 @@ def _has_to_go_by(story: Story, life: Life) -> datetime | None:
         if f"n{notice.node}" != life.node or deadline is None or _is_unlikely(story, notice):
             continue
         if life.bound_at <= max(deadline, sent):
+            if plan.tolerant and _came_late(story, life, deadline):
+                continue
             known = max(sent, life.bound_at) + late
             limits.append(_limit(story, life, deadline, known))
     limit = min(limits, default=None)
@@ -269,6 +271,14 @@ def _has_to_go_by(story: Story, life: Life) -> datetime | None:
     if limit is None or (death is not None and death <= limit):
         return None
     return limit
+
+
+def _came_late(story: Story, life: Life, deadline: datetime) -> bool:
+    """Whether a pod came to its node when less time was left to it than had passed of the drain."""
+    begun = [story.time(each.at) for each in story.scene.notices if f"n{each.node}" == life.node]
+    since = (life.bound_at or min(begun)) - min(begun)
+    left = last_moment(life, deadline) - (life.bound_at or min(begun))
+    return timedelta() < since and left <= since + REACTION
 
 
 def _limit(story: Story, life: Life, deadline: datetime, known: datetime) -> datetime:

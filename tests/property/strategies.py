@@ -162,11 +162,13 @@ def meddled() -> st.SearchStrategy[WorkloadPlan]:
     return st.one_of(refused(), selected(), returning())
 
 
-def meddling() -> st.SearchStrategy[tuple[Disturbance, ...]]:
-    """An operator cordons and uncordons nodes, a webhook denies evictions, policies end."""
+def meddling(
+    *cordons: Trouble,
+) -> st.SearchStrategy[tuple[Disturbance, ...]]:
+    """An operator cordons nodes, or does what else is said; a webhook denies; policies end."""
     cordon = st.builds(
         Disturbance,
-        trouble=some((Trouble.CORDON, Trouble.UNCORDON)),
+        trouble=some((Trouble.CORDON, *cordons)),
         at=some((0.5, 4, 30, 80, 200)),
         number=st.integers(0, 2),
     )

@@ -101,7 +101,9 @@ def test_all_hold_when_others_meddle_and_nodes_die(scene: Scene) -> None:
 @example(CORDONED)
 @given(
     strategies.scenes(
-        of=strategies.meddled(), notices=strategies.hints(), disturbances=strategies.meddling()
+        of=strategies.meddled(),
+        notices=strategies.hints(),
+        disturbances=strategies.meddling(Trouble.UNCORDON),
     )
 )
 def test_a_hint_takes_no_workload_below_what_it_had(scene: Scene) -> None:

@@ -6,15 +6,15 @@ import pytest
 
 from tests.e2e.harness import Site
 from tests.e2e.manifests import deployment, selector, stateful_set
+from tests.e2e.others.policed import REFUSED, needs_policy, policies
 from tests.kit.control_plane import ControlPlane
 from tests.kit.others import adopter
-from tests.kit.policies import denying, in_force, refusing, undoing
+from tests.kit.policies import denying, in_force
 
 pytestmark = pytest.mark.controlplane
 
-LASTS = 10.0
+LASTS = 6.0
 """Seconds in which a StatefulSet's pod went and came back many times."""
-REFUSED = ("invalid", "forbidden", "undone")
 REPLICAS = {**dict.fromkeys(REFUSED, 3), "own": 3, "denied": 2, "db": 2, "pinned": 1}
 
 
@@ -38,13 +38,8 @@ def the_hinted(control_plane: ControlPlane) -> Iterator[Site]:
         )
         site.apply(adopter("own", namespace=""))
         site.add_nodes("b", spot=False)
-        policies = (
-            refusing(name, "invalid", "invalid"),
-            refusing(name, "forbidden", "forbidden", reason="Forbidden"),
-            undoing(name, "undone", "undone", "labels"),
-            denying(name, "denied", beginning="denied-"),
-        )
-        with in_force(control_plane, name, *policies):
+        meanwhile = (*policies(site), denying(name, "denied", beginning="denied-"))
+        with in_force(control_plane, name, *meanwhile):
             evenkeel = site.deploy()
             evenkeel.notify(site.recommendation("a"))
             site.wait_for("own to run on b", lambda: site.is_settled("own", 3, "b"))
@@ -64,5 +59,8 @@ def test_a_pod_that_can_be_nowhere_else_stays(hinted: Site, app: str) -> None:
 
 @pytest.mark.parametrize("app", REFUSED)
 def test_a_pod_whose_release_is_not_taken_stays_as_it_was(hinted: Site, app: str) -> None:
+    needs_policy(hinted, app)
     assert len(hinted.pods_on("a", **selector(app))) == 3
     assert len(hinted.witness.pods(**selector(app))) == 3
+    gone = {d.pod["spec"].get("nodeName") for d in hinted.witness.departures(**selector(app))}
+    assert hinted.node_name("a") not in gone

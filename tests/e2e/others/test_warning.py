@@ -14,16 +14,16 @@ from evenkeel_sandbox.simulator.api.objects import owners_of
 from tests.e2e.application import Evenkeel
 from tests.e2e.harness import Site
 from tests.e2e.manifests import deployment, selector, stateful_set
+from tests.e2e.others.policed import REFUSED, needs_policy, policies
 from tests.kit.control_plane import ControlPlane
 from tests.kit.others import WORDS, adopter
-from tests.kit.policies import denying, in_force, refusing, undoing
+from tests.kit.policies import denying, in_force
 
 pytestmark = pytest.mark.controlplane
 
-LEFT = 27.0
+LEFT = 20.0
 """Seconds from the warning to the deadline."""
 GRACE = timedelta(seconds=2)
-REFUSED = {"invalid": "releases are refused (422)", "forbidden": "(403)", "undone": "undone"}
 EVERYTHING = [{"operator": "Exists"}]
 
 
@@ -62,13 +62,8 @@ def the_end(control_plane: ControlPlane) -> Iterator[End]:
         )
         site.apply(adopter("own", namespace=""))
         site.add_nodes("b", spot=False)
-        policies = (
-            refusing(name, "invalid", "invalid"),
-            refusing(name, "forbidden", "forbidden", reason="Forbidden"),
-            undoing(name, "undone", "undone", "labels"),
-            denying(name, "denied", beginning="denied-"),
-        )
-        with in_force(control_plane, name, *policies):
+        meanwhile = (*policies(site), denying(name, "denied", beginning="denied-"))
+        with in_force(control_plane, name, *meanwhile):
             evenkeel = site.deploy()
             warning = site.warning("a", ago=120 - LEFT)
             deadline = datetime.fromisoformat(warning["time"]) + timedelta(seconds=120)
@@ -79,6 +74,7 @@ def the_end(control_plane: ControlPlane) -> Iterator[End]:
 
 @pytest.mark.parametrize("app", REFUSED)
 def test_pods_go_one_at_a_time_when_their_releases_are_not_taken(end: End, app: str) -> None:
+    needs_policy(end.site, app)
     assert end.site.witness.lowest(app) == 2
     assert len(end.gone(app)) == 3
     assert max(end.gone(app)) < end.deadline - GRACE - timedelta(seconds=3)
@@ -91,8 +87,18 @@ def test_all_of_them_run_elsewhere_and_none_is_left_over(end: End, app: str) -> 
 
 def test_it_is_said_with_the_policy_s_words(end: End) -> None:
     told = [d for d in end.evenkeel.recorder.decisions if d.reason == "WriteRefused"]
-    assert {word for d in told for word in REFUSED if d.subject.name.startswith(word)} == {*REFUSED}
-    assert all(WORDS in d.message for d in told if not d.subject.name.startswith("undone"))
+    refused = [d for d in told if not d.subject.name.startswith("undone")]
+    assert {word for d in refused for word in REFUSED if d.subject.name.startswith(word)} == {
+        "invalid",
+        "forbidden",
+    }
+    assert all(WORDS in d.message for d in refused)
+
+
+def test_it_is_said_of_what_is_undone(end: End) -> None:
+    needs_policy(end.site, "undone")
+    told = [d for d in end.evenkeel.recorder.decisions if d.reason == "WriteRefused"]
+    assert any(d.subject.name.startswith("undone") for d in told)
 
 
 @pytest.mark.parametrize("app", ["own", "plain"])

@@ -42,15 +42,16 @@ def test_all_pods_of_a_workload_are_told_to_go_in_time(
 
 
 @pytest.mark.parametrize("code", [code for code, _ in CODES_AND_RESTS])
-def test_a_replaced_pod_is_not_deleted_before_its_last_moment(scene: Scene, code: int) -> None:
-    """It could go at once, were its eviction not denied, and does no harm."""
-    old = scene.given(deployment("web", 2), spare="o1")
+def test_nothing_is_deleted_before_it_has_to_be(scene: Scene, code: int) -> None:
+    """Replaced pods wait for their last moment. Of ordinals the first leaves time for the other."""
+    *web, first, second = scene.given(deployment("web", 2), stateful_set("db", 2), spare="o1")
     deny_evictions(scene.cluster, code)
 
     scene.interrupt("s1").run(until=118)
 
-    assert min(scene.gone_at(pod) for pod in old) >= 88
-    assert scene.lowest("web") == 2
+    assert min(scene.gone_at(pod) for pod in (*web, first)) >= 88
+    assert 50 < scene.gone_at(second) < 60
+    assert (scene.lowest("web"), scene.lowest("db")) == (2, 1)
 
 
 @pytest.mark.parametrize("code", [code for code, _ in CODES_AND_RESTS])

@@ -103,9 +103,7 @@ def evict_by(census: Census, in_turn: Sequence[MovingPod]) -> Mapping[str, datet
     all pods that take turns would go at once. So a pod on a dying node goes so early that there is
     a turn for each that is left.
     """
-    dying = [
-        mover for mover in in_turn if mover.deadline.forced and census.is_available(mover.pod)
-    ]
+    dying = [mover for mover in in_turn if mover.deadline.forced and census.is_available(mover.pod)]
     turn = _whose_turn(census, dying)
     if not turn:
         return {}

@@ -12,6 +12,7 @@ from evenkeel.model.notice import LEAD, Concern, InstanceAction, Notice, NoticeK
 from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
 
+
 def parse(event: Event) -> Understood:
     """A stop or termination two minutes after the event, a hibernation that begins with it.
 

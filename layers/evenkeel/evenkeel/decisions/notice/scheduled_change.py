@@ -66,7 +66,11 @@ def parse(event: Event) -> Understood | Harmless:
         )
         for instance_id, is_resolved in dict(_instances(event)).items()
     )
-    return Understood(notices=notices) if notices else event.harmless(f"{code} names no instance{_others(event)}")
+    return (
+        Understood(notices=notices)
+        if notices
+        else event.harmless(f"{code} names no instance{_others(event)}")
+    )
 
 
 def _instances(event: Event) -> Iterator[tuple[str, bool]]:
