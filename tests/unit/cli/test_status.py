@@ -189,7 +189,9 @@ def test_evictions_that_wait_are_told_with_who_asked_for_them(cluster: Simulated
         asked_by="alice",
     )
     note = msgspec.json.encode(Asked(by="bob", since=now)).decode()
-    for write in (writes.release_patch(first, release), writes.annotate(second, names.ASKED, note)):
+    assert owner.deployment is not None
+    released = writes.release_patch(first, release, owner.deployment)
+    for write in (released, writes.annotate(second, names.ASKED, note)):
         (reply,) = cluster.perform([write])
         assert reply.error is None
     assert "EvictionsWait" in reasons(standing(cluster)["web"])
