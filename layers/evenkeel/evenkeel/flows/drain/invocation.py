@@ -151,6 +151,7 @@ class HandoverFlow:
         held_for = self._look(leadership)
         if held_for:
             return Outcome("LeaseHeld", None if scheduled else held_for)
+        self._kept.backoff.begin(started)
         view = View(
             node_pools=self._kept.pools(started),
             releases_refused=self._kept.refusals(started),

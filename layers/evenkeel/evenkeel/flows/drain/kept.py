@@ -13,6 +13,7 @@ from evenkeel.decisions.drain.owner import ReleasesRefused
 from evenkeel.decisions.node.doomed_node import ENDING, UNLISTED
 from evenkeel.errors import ClusterError, InstancesError
 from evenkeel.flows import selections
+from evenkeel.flows.drain.dispatch.backoff import Backoff
 from evenkeel.flows.drain.dispatch.forced_evictions import Answers
 from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.sync.questions import Questions
@@ -188,6 +189,7 @@ class Kept:
         self.spot_nodes = spot_nodes(cluster, labels, recorder)
         self.other_nodes = other_nodes(cluster, recorder)
         self.answers = Answers()
+        self.backoff = Backoff()
         self._releases_refused: dict[str, ReleasesRefused] = {}
         self._pools: dict[str, Pool | None] = {}
         self._forget_pools_at: datetime | None = None

@@ -214,9 +214,9 @@ class View:
         if _deadline(self.dooms.get(name)) != _deadline(before):
             self.queue.add(self.pods.controllers_on(name), urgent=True)
 
-    def most_seen(self, key: str, now: int) -> int:
-        """How many pods of a controller were seen at a time, at most, with those ``now``."""
-        self._most_seen[key] = max(now, self._most_seen.get(key, 0))
+    def most_seen(self, key: str) -> int:
+        """How many pods of a controller were seen at a time, at most."""
+        self._most_seen[key] = max(self.pods.number_of(key), self._most_seen.get(key, 0))
         return self._most_seen[key]
 
     def keep_at_least(self, uid: str, wanted: int) -> None:

@@ -7,9 +7,12 @@ from typing import Final
 from evenkeel.model.decision import Verb
 
 FIRST_RETRY: Final = timedelta(milliseconds=200)
-LAST_RETRY: Final = timedelta(seconds=10)
+LAST_RETRY: Final = timedelta(seconds=12)
 """A refused write is tried again after the first, twice as long each time up to the last: no object
 is written in vain more than twelve times in a minute, whatever answers."""
+
+FORGOTTEN_AFTER: Final = timedelta(minutes=5)
+"""So long after its last rest nothing is known of an object's refusals any more."""
 
 _ANY_TIME = datetime.min.replace(tzinfo=UTC)
 
@@ -27,7 +30,7 @@ class _Rest:
 class Backoff:
     """The objects whose last write was refused, by uid, for each kind of write apart.
 
-    ``verb`` None stands for all that is sent at a pod's last moment.
+    ``verb`` None stands for all that is sent at a pod's last moment. It outlives invocations.
     """
 
     def __init__(self) -> None:
@@ -57,6 +60,14 @@ class Backoff:
         rest.times = rest.times + 1 if rest.kind is kind else 1
         rest.kind = kind
         return rest.times
+
+    def begin(self, now: datetime) -> None:
+        """An invocation begins: what has rested for a while is as good as new."""
+        self._rests = {
+            uid: rests
+            for uid, rests in self._rests.items()
+            if any(now < rest.until + FORGOTTEN_AFTER for rest in rests.values())
+        }
 
     def forget(self, uid: str, verb: Verb | None) -> None:
         """The object took such a write."""

@@ -93,9 +93,10 @@ class Writer:
         clock: Clock,
         once: OnceRecorder,
         answers: Answers,
+        backoff: Backoff,
         left: TimeLeft,
     ) -> None:
-        """All of them are the invocation's. ``answers`` keeps how long they took.
+        """``answers`` and ``backoff`` outlive the invocation, whose all others are.
 
         ``left``: how long from now a write may begin that rests on the Lease.
         """
@@ -109,7 +110,7 @@ class Writer:
         self._answers = answers
         self._under_way: set[str] = set()
         self._accepted_counts: Counter[Verb] = Counter()
-        self._backoff = Backoff()
+        self._backoff = backoff
         self._last_moments = LastMoments(view, once)
 
     @property

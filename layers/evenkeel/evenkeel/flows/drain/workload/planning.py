@@ -188,7 +188,7 @@ class Planner:
             lost=frozenset(view.lost_nodes),
             siblings=self._siblings(controller_key, owner),
             minimum_available=view.minimums.get(replica_set.uid, 0) if replica_set else 0,
-            most_seen=view.most_seen(controller_key, len(pods)) if controller is None else 0,
+            most_seen=view.most_seen(controller_key) if controller is None else 0,
             pools=view.node_pools,
             kept_empty=view.kept_empty,
         )
