@@ -1,7 +1,7 @@
-"""What versions before left: released pods without a controller, and older ones without the label.
+"""What versions before left: released pods without a controller, older ones without the hash label.
 
-This version names the Deployment (docs/decisions/0037), and changes the label (docs/decisions/0016).
-It ends what the others began.
+This version names the Deployment, and changes the label (docs/decisions/0037 and 0016). It ends what
+the others began.
 """
 
 import json

@@ -15,6 +15,7 @@ from evenkeel.errors import (
     MultipleBudgetsError,
     NotFoundError,
     ThrottledError,
+    UnauthenticatedError,
     UnavailableError,
 )
 from evenkeel.flows import pause
@@ -230,7 +231,7 @@ class Writer:
         - the object is gone: as good as done;
         - it has changed or is another one, or the outcome is unknown: read it again;
         - a budget refuses: again soon;
-        - throttled: again when the API server said;
+        - throttled: again when the API server said; without credentials: again soon;
         - else no other write came first: the same will be refused again.
 
         Each refusal in a row lets the object rest for longer. At its last moment a pod does not
@@ -255,6 +256,8 @@ class Writer:
                 asked = timedelta(seconds=seconds)
                 retry(at_least=min(asked, LONGEST_THROTTLED) if decision.forced else asked)
                 self._last_moments.refused(decision, error)
+            case UnauthenticatedError():  # it says nothing of this write
+                retry()
             case _ if self._last_moments.refused(decision, error):
                 self._go_on(uid)
             case DisruptionRefusedError() | MultipleBudgetsError():
@@ -273,15 +276,13 @@ class Writer:
         decision, pod = sent.decision, self._view.pods.get(sent.uid)
         in_part = pod is not None and pod.is_released_in_part
         tries = TRIES_UNANSWERED if isinstance(error, UnavailableError) else TRIES
-        times = self._backoff.in_vain(sent.uid, _lane(decision), type(error))
-        if times != (1 if in_part else tries):
-            return
-        if decision.verb is Verb.RELEASE and pod is not None:
+        beyond = self._backoff.in_vain(sent.uid, _lane(decision), type(error)) - tries
+        is_news = beyond == 0
+        if decision.verb is Verb.RELEASE and pod is not None and (beyond >= 0 or in_part):
             is_news = self._view.refuse_releases(pod.origin_key, str(error), self._clock.now())
-            if not is_news:
-                return
-        self._recorder.counted(Metric.WRITES_REFUSED)
-        self._once.record([not_taken(decision, error)])
+        if is_news:
+            self._recorder.counted(Metric.WRITES_REFUSED)
+            self._once.record([not_taken(decision, error)])
 
     def _go_on(self, uid: str) -> None:
         """Send what comes next for a pod at its last moment whose eviction was refused."""
