@@ -1,6 +1,6 @@
-"""What versions before left: released pods without a controller, older ones without the hash label.
+"""What versions before left: released pods without a controller, or without the hash label.
 
-This version names the Deployment, and changes the label (docs/decisions/0037 and 0016). It ends what
+This version names the Deployment, and changes the label (docs/decisions/0037, 0016). It ends what
 the others began.
 """
 

@@ -14,6 +14,7 @@ from evenkeel.errors import (
     ConflictError,
     ForbiddenError,
     InstancesError,
+    InvalidError,
     MalformedEventError,
     QueueError,
     ThrottledError,
@@ -414,7 +415,8 @@ def test_an_api_server_that_does_not_answer_gets_the_notice_again(scene: Scene) 
     ("error", "delay"),
     [
         (UnavailableError("reset"), 2),
-        (ForbiddenError("no patch on nodes"), 2),
+        (ForbiddenError("no patch on nodes"), 10),
+        (InvalidError("a policy says no"), 10),
         (ThrottledError("busy", retry_after=7), 7),
         (ThrottledError("busy", retry_after=0.1), 2),
         (ThrottledError("busy", retry_after=600), 20),
@@ -430,6 +432,25 @@ def test_a_refused_mark_comes_again(scene: Scene, error: ClusterError, delay: fl
     assert scene.wake_up() is not None
     assert scene.come_again(delay) == []
     assert all(scene.node(name).spec.unschedulable for name in ("n1", "n2"))
+
+
+@pytest.mark.parametrize("undone", [True, False], ids=["undone", "refused"])
+def test_a_mark_that_a_policy_does_not_let_be_is_told_and_tried_seldom(
+    scene: Scene, *, undone: bool
+) -> None:
+    def keep(request: Any, proceed: Callable[[], Any]) -> Any:
+        if not isinstance(request, Patch):
+            return proceed()
+        if undone:
+            return scene.node(request.name)
+        raise InvalidError("the platform team says no")
+
+    attempts = noting(scene.cluster, asks(Patch))
+    scene.cluster.intercept(keep)
+    (failed,) = scene.deliver(warning(1))
+    assert (len(attempts), scene.comes_back_after(failed)) == (1, 10)
+    assert scene.reasons() == ["WriteRefused"]
+    assert scene.wake_up() is None
 
 
 def test_a_mark_whose_answer_was_lost_is_recognised(scene: Scene) -> None:
@@ -455,8 +476,13 @@ def test_a_node_that_others_write_to_is_read_and_decided_again(scene: Scene) -> 
 
 
 def test_a_node_that_never_stands_still_is_tried_again_later(scene: Scene) -> None:
-    attempts = noting(scene.cluster, asks(Patch))
-    scene.fail(ConflictError("changed"), asks(Patch))
+    number = itertools.count()
+
+    def change() -> None:
+        body = {"metadata": {"labels": {"changed": str(next(number))}}}
+        scene.cluster.server.patch("Node", ("", "n1"), body)
+
+    attempts = noting(scene.cluster, asks(Patch), then=change)
     (failed,) = scene.deliver(warning(1))
     assert len(attempts) == 6
     assert scene.reasons() == ["NodeKeepsChanging"]
