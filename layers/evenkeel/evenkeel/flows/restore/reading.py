@@ -18,7 +18,8 @@ from evenkeel.decisions.floor.standing import Workload, stand
 from evenkeel.decisions.notice import mark
 from evenkeel.decisions.pools.warned import warned
 from evenkeel.decisions.restore import move_gang
-from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
+from evenkeel.decisions.restore.snapshot import Case, Snapshot, Terms
+from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows import namespace_objects
 from evenkeel.flows.reads import answered, ask, list_all

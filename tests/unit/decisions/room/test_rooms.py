@@ -5,7 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.restore.room import NodeRequest, Rooms
+from evenkeel.decisions.room.rooms import Rooms
+from evenkeel.decisions.room.rules import NodeRequest
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.losses import Loss
