@@ -141,7 +141,7 @@ def not_ours(pod: Pod, owner: Owner) -> Route | None:
     """Pods that Evenkeel never moves.
 
     - one that is finished or already leaving: nothing is left to do;
-    - a DaemonSet's pod: it belongs to the node, its controller would put it back;
+    - a DaemonSet's pod, or one like it: it belongs to the node, and would be put back there;
     - a static pod: its kubelet owns it, the API server has only its mirror.
     """
     if pod.finished:
@@ -150,7 +150,7 @@ def not_ours(pod: Pod, owner: Owner) -> Route | None:
         return Route(
             way=Way.STAY, reason=Reason.ALREADY_LEAVING, message="it is being deleted already"
         )
-    if owner.kind == "DaemonSet":
+    if owner.kind == "DaemonSet" or pod.is_of_daemon:
         return Route(way=Way.STAY, reason=Reason.DAEMON_SET, message="it belongs to its node")
     if pod.is_mirror or owner.kind == "Node":
         return Route(way=Way.STAY, reason=Reason.STATIC_POD, message="its kubelet owns it")

@@ -15,6 +15,7 @@ from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.pace import Ranking
 from evenkeel.decisions.drain.plan import Plan, plan
 from evenkeel.decisions.drain.refusal import kept_past_deadline
+from evenkeel.decisions.drain.returning import Drain, came_late, with_return
 from evenkeel.decisions.drain.route import Route, Way, not_ours, route
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.facts import Needs
@@ -29,6 +30,7 @@ from evenkeel.flows.drain.workload.needs import (
 from evenkeel.flows.selections import PodLabel
 from evenkeel.model import names
 from evenkeel.model.decision import Decision
+from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.pod_count import PodCount
@@ -86,6 +88,7 @@ class Planner:
     def __init__(self, view: View) -> None:
         self._view = view
         self._routes: dict[str, tuple[tuple[object, ...], Route]] = {}
+        self._drains: dict[str, tuple[Node | None, NodeNotice, Drain]] = {}
         self._gangs = Gangs(view)
 
     def plan(self, controller_key: str, now: datetime) -> WorkloadPlan:
@@ -139,8 +142,10 @@ class Planner:
             notice = view.dooms.get(pod.spec.node_name)
             if notice is None or not (deadline := node_deadline(notice)).forced:
                 continue
-            owner = view.owner_of(pod)
-            if not_ours(pod, owner) is None and not kept_past_deadline(pod, owner, deadline, now):
+            owner, drain = view.owner_of(pod), self._drain(pod.spec.node_name, notice)
+            if came_late(pod, drain) or not_ours(pod, owner) is not None:
+                continue
+            if not kept_past_deadline(pod, owner, deadline, now):
                 forced.append(Forced(pod=pod, owner=owner, evict_by=deadline.evict_by(pod)))
         return WorkloadPlan(
             plan=Plan(forced=forced, due=again_at),
@@ -222,13 +227,21 @@ class Planner:
         around = self._view.objects_in(pod.namespace)
         above = owner.controller
         known = None if above is None else (above.metadata.annotations, above.spec)
-        inputs = (pod.revision, notice.is_hint, owner.kind, known, owner.deployment, around)
+        drain = self._drain(pod.spec.node_name, notice)
+        inputs = (pod.revision, drain, owner.kind, known, owner.deployment, around)
         found = self._routes.get(pod.uid)
         is_over = found is not None and found[1].until is not None and found[1].until <= now
         if found is None or found[0] != inputs or is_over:
             way = route(pod, owner, around, hint=notice.is_hint, now=now)
-            found = self._routes[pod.uid] = inputs, way
+            found = self._routes[pod.uid] = inputs, with_return(way, pod, owner, drain)
         return found[1]
+
+    def _drain(self, name: str, notice: NodeNotice) -> Drain:
+        """What keeps pods off a doomed node, found out anew when its notice or the node changes."""
+        node, last = self._view.nodes.get(name), self._drains.get(name)
+        if last is None or last[0] is not node or last[1] is not notice:
+            last = self._drains[name] = node, notice, Drain.of(notice, node)
+        return last[2]
 
 
 def _watched_by(controller: Controller | None, census: Census) -> frozenset[PodLabel]:
