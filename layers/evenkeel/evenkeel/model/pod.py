@@ -20,7 +20,7 @@ PLACES = "pods"
 """The resource of which every pod takes one."""
 
 MOVED_CONTROLLERS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job"})
-"""Kinds of controllers whose pods do not belong to their nodes, even where they are bound to one."""
+"""Kinds of controllers whose pods do not belong to their nodes, even if they are bound to one."""
 
 LONGEST_TEXT = 4_096
 """Characters of a note; a release has some 400. What is longer is none."""

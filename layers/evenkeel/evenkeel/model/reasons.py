@@ -93,6 +93,7 @@ class Reason(StrEnum):
     ROLLOUT_PENDING = "RolloutPending"
     WORKLOAD_DELETED = "WorkloadDeleted"
     SCALED_TO_ZERO = "ScaledToZero"
+    LANDED_AFTER_CORDON = "LandedAfterCordon"
     LEFT_TO_DRAINER = "LeftToDrainer"
     NOT_ASKED_AGAIN = "NotAskedAgain"
     BUDGET_HOLDS = "BudgetHolds"

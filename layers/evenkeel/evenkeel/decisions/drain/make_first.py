@@ -13,6 +13,13 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
 
+SHORTEST_STAY = timedelta(seconds=2)
+"""How long a pod that landed on its node in spite of the cordon stays at least.
+
+Most likely the cordon was just lifted, and the watch of nodes is a moment behind that of pods.
+The API server cuts the time of binding to whole seconds.
+"""
+
 LOOK_AGAIN_AFTER = timedelta(seconds=5)
 """A pod that restore moves is looked at so often: its node lives, but the next move waits."""
 
@@ -125,7 +132,8 @@ def before_release(census: Census, mover: MovingPod) -> Decision | None:
     - its ReplicaSet cannot make pods: one release was enough to learn that; unless its pods go in
       turns;
     - the move is voluntary and its workload rests after a failure, is in trouble with its
-      budget, or too little time is left.
+      budget, or too little time is left;
+    - it landed there in spite of the cordon, and its replacement might do the same.
     """
     pod, deadline = mover.pod, mover.deadline
     end = mover.stays_until
@@ -138,17 +146,37 @@ def before_release(census: Census, mover: MovingPod) -> Decision | None:
         why = census.why_no_replacement
         return census.owner.decision(pod, Verb.WAIT, Reason.CANNOT_BE_REPLACED, why, until=end)
     hold = None if deadline.forced else _voluntary_hold(census, end)
-    return census.owner.decision(pod, Verb.LEAVE, *hold) if hold is not None else None
+    if hold is not None:
+        return census.owner.decision(pod, Verb.LEAVE, *hold)
+    settled = _settled_at(mover, end)
+    if settled is not None and census.now < settled:
+        return verdicts.wait(census, pod, Reason.LANDED_AFTER_CORDON, min(settled, end))
+    return None
 
 
 def dues(census: Census, mover: MovingPod) -> Iterator[datetime | None]:
     """When ``before_release`` says otherwise though nothing else changes."""
     deadline = mover.deadline
     yield tried_until(deadline)
+    yield _settled_at(mover, mover.stays_until)
     if not deadline.forced:
         cooldown = verdicts.cooldown_of(census)
         yield cooldown.until if cooldown is not None else None
         yield deadline.at - SHORTEST_VOLUNTARY
+
+
+def _settled_at(mover: MovingPod, end: datetime) -> datetime | None:
+    """From when on a pod may be released that landed on its node after the cordon.
+
+    The cordon was lifted by hand and the mark stayed: its replacement may well land there too. So
+    each such generation stays for as long as the node had been drained when it landed, or half the
+    time until ``end``: there are few of them, and the last is still tried. None for all others. Of
+    one that tolerates the taints see ``returning``.
+    """
+    since, landed = mover.notice.drained_since, mover.pod.landed_at
+    if since is None or landed is None or landed <= since:
+        return None
+    return landed + max(SHORTEST_STAY, min(landed - since, (end - landed) / 2))
 
 
 def _voluntary_hold(census: Census, until: datetime) -> tuple[Reason, str] | None:

@@ -58,26 +58,31 @@ def with_return(way: Route, pod: Pod, owner: Owner, drain: Drain) -> Route:
     - A hint moves none.
     - On a warning it goes at its last moment. What came after it shortly before that stays: it
       would be told to go again and again.
-    - A ReplicaSet's pod that merely tolerates the taints is handed over all the same: its
-      replacement may go elsewhere, and serves before it goes. One that came back is not.
+    - A ReplicaSet's pod whose replacement may go elsewhere is handed over all the same, for that
+      serves before it goes; but none that came back. Where somebody lifted what kept pods off, see
+      ``make_first``.
     """
     why = why_back(pod, owner, drain)
     if not why or way.way is Way.STAY:
         return way
+    is_let_in, is_bound = _is_let_in(owner, drain), bool(_bound_to(pod, owner))
+    is_handed_over, is_back = way.way is Way.HANDOVER, bool(_since_drained(pod, drain))
+    if is_handed_over and not (is_let_in or is_bound):
+        return way
     if drain.is_hint:
         return _route(Way.STAY, f"{why}: no gap is made while its node lives")
+    if is_handed_over and not (is_let_in and (is_bound or is_back)):
+        return way
     if came_late(pod, drain):
         return _route(Way.STAY, f"{why}: it came shortly before its node dies, and stays")
-    if way.way is Way.HANDOVER and not _bound_to(pod, owner) and not _since_drained(pod, drain):
-        return way
     return _route(Way.AT_LAST_MOMENT, f"{why}: it goes at the last moment")
 
 
 def why_back(pod: Pod, owner: Owner, drain: Drain) -> str:
-    """Why what replaces a pod would come to its node again; empty if it would not.
+    """Why what replaces a pod would come to its node again, or nowhere; empty if it would not.
 
     - its rules, or its template's, name the node;
-    - its template tolerates all taints by which the drain keeps others off;
+    - the node lets it in, though it is drained: see ``_is_let_in``;
     - it did come although the drain had begun. Of a controller that Evenkeel does not know nothing
       else tells what it does.
     """
@@ -86,9 +91,7 @@ def why_back(pod: Pod, owner: Owner, drain: Drain) -> str:
     bound_to = _bound_to(pod, owner)
     if bound_to:
         return f"it is bound to the node {bound_to}"
-    controller = owner.controller
-    tolerations = controller.spec.template.spec.tolerations if controller is not None else None
-    if all(bears(tolerations or (), taint) for taint in drain.taints):
+    if _is_let_in(owner, drain):
         return "it tolerates what keeps others off its node"
     return "it came to its node although that was drained" if _since_drained(pod, drain) else ""
 
@@ -111,6 +114,18 @@ def _bound_to(pod: Pod, owner: Owner) -> str:
     template = owner.controller.spec.template.spec
     named = only_node(template.node_selector, template.affinity)
     return template.node_name or named or pod.spec.only_node
+
+
+def _is_let_in(owner: Owner, drain: Drain) -> bool:
+    """Whether a controller's next pod may come to the node: its template tolerates all taints.
+
+    One that names its node comes there without being scheduled.
+    """
+    if owner.controller is None:
+        return False
+    template = owner.controller.spec.template.spec
+    tolerations = template.tolerations or ()
+    return bool(template.node_name) or all(bears(tolerations, taint) for taint in drain.taints)
 
 
 def _since_drained(pod: Pod, drain: Drain) -> timedelta:
