@@ -86,6 +86,12 @@ class PodSpec(ApiStruct, frozen=True, kw_only=True):
         return only_node(self.node_selector, self.affinity)
 
     @property
+    def claims(self) -> frozenset[str]:
+        """The names of the claims that it mounts."""
+        mounted = (volume.persistent_volume_claim for volume in self.volumes)
+        return frozenset(claim.claim_name for claim in mounted if claim is not None)
+
+    @property
     def requests(self) -> Mapping[str, float]:
         """What the scheduler keeps free for it, in cores, bytes and the like.
 

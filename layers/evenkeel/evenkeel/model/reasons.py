@@ -76,6 +76,7 @@ class Reason(StrEnum):
     PROTECTED = "Protected"
     NAMESPACE_UNREAD = "NamespaceUnread"
     RETURNS_TO_NODE = "ReturnsToNode"
+    NO_PLACE = "NoPlace"
     DAEMON_SET = "DaemonSet"
     STATIC_POD = "StaticPod"
     FINISHED = "Finished"

@@ -137,6 +137,17 @@ def route(
     return way
 
 
+def without_place(way: Route) -> Route:
+    """The way of a pod that would break first for a hint, while no node is known to take it."""
+    return msgspec.structs.replace(
+        way,
+        way=Way.STAY,
+        reason=Reason.NO_PLACE,
+        message="no node with room for it is known that its rules and volumes allow: no gap is made"
+        " while its node lives",
+    )
+
+
 def not_ours(pod: Pod, owner: Owner) -> Route | None:
     """Pods that Evenkeel never moves.
 
@@ -287,11 +298,7 @@ def _two_at_once_ruled_out(
 
 
 def _single_node_claim(pod: Pod, around: NamespaceObjects) -> str:
-    wanted = {
-        volume.persistent_volume_claim.claim_name
-        for volume in pod.spec.volumes
-        if volume.persistent_volume_claim is not None
-    }
+    wanted = pod.spec.claims
     return next(
         (claim.name for claim in around.claims if claim.name in wanted and claim.single_node),
         "",

@@ -1,11 +1,13 @@
 """The nodes of a cluster, and what is taken of each."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 import msgspec
 
 from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
+from evenkeel.model.cluster_objects import PersistentVolume
 from evenkeel.model.losses import Loss, lost_pools
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
@@ -16,7 +18,7 @@ class Fleet(msgspec.Struct, frozen=True, dict=True):
     """The nodes by name, those that are doomed, and what the pods on each of them asked for.
 
     ``labels`` tell the nodes' capacity types. ``losses``: which pools lost a node to a warning
-    lately, or are about to; some of the nodes are gone.
+    lately, or are about to; some of the nodes are gone. ``volumes`` are the cluster's, by name.
     """
 
     nodes: Mapping[str, Node]
@@ -24,6 +26,7 @@ class Fleet(msgspec.Struct, frozen=True, dict=True):
     used: Mapping[str, Mapping[str, float]]
     labels: CapacityLabels = WELL_KNOWN
     losses: Sequence[Loss] = ()
+    volumes: Mapping[str, PersistentVolume] = {}
 
     @cached_property
     def pools(self) -> Mapping[str, Pool | None]:
@@ -44,3 +47,14 @@ class Fleet(msgspec.Struct, frozen=True, dict=True):
     def is_doomed(self, pod: Pod) -> bool:
         """Whether a pod is on a node with an open notice that is followed, or will be soon."""
         return pod.spec.node_name in self.doomed
+
+
+def used_by(pods: Iterable[Pod]) -> Mapping[str, Mapping[str, float]]:
+    """What these pods take of each node, by its name."""
+    used: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for pod in pods:
+        if pod.spec.node_name:
+            taken = used[pod.spec.node_name]
+            for name, amount in pod.requests.items():
+                taken[name] += amount
+    return used

@@ -1,10 +1,10 @@
 """On which nodes a pod would find room: an estimate from requests and allocatable.
 
-It leaves out what only the scheduler knows: host ports, affinity between pods, spread, volumes. A
-move that it was wrong about is rolled back.
+It leaves out what only the scheduler knows: host ports, affinity between pods, spread. A handover
+that it was wrong about is rolled back.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from evenkeel.decisions.placement.clauses import bears_spot
@@ -55,13 +55,19 @@ class Rooms:
         """As ``take``, for so many pods alike: all of them or none."""
         taken: list[str] = []
         for _ in range(number):
-            name = self._find(request, capacity)
+            name = self.place(request, capacity)
             if name is None:
                 self._give_back(request, capacity, taken)
                 return False
-            self._add(name, request, -1)
             taken.append(name)
         return True
+
+    def place(self, request: NodeRequest, capacity: Capacity) -> str | None:
+        """As ``take``: the name of the node whose room is taken; None without one."""
+        name = self._find(request, capacity)
+        if name is not None:
+            self._add(name, request, -1)
+        return name
 
     def _give_back(self, request: NodeRequest, capacity: Capacity, taken: Sequence[str]) -> None:
         for name in taken:
@@ -84,6 +90,16 @@ class Rooms:
             found = [node for node in self._nodes[capacity] if accepts(request, node, borne)]
             self._taking[key] = found
         return self._taking[key]
+
+    def accepting(self, requests: Iterable[NodeRequest]) -> Sequence[Node]:
+        """The nodes that take a pod of one of these, full ones too."""
+        asked = {each.key: each for each in requests}.values()
+        return [
+            node
+            for capacity, nodes in self._nodes.items()
+            for node in nodes
+            if any(accepts(each, node, self._borne[capacity]) for each in asked)
+        ]
 
     def _find(self, request: NodeRequest, capacity: Capacity) -> str | None:
         """The first node with room.

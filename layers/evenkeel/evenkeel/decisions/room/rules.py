@@ -1,30 +1,53 @@
 """Which nodes a pod may go to, by its rules and the nodes' labels and taints."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
-from evenkeel.model import names
-from evenkeel.model.affinity import NewPodSpec, NodeRequirement, NodeSelectorTerm, Toleration
+from evenkeel.model.affinity import (
+    NewPodSpec,
+    NodeRequirement,
+    NodeSelector,
+    NodeSelectorTerm,
+    Toleration,
+)
+from evenkeel.model.cluster_objects import PersistentVolume, PersistentVolumeClaim
 from evenkeel.model.meta import label_holds
 from evenkeel.model.node import Node, Taint
+from evenkeel.model.pod import Pod
 from evenkeel.model.quantity import number
 
 KEEPING_OFF: Final = ("NoSchedule", "NoExecute")
 
+NOWHERE: Final = NodeSelector()
+"""Without terms no node matches."""
+
 
 class NodeRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a pod asks of its node. ``zone``: it has to be there, because its volumes are."""
+    """What a pod asks of its node. ``volumes``: which nodes can mount what it mounts."""
 
     resources: Mapping[str, float]
     rules: NewPodSpec
-    zone: str = ""
+    volumes: tuple[NodeSelector, ...] = ()
 
     @property
     def key(self) -> bytes:
         """Equal for pods that ask for the same."""
-        return msgspec.json.encode((self.resources, self.rules, self.zone))
+        return msgspec.json.encode((self.resources, self.rules, self.volumes))
+
+
+def volumes_of(
+    pod: Pod, claims: Iterable[PersistentVolumeClaim], volumes: Mapping[str, PersistentVolume]
+) -> tuple[NodeSelector, ...]:
+    """Which nodes can mount what a pod mounts, of its namespace's ``claims``.
+
+    A volume that is bound and not there is on no node. ``volumes`` are those of the cluster, by
+    name.
+    """
+    mounted = {claim.spec.volume_name for claim in claims if claim.name in pod.spec.claims} - {""}
+    found = (volumes[each].required if each in volumes else NOWHERE for each in sorted(mounted))
+    return tuple(each for each in found if each is not None)
 
 
 def accepts(request: NodeRequest, node: Node, borne: Sequence[Toleration]) -> bool:
@@ -33,15 +56,13 @@ def accepts(request: NodeRequest, node: Node, borne: Sequence[Toleration]) -> bo
     ``borne``: what placement lets it tolerate besides.
     """
     rules, labels = request.rules, node.metadata.labels
-    if request.zone and labels.get(names.ZONE) != request.zone:
-        return False
     if any(labels.get(key) != value for key, value in (rules.node_selector or {}).items()):
         return False
     required = rules.node_affinity.required
-    if required is not None and not any(
-        _matches(term, node) for term in required.node_selector_terms or ()
-    ):
-        return False
+    selectors = (*request.volumes, *([required] if required is not None else []))
+    for each in selectors:
+        if not any(_matches(term, node) for term in each.node_selector_terms or ()):
+            return False
     tolerations = [*(rules.tolerations or ()), *borne]
     return all(bears(tolerations, taint) for taint in node.spec.taints)
 

@@ -14,6 +14,7 @@ from evenkeel.errors import ClusterError, InstancesError
 from evenkeel.flows import selections
 from evenkeel.flows.drain.dispatch.forced_evictions import Answers
 from evenkeel.flows.drain.hooks import Hooks
+from evenkeel.flows.drain.places import Places
 from evenkeel.flows.drain.sync.questions import Questions
 from evenkeel.flows.reads import ask
 from evenkeel.model.capacity import CapacityLabels
@@ -186,6 +187,7 @@ class Kept:
         self.states = InstanceStates(instances, recorder)
         self.spot_nodes = spot_nodes(cluster, labels, recorder)
         self.other_nodes = other_nodes(cluster, recorder)
+        self.places = Places(cluster, labels, recorder)
         self.answers = Answers()
         self._pools: dict[str, Pool | None] = {}
         self._forget_pools_at: datetime | None = None
