@@ -9,6 +9,7 @@ from evenkeel.decisions.drain import gangs
 from evenkeel.decisions.drain.gangs import Gang
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner
+from evenkeel.decisions.drain.returning import Drain, with_return
 from evenkeel.decisions.drain.route import Route, Way, route
 from evenkeel.flows import reads
 from evenkeel.flows.drain.cache.view import View
@@ -16,6 +17,7 @@ from evenkeel.flows.drain.sync import reader
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.meta import Reference
+from evenkeel.model.notice import NoticeKind
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Selection
 from evenkeel.ports import Clock, Cluster
@@ -51,6 +53,8 @@ class Situation:
     def way(self, *, hint: bool) -> Route:
         """How it would go: for a rebalance recommendation (``hint``) or for a warning."""
         found = route(self.pod, self.owner, self.namespace_objects, hint=hint, now=self.now)
+        kind = NoticeKind.REBALANCE if hint else NoticeKind.INTERRUPTION
+        found = with_return(found, self.pod, self.owner, Drain.for_(kind, is_hint=hint))
         gang = self.gang
         return gangs.stays_under_hint(found, gang) if hint and gang is not None else found
 

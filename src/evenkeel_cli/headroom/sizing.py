@@ -10,7 +10,8 @@ from math import ceil
 from typing import Final, NamedTuple, Self
 
 from evenkeel.decisions.placement.rules import allowed_by
-from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot
+from evenkeel.decisions.restore.snapshot import Case, Snapshot
+from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool, pools_of

@@ -7,8 +7,8 @@ import msgspec
 
 from evenkeel.decisions.pools.spread import spread_of
 from evenkeel.decisions.restore.move_gang import named_by
-from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Snapshot
+from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.meta import Reference

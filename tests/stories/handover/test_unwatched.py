@@ -101,7 +101,7 @@ def test_what_finds_no_room_among_the_watches_is_read_with_its_node(
 
 
 def test_a_node_that_may_live_is_not_read_again(scene: Scene) -> None:
-    scene.given(STUCK, bare_pod("sums"))
+    scene.given(deployment("waiting"), bare_pod("sums"))
     scene.recommend("s1").run(until=50)
 
     assert rereads(scene) == []

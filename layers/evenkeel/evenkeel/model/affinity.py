@@ -1,9 +1,11 @@
 """What a pod asks of its node, and with which group. Go may write null for what is not there."""
 
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
 
+from evenkeel.model import names
 from evenkeel.model.meta import ApiStruct, LabelSelector
 
 DO_NOT_SCHEDULE: Final = "DoNotSchedule"
@@ -17,6 +19,11 @@ class NodeRequirement(ApiStruct, frozen=True, kw_only=True):
     operator: str
     values: tuple[str, ...] | None = None
 
+    def only(self, key: str) -> str:
+        """The only value of this key that it allows; empty if there may be others."""
+        is_single = self.key == key and self.operator == "In" and len(self.values or ()) == 1
+        return (self.values or ("",))[0] if is_single else ""
+
 
 class NodeSelectorTerm(ApiStruct, frozen=True, kw_only=True):
     """Clauses that have to hold together. A term without any matches no node."""
@@ -28,6 +35,17 @@ class NodeSelectorTerm(ApiStruct, frozen=True, kw_only=True):
     def is_empty(self) -> bool:
         """Whether it matches nothing."""
         return not self.match_expressions and not self.match_fields
+
+    @property
+    def field_node(self) -> str:
+        """The name of the only node that its fields allow, as a DaemonSet's pods have it."""
+        return _first(each.only("metadata.name") for each in self.match_fields or ())
+
+    @property
+    def only_node(self) -> str:
+        """The name of the only node that it allows, or its hostname; empty without one."""
+        label = _first(each.only(names.HOSTNAME) for each in self.match_expressions or ())
+        return self.field_node or label
 
 
 class NodeSelector(ApiStruct, frozen=True, kw_only=True):
@@ -58,6 +76,12 @@ class NewAffinity(ApiStruct, frozen=True, kw_only=True):
     """The affinity of a pod, of which only the nodes' part matters here."""
 
     node_affinity: NodeAffinity | None = None
+
+    @property
+    def required_terms(self) -> tuple[NodeSelectorTerm, ...]:
+        """The terms of which one has to hold; none: any node will do."""
+        required = self.node_affinity and self.node_affinity.required
+        return (required and required.node_selector_terms) or ()
 
 
 class Toleration(ApiStruct, frozen=True, kw_only=True):
@@ -102,3 +126,14 @@ class NewPodSpec(ApiStruct, frozen=True, kw_only=True):
     def node_affinity(self) -> NodeAffinity:
         """Its node affinity; an empty one without."""
         return (self.affinity and self.affinity.node_affinity) or NodeAffinity()
+
+
+def only_node(selector: Mapping[str, str] | None, affinity: NewAffinity | None) -> str:
+    """The node that a pod with these rules is bound to, by name or hostname; empty if to none."""
+    terms = affinity.required_terms if affinity is not None else ()
+    named = {term.only_node for term in terms}
+    return (selector or {}).get(names.HOSTNAME, "") or (named.pop() if len(named) == 1 else "")
+
+
+def _first(found: Iterable[str]) -> str:
+    return next(filter(None, found), "")

@@ -7,6 +7,7 @@ from typing import ClassVar
 import msgspec
 
 from evenkeel.model import names
+from evenkeel.model.affinity import NodeSelector
 from evenkeel.model.meta import ApiStruct, KubernetesObject, LabelSelector, Resource
 from evenkeel.model.times import sound_time
 from evenkeel.model.workload import IntOrString
@@ -135,6 +136,38 @@ class PersistentVolumeClaim(KubernetesObject, frozen=True, kw_only=True):
         """Whether only one node (or one pod) can mount it at a time."""
         shared = {"ReadWriteMany", "ReadOnlyMany"}
         return bool(self.spec.access_modes) and not shared.intersection(self.spec.access_modes)
+
+
+class VolumeNodeAffinity(ApiStruct, frozen=True, kw_only=True):
+    """The nodes that can mount a volume; without it every node can."""
+
+    required: NodeSelector | None = None
+
+
+class PersistentVolumeSpec(ApiStruct, frozen=True, kw_only=True):
+    """The part of a volume's spec that Evenkeel reads."""
+
+    node_affinity: VolumeNodeAffinity | None = None
+
+
+class PersistentVolume(KubernetesObject, frozen=True, kw_only=True):
+    """A PersistentVolume."""
+
+    resource: ClassVar = Resource(
+        group="",
+        version="v1",
+        plural="persistentvolumes",
+        kind="PersistentVolume",
+        namespaced=False,
+    )
+
+    spec: PersistentVolumeSpec = PersistentVolumeSpec()
+
+    @property
+    def required(self) -> NodeSelector | None:
+        """Which nodes can mount it; None: every node."""
+        affinity = self.spec.node_affinity
+        return affinity.required if affinity is not None else None
 
 
 class Namespace(KubernetesObject, frozen=True, kw_only=True):

@@ -87,6 +87,9 @@ HANDOVER_LEASE: Final = "evenkeel-handover"
 INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
 """Label of a node: its EC2 instance type."""
 
+HOSTNAME: Final = "kubernetes.io/hostname"
+"""Label of a node: most often its name, and no other node's."""
+
 ZONE: Final = "topology.kubernetes.io/zone"
 """Label of a node: its availability zone."""
 
@@ -135,6 +138,9 @@ JOB_UID: Final = "batch.kubernetes.io/controller-uid"
 
 DESIRED_REPLICAS: Final = "deployment.kubernetes.io/desired-replicas"
 """Annotation that the Deployment controller puts on its ReplicaSets: its own replicas then."""
+
+UNSCHEDULABLE: Final = "node.kubernetes.io/unschedulable"
+"""NoSchedule taint of a node that is cordoned."""
 
 EXCLUDE_FROM_LOAD_BALANCERS: Final = "node.kubernetes.io/exclude-from-external-load-balancers"
 """Node label: cloud load balancers take the node out of their targets."""

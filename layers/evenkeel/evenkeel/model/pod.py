@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from evenkeel.model import names
-from evenkeel.model.affinity import SchedulingGroup
+from evenkeel.model.affinity import NewAffinity, SchedulingGroup, only_node
 from evenkeel.model.meta import (
     ApiStruct,
     Condition,
@@ -24,6 +24,9 @@ DEFAULT_GRACE_SECONDS = 30
 
 PLACES = "pods"
 """The resource of which every pod takes one."""
+
+MOVED_CONTROLLERS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job"})
+"""Kinds of controllers whose pods do not belong to their nodes, even if they are bound to one."""
 
 LONGEST_TEXT = 4_096
 """Characters of a note; a release has some 400. What is longer is none."""
@@ -79,7 +82,20 @@ class PodSpec(ApiStruct, frozen=True, kw_only=True):
     resources: ResourceRequirements = ResourceRequirements()
     overhead: dict[str, str] = {}
     volumes: tuple[Volume, ...] = ()
+    node_selector: dict[str, str] | None = None
+    affinity: NewAffinity | None = None
     scheduling_group: SchedulingGroup | None = None
+
+    @property
+    def only_node(self) -> str:
+        """The node that its own rules bind it to, by name or hostname; empty if to none."""
+        return only_node(self.node_selector, self.affinity)
+
+    @property
+    def claims(self) -> frozenset[str]:
+        """The names of the claims that it mounts."""
+        mounted = (volume.persistent_volume_claim for volume in self.volumes)
+        return frozenset(claim.claim_name for claim in mounted if claim is not None)
 
     @property
     def requests(self) -> Mapping[str, float]:
@@ -220,7 +236,23 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
     def is_of_node(self) -> bool:
         """Whether it stays as long as its node: a DaemonSet's, or a static one."""
         owner = self.controller
-        return self.is_mirror or (owner is not None and owner.full_kind in ("DaemonSet", "Node"))
+        return (
+            self.is_mirror or self.is_of_daemon or (owner is not None and owner.full_kind == "Node")
+        )
+
+    @property
+    def is_of_daemon(self) -> bool:
+        """Whether it is a DaemonSet's, or like one: each node has one, bound by its name.
+
+        Others have kinds for that, too, such as OpenKruise's DaemonSet.
+        https://openkruise.io/docs/user-manuals/advanceddaemonset/
+        """
+        owner, affinity = self.controller, self.spec.affinity
+        if owner is None or owner.full_kind == "DaemonSet":
+            return owner is not None
+        terms = affinity.required_terms if affinity is not None else ()
+        is_bound = bool(terms) and all(term.field_node for term in terms)
+        return is_bound and owner.full_kind not in MOVED_CONTROLLERS
 
     @cached_property
     def ready_since(self) -> datetime | None:

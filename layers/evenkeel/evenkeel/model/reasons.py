@@ -77,6 +77,8 @@ class Reason(StrEnum):
     GANG = "Gang"
     PROTECTED = "Protected"
     NAMESPACE_UNREAD = "NamespaceUnread"
+    RETURNS_TO_NODE = "ReturnsToNode"
+    NO_PLACE = "NoPlace"
     DAEMON_SET = "DaemonSet"
     STATIC_POD = "StaticPod"
     FINISHED = "Finished"

@@ -5,7 +5,7 @@ from typing import Any
 
 from evenkeel.decisions.floor.source import FloorOf, Source
 from evenkeel.decisions.floor.standing import Standing, stand
-from evenkeel.decisions.restore.snapshot import Fleet
+from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.model.floor import Floor, Unit
 from evenkeel.model.meta import Condition
 from evenkeel.model.pod import Pod

@@ -12,8 +12,9 @@ from evenkeel.decisions.floor.standing import Workload, stand
 from evenkeel.decisions.pools.warned import warned
 from evenkeel.decisions.restore.move_gang import named_by
 from evenkeel.decisions.restore.plan import plan
-from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
+from evenkeel.decisions.restore.snapshot import Case, Snapshot, Terms
 from evenkeel.decisions.restore.step import Outcome, RestorePlan, Step
+from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import WELL_KNOWN, Capacity

@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.restore.plan import plan, plan_again
-from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot
+from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import RestorePlan
+from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.errors import InvalidError
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease, LeaseSpec

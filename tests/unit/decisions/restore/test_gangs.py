@@ -8,10 +8,11 @@ import pytest
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.restore.move_gang import named_by
 from evenkeel.decisions.restore.plan import plan
-from evenkeel.decisions.restore.room import NodeRequest, Rooms
 from evenkeel.decisions.restore.snapshot import Case
 from evenkeel.decisions.restore.step import Outcome, Step
 from evenkeel.decisions.restore.workload import consider
+from evenkeel.decisions.room.rooms import Rooms
+from evenkeel.decisions.room.rules import NodeRequest
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import Capacity

@@ -11,8 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.restore.other_pool import MOST_TERMS
-from evenkeel.decisions.restore.snapshot import Case, Fleet
+from evenkeel.decisions.restore.snapshot import Case
 from evenkeel.decisions.restore.step import Outcome, Step
+from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import Lease

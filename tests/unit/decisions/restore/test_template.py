@@ -9,8 +9,9 @@ import pytest
 
 from evenkeel.decisions.floor.standing import Workload
 from evenkeel.decisions.restore.plan import plan
-from evenkeel.decisions.restore.snapshot import Case, Fleet
+from evenkeel.decisions.restore.snapshot import Case
 from evenkeel.decisions.restore.step import Step
+from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import Lease

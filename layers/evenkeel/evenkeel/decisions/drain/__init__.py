@@ -5,6 +5,7 @@
 | ``owner`` | who owns a pod, and what its owners say about it |
 | ``namespace_objects`` | the budgets, services, claims and groups that bear on a pod |
 | ``route`` | which way a pod goes, and why |
+| ``returning`` | pods that come back to the node that they are taken from |
 | ``gangs`` | pods that go together, or not at all |
 | ``deadlines`` | by when a pod has to go |
 | ``census`` | what is known of a workload's pods, and how many there are of each kind |

@@ -168,10 +168,10 @@ def dues(census: Census, mover: MovingPod) -> Iterator[datetime | None]:
 def _settled_at(mover: MovingPod, end: datetime) -> datetime | None:
     """From when on a pod may be released that landed on its node after the cordon.
 
-    The cordon was lifted by hand and the mark stayed, or the pod tolerates every taint: its
-    replacement may well land there too. So each such generation stays for as long as the node had
-    been drained when it landed, or half the time until ``end``: there are few of them, and the
-    last is still tried. None for all others.
+    The cordon was lifted by hand and the mark stayed: its replacement may well land there too. So
+    each such generation stays for as long as the node had been drained when it landed, or half the
+    time until ``end``: there are few of them, and the last is still tried. None for all others. Of
+    one that tolerates the taints see ``returning``.
     """
     since, landed = mover.notice.drained_since, mover.pod.landed_at
     if since is None or landed is None or landed <= since:

@@ -134,11 +134,22 @@ def route(
     return way
 
 
+def without_place(way: Route) -> Route:
+    """The way of a pod that would break first for a hint, while no node is known to take it."""
+    return msgspec.structs.replace(
+        way,
+        way=Way.STAY,
+        reason=Reason.NO_PLACE,
+        message="no node with room for it is known that its rules and volumes allow: no gap is made"
+        " while its node lives",
+    )
+
+
 def not_ours(pod: Pod, owner: Owner) -> Route | None:
     """Pods that Evenkeel never moves.
 
     - one that is finished or already leaving: nothing is left to do;
-    - a DaemonSet's pod: it belongs to the node, its controller would put it back;
+    - a DaemonSet's pod, or one like it: it belongs to the node, and would be put back there;
     - a static pod: its kubelet owns it, the API server has only its mirror.
     """
     if pod.finished:
@@ -147,7 +158,7 @@ def not_ours(pod: Pod, owner: Owner) -> Route | None:
         return Route(
             way=Way.STAY, reason=Reason.ALREADY_LEAVING, message="it is being deleted already"
         )
-    if owner.kind == "DaemonSet":
+    if owner.kind == "DaemonSet" or pod.is_of_daemon:
         return Route(way=Way.STAY, reason=Reason.DAEMON_SET, message="it belongs to its node")
     if pod.is_mirror or owner.kind == "Node":
         return Route(way=Way.STAY, reason=Reason.STATIC_POD, message="its kubelet owns it")
@@ -325,11 +336,7 @@ def _refused(owner: Owner, now: datetime | None) -> tuple[Reason, str, str] | No
 
 
 def _single_node_claim(pod: Pod, around: NamespaceObjects) -> str:
-    wanted = {
-        volume.persistent_volume_claim.claim_name
-        for volume in pod.spec.volumes
-        if volume.persistent_volume_claim is not None
-    }
+    wanted = pod.spec.claims
     return next(
         (claim.name for claim in around.claims if claim.name in wanted and claim.single_node),
         "",

@@ -11,10 +11,12 @@ from typing import Final
 import msgspec
 
 from evenkeel.decisions.drain import writes
-from evenkeel.decisions.restore.room import NodeRequest, Rooms
-from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot
+from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, leave
 from evenkeel.decisions.restore.workload import RELEASED_WITHIN
+from evenkeel.decisions.room.fleet import Fleet
+from evenkeel.decisions.room.rooms import Rooms
+from evenkeel.decisions.room.rules import NodeRequest
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import Lease

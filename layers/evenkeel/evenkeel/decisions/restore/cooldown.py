@@ -5,8 +5,9 @@ from datetime import datetime, timedelta
 import msgspec
 
 from evenkeel.decisions.drain import writes
-from evenkeel.decisions.restore.snapshot import Case, Fleet
+from evenkeel.decisions.restore.snapshot import Case
 from evenkeel.decisions.restore.step import leave
+from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb

@@ -7,8 +7,8 @@ from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Way
 from evenkeel.decisions.restore.moving import Moving
-from evenkeel.decisions.restore.room import NodeRequest
 from evenkeel.decisions.restore.step import Outcome, Step, leave
+from evenkeel.decisions.room.rules import NodeRequest
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb

@@ -7,8 +7,8 @@ from evenkeel.decisions.drain.route import Way
 from evenkeel.decisions.floor.standing import Workload
 from evenkeel.decisions.restore.move_deployment import held_back, owner_of, release_of, released
 from evenkeel.decisions.restore.moving import Moving
-from evenkeel.decisions.restore.room import NodeRequest
 from evenkeel.decisions.restore.step import Outcome, Step, leave
+from evenkeel.decisions.room.rules import NodeRequest
 from evenkeel.model.decision import Verb
 from evenkeel.model.gang import GroupName, group_of_template, is_gang
 from evenkeel.model.reasons import Reason

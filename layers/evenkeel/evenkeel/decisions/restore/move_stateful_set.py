@@ -8,8 +8,8 @@ from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Way
 from evenkeel.decisions.floor.source import Source
 from evenkeel.decisions.restore.moving import Moving
-from evenkeel.decisions.restore.room import NodeRequest
 from evenkeel.decisions.restore.step import Outcome, Step, leave
+from evenkeel.decisions.room.rules import NodeRequest, volumes_of
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb
@@ -31,7 +31,7 @@ def move(moving: Moving) -> Outcome:
     - its owner asked for the floor, if it is the only pod: by default that is not restarted;
     - it would come back with the same template: under OnDelete its owner updates by deleting;
     - all pods are Ready, and its budget allows one less now;
-    - a node of the other capacity type has room, in the zone of its volumes;
+    - a node of the other capacity type has room, and can mount its volumes;
     - away from on-demand only while the floor is Ready there without it.
 
     The highest ordinal goes first, as in a rolling update.
@@ -50,11 +50,12 @@ def move(moving: Moving) -> Outcome:
     held = _held(moving, stateful_set, pod) or moving.floor_needs(pod)
     if held is not None:
         return held
+    volumes = volumes_of(pod, case.namespace_objects.claims, moving.snapshot.fleet.volumes)
     request = NodeRequest(
-        resources=pod.requests, rules=stateful_set.spec.template.spec, zone=_zone(moving, pod)
+        resources=pod.requests, rules=stateful_set.spec.template.spec, volumes=volumes
     )
     if not moving.rooms.take(request, target):
-        where = f" in {request.zone}" if request.zone else ""
+        where = " that can mount its volumes" if volumes else ""
         reason = Reason.NO_ROOM_ON_SPOT if target is Capacity.SPOT else Reason.NO_ROOM_ON_DEMAND
         return leave(case, reason, f"no {target} node{where} has room for {pod.name}")
     return _step(moving, pod)
@@ -92,20 +93,6 @@ def _would_update(stateful_set: StatefulSet, pod: Pod) -> bool:
     newest = stateful_set.status.update_revision
     on_delete = stateful_set.spec.update_strategy.type == "OnDelete"
     return on_delete and pod.metadata.labels.get(names.REVISION_HASH, newest) != newest
-
-
-def _zone(moving: Moving, pod: Pod) -> str:
-    """The zone that a pod's volumes keep it in; empty if it has none that only one node mounts."""
-    mounted = {
-        volume.persistent_volume_claim.claim_name
-        for volume in pod.spec.volumes
-        if volume.persistent_volume_claim is not None
-    }
-    shared = {claim.name for claim in moving.case.namespace_objects.claims if not claim.single_node}
-    if not mounted - shared:
-        return ""
-    node = moving.snapshot.fleet.nodes[pod.spec.node_name]
-    return node.metadata.labels.get(names.ZONE, "")
 
 
 def _step(moving: Moving, pod: Pod) -> Step:

@@ -9,9 +9,9 @@ from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Way, route
 from evenkeel.decisions.placement.clauses import only_spot
 from evenkeel.decisions.restore import cooldown
-from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import about, leave
+from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.model.affinity import (
     NewAffinity,
     NewPodSpec,

@@ -14,8 +14,9 @@ from typing import Final
 from evenkeel.decisions.drain import writes
 from evenkeel.decisions.pools.spread import spread_of
 from evenkeel.decisions.restore.moving import Moving
-from evenkeel.decisions.restore.snapshot import Case, Fleet
+from evenkeel.decisions.restore.snapshot import Case
 from evenkeel.decisions.restore.step import Step, about, leave
+from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.move import Restored

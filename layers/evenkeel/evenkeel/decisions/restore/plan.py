@@ -5,10 +5,10 @@ from itertools import islice
 import msgspec
 
 from evenkeel.decisions.restore import attempts, other_pool
-from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import RestorePlan, Step, leave
 from evenkeel.decisions.restore.workload import consider
+from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.reasons import Reason
 

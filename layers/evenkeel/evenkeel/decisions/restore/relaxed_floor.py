@@ -7,9 +7,10 @@ from typing import Final
 import msgspec
 
 from evenkeel.decisions.drain import writes
-from evenkeel.decisions.restore.room import NodeRequest, Rooms
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
+from evenkeel.decisions.room.rooms import Rooms
+from evenkeel.decisions.room.rules import NodeRequest
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Verb

@@ -12,9 +12,9 @@ import msgspec
 
 from evenkeel.decisions.drain import writes
 from evenkeel.decisions.placement.rules import allowed_by
-from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
+from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.decisions.template.additions import (
     Aim,
     additions,

@@ -15,9 +15,9 @@ from evenkeel.decisions.restore import (
     template,
 )
 from evenkeel.decisions.restore.moving import Moving
-from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
+from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb

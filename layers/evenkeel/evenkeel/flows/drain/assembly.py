@@ -1,7 +1,6 @@
 """The parts of one invocation, put together: to act, or to tell what would be done."""
 
 import sys
-from datetime import datetime
 from typing import NamedTuple
 
 from evenkeel.decisions.drain import pace
@@ -15,10 +14,11 @@ from evenkeel.flows.drain.kept import Kept
 from evenkeel.flows.drain.leadership import Leadership
 from evenkeel.flows.drain.loop import Loop, Reconcile
 from evenkeel.flows.drain.nodes import NodeReconciler
+from evenkeel.flows.drain.places import Places, Seeker
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync.informer import Informer
 from evenkeel.flows.drain.sync.listings import Listings
-from evenkeel.flows.drain.sync.questions import Questions
+from evenkeel.flows.drain.sync.questions import AtOnce, Questions
 from evenkeel.flows.drain.sync.reader import Reader
 from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.ports import Clock, Cluster, Session
@@ -44,7 +44,7 @@ def loop_of(
     """The loop of an invocation that has gathered a view. ``kept`` and ``once`` outlive it."""
     cluster, session, clock = ports
     forced = ForcedEvictions(settings.evictions_per_second, session.capacity, kept.answers)
-    plans = Plans(Planner(view), view, forced, once)
+    plans = Plans(Planner(view, kept.places), view, forced, once)
     writer = Writer(session, view, clock, once, kept.answers, kept.backoff, leadership.left)
     evictions = Evictions(plans, writer, view, Listings(session, view))
     releases = Releases(settings, view, plans, writer, forced)
@@ -56,7 +56,7 @@ def loop_of(
         clock,
         leadership,
         Informer(session, view, once.recorder),
-        Reconcile(view, plans, keeper, reader, clock),
+        Reconcile(view, plans, keeper, reader, Seeker(kept.places, view, session, clock), clock),
         Sender(plans, forced, writer, evictions, releases, once),
     )
 
@@ -66,13 +66,19 @@ def observe(
     view: View,
     keeper: NodeReconciler,
     once: OnceRecorder,
-    now: datetime,
+    places: Places,
+    clock: Clock,
 ) -> None:
     """Tell what would be done with a gathered view, and do nothing."""
     forced = ForcedEvictions(settings.evictions_per_second, sys.maxsize, Answers())
-    plans = Plans(Planner(view), view, forced, once)
+    plans = Plans(Planner(view, places), view, forced, once)
+    now = clock.now()
     for key in sorted(plans.controllers):
         plans.replan(key, now)
+    Seeker(places, view, AtOnce(), clock).ask(plans.wishes, now)
+    for key in view.queue.take(clock):
+        if key in plans.controllers:
+            plans.replan(key, now)
     forced.settle()
     once.record(slot.step(now) for slot in forced.due(now, now))
     for step in (step for _, plan in plans for step in (*plan.plan.steps, *plan.plan.evictions)):

@@ -132,7 +132,7 @@ class HandoverFlow:
             self._read(view)
             keeper = NodeReconciler(self._settings, view, self._kept, AtOnce(), self._clock)
             reader.read_peers(self._cluster, view)
-            observe(self._settings, view, keeper, self._once, self._clock.now())
+            observe(self._settings, view, keeper, self._once, self._kept.places, self._clock)
         return Outcome("Observed")
 
     def _act(

@@ -16,6 +16,7 @@ from evenkeel.flows import selections
 from evenkeel.flows.drain.dispatch.backoff import Backoff
 from evenkeel.flows.drain.dispatch.forced_evictions import Answers
 from evenkeel.flows.drain.hooks import Hooks
+from evenkeel.flows.drain.places import Places
 from evenkeel.flows.drain.sync.questions import Questions
 from evenkeel.flows.reads import ask
 from evenkeel.model.capacity import CapacityLabels
@@ -188,6 +189,7 @@ class Kept:
         self.states = InstanceStates(instances, recorder)
         self.spot_nodes = spot_nodes(cluster, labels, recorder)
         self.other_nodes = other_nodes(cluster, recorder)
+        self.places = Places(cluster, labels, recorder)
         self.answers = Answers()
         self.backoff = Backoff()
         self._releases_refused: dict[str, ReleasesRefused] = {}

@@ -11,6 +11,7 @@ from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.sending import Sender
 from evenkeel.flows.drain.leadership import Leadership
 from evenkeel.flows.drain.nodes import NodeReconciler
+from evenkeel.flows.drain.places import Seeker
 from evenkeel.flows.drain.queue import NODES
 from evenkeel.flows.drain.sync.informer import Informer
 from evenkeel.flows.drain.sync.reader import Reader
@@ -72,13 +73,20 @@ class Reconcile:
     """
 
     def __init__(
-        self, view: View, plans: Plans, keeper: NodeReconciler, reader: Reader, clock: Clock
+        self,
+        view: View,
+        plans: Plans,
+        keeper: NodeReconciler,
+        reader: Reader,
+        seeker: Seeker,
+        clock: Clock,
     ) -> None:
         self.queue = view.queue
         self._view = view
         self._plans = plans
         self._keeper = keeper
         self._reader = reader
+        self._seeker = seeker
         self._clock = clock
 
     def begin(self) -> None:
@@ -98,11 +106,13 @@ class Reconcile:
             else:
                 plans.replan(key, now)
         self._reader.ask(self._clock.now())
+        self._seeker.ask(self._plans.wishes, self._clock.now())
 
     @property
     def has_work(self) -> bool:
         """Whether a key waits, or something that was asked and is needed to decide."""
-        return bool(self.queue or self._keeper.questions) or self._view.facts.are_missing
+        is_asked = bool(self._keeper.questions or self._seeker.questions)
+        return bool(self.queue) or is_asked or self._view.facts.are_missing
 
 
 class Loop:

@@ -7,6 +7,7 @@ from itertools import chain
 
 import msgspec
 
+from evenkeel.decisions.drain.returning import Drain, why_back
 from evenkeel.decisions.node import doomed_node
 from evenkeel.decisions.node.doomed_node import Situation
 from evenkeel.decisions.node.share import SOONEST, admitted
@@ -19,6 +20,7 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.hook import Termination
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, NoticeKind
+from evenkeel.model.pod import Pod
 from evenkeel.model.times import earliest
 from evenkeel.ports import Background, Clock
 from evenkeel.settings import HandoverSettings
@@ -169,6 +171,7 @@ class NodeReconciler:
     ) -> tuple[Collection[str], datetime | None]:
         """Those of these nodes of which every pod has gone that does not belong to its node.
 
+        One that would come back keeps no node from being empty, unless it is on its way out.
         And when the next of their pods has to be gone, because no plan changes when it goes. A pod
         whose eviction was sent ends as if it had been told now, until a watch shows when.
         """
@@ -180,10 +183,18 @@ class NodeReconciler:
             end = pod.ends_at
             if end is None and pods.is_assumed_evicted(pod.uid):
                 end = now + pod.grace
+            if end is None and self._comes_back(pod):
+                continue
             if end is None or now < end:
                 occupied.add(pod.spec.node_name)
                 ends += [] if end is None else [end]
         return set(node_names) - occupied, min(ends, default=None)
+
+    def _comes_back(self, pod: Pod) -> bool:
+        """Whether another would be there as soon as a pod had left."""
+        name = pod.spec.node_name
+        drain = Drain.of(self._view.notices[name], self._view.nodes.get(name))
+        return bool(why_back(pod, self._view.owner_of(pod), drain))
 
     def _with_ordinals(self, node_names: Collection[str]) -> Collection[str]:
         """Those of these nodes with a StatefulSet's pods, also pods that are stuck terminating."""

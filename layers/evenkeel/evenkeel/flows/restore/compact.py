@@ -66,6 +66,8 @@ class Compactor:
                 containers=tuple(map(self._container, spec.containers)),
                 resources=self._requirements(spec.resources),
                 overhead=self._map(spec.overhead),
+                node_selector=None,
+                affinity=None,
                 volumes=tuple(v for v in spec.volumes if v.persistent_volume_claim is not None),
             ),
             status=msgspec.structs.replace(

@@ -18,7 +18,8 @@ from evenkeel.decisions.floor.standing import Workload, stand
 from evenkeel.decisions.notice import mark
 from evenkeel.decisions.pools.warned import warned
 from evenkeel.decisions.restore import move_gang
-from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
+from evenkeel.decisions.restore.snapshot import Case, Snapshot, Terms
+from evenkeel.decisions.room.fleet import Fleet, used_by
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows import namespace_objects
 from evenkeel.flows.reads import answered, ask, list_all
@@ -27,7 +28,7 @@ from evenkeel.flows.selections import pods_selected
 from evenkeel.model import names
 from evenkeel.model.annotations import MANAGED
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
-from evenkeel.model.cluster_objects import Lease, Namespace
+from evenkeel.model.cluster_objects import Lease, Namespace, PersistentVolume
 from evenkeel.model.gang import group_of, group_of_template
 from evenkeel.model.losses import Loss, losses_in
 from evenkeel.model.meta import KubernetesObject, Metadata
@@ -86,7 +87,9 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     workloads = (*deployments, *stateful_sets)
     groups = _read_groups(cluster, workloads, where)
     around_pods = namespace_objects.by_namespace([*chain.from_iterable(around), *groups])
-    fleet = _fleet(nodes, pods, scope.capacity_labels)
+    fleet = _fleet(
+        nodes, pods, scope.capacity_labels, _allowed(cluster, Selection(PersistentVolume))
+    )
     losses = _read_losses(cluster, clock.now(), fleet)
     fleet = msgspec.structs.replace(fleet, losses=losses)
     moves, traces = _read_moves(cluster, clock.now()), _read_traces(cluster)
@@ -217,6 +220,11 @@ def _read_rest(cluster: Cluster, clock: Clock, scope: Scope) -> SpotRest | None:
 
 def _read_leases(cluster: Cluster, selection: Selection[Lease]) -> Sequence[Lease]:
     """Evenkeel's Leases; none for a person who may not read them."""
+    return _allowed(cluster, selection)
+
+
+def _allowed[T: KubernetesObject](cluster: Cluster, selection: Selection[T]) -> Sequence[T]:
+    """What is selected; nothing for somebody who may not read it."""
     try:
         return ask(cluster, List(selection)).items
     except ForbiddenError:
@@ -231,19 +239,24 @@ def _grouped[T](items: Iterable[T], key: Callable[[T], str]) -> Mapping[str, Seq
     return found
 
 
-def _fleet(nodes: Sequence[Node], pods: Iterable[Pod], labels: CapacityLabels) -> Fleet:
-    used: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for pod in pods:
-        if pod.spec.node_name:
-            taken = used[pod.spec.node_name]
-            for name, amount in pod.requests.items():
-                taken[name] += amount
+def _fleet(
+    nodes: Sequence[Node],
+    pods: Iterable[Pod],
+    labels: CapacityLabels,
+    volumes: Iterable[PersistentVolume],
+) -> Fleet:
     doomed = frozenset(
         node.name
         for node in nodes
         if names.DOOMED in node.metadata.labels and not mark.is_only_noted(node)
     )
-    return Fleet({node.name: node for node in nodes}, doomed, used, labels.among(nodes))
+    return Fleet(
+        {node.name: node for node in nodes},
+        doomed,
+        used_by(pods),
+        labels.among(nodes),
+        volumes={each.name: each for each in volumes},
+    )
 
 
 def _read_losses(cluster: Cluster, now: datetime, fleet: Fleet) -> Sequence[Loss]:

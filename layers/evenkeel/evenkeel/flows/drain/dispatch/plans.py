@@ -11,6 +11,7 @@ from evenkeel.decisions.drain.plan import Plan
 from evenkeel.flows.drain.cache.facts import Needs
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
+from evenkeel.flows.drain.places import Wish
 from evenkeel.flows.drain.queue import NODES
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.workload.planning import Has, Planner, WorkloadPlan
@@ -61,6 +62,11 @@ class Plans:
         """The pods that wait to be released, one ranking per ReplicaSet."""
         plans = self._having[Has.RANKING].values()
         return [plan.ranking for plan in plans if plan.ranking is not None]
+
+    @property
+    def wishes(self) -> Sequence[Wish]:
+        """The pods that move for a hint once a place is known for them."""
+        return [wish for _, plan in self.having(Has.WISHES) for wish in plan.wishes]
 
     @property
     def handovers(self) -> frozenset[str]:

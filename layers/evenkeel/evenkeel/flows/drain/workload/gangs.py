@@ -7,7 +7,7 @@ from typing import NamedTuple
 from evenkeel.decisions.drain import gangs
 from evenkeel.decisions.drain.census import MovingPod
 from evenkeel.decisions.drain.gangs import Gang, Together
-from evenkeel.decisions.drain.route import not_ours
+from evenkeel.decisions.drain.route import Way, not_ours
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.model.gang import group_of
 from evenkeel.model.meta import Reference
@@ -53,6 +53,8 @@ class Gangs:
         if found is None or not_ours(pod, owner) is not None:
             return own
         if own is not None and own.deadline.forced:
+            if own.route.way is Way.STAY:
+                return own
             return MovingPod(pod, gangs.with_the_others(found), own.notice, found.at)
         if not gang.all_go:
             return own

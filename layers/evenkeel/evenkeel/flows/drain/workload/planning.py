@@ -15,10 +15,12 @@ from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.pace import Ranking
 from evenkeel.decisions.drain.plan import Plan, plan
 from evenkeel.decisions.drain.refusal import kept_past_deadline
-from evenkeel.decisions.drain.route import Route, Way, not_ours, route
+from evenkeel.decisions.drain.returning import Drain, came_late, with_return
+from evenkeel.decisions.drain.route import Route, Way, not_ours, route, without_place
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.facts import Needs
 from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.places import Places, Wish
 from evenkeel.flows.drain.workload.gangs import Gangs
 from evenkeel.flows.drain.workload.needs import (
     budgets_in,
@@ -29,9 +31,11 @@ from evenkeel.flows.drain.workload.needs import (
 from evenkeel.flows.selections import PodLabel
 from evenkeel.model import names
 from evenkeel.model.decision import Decision
+from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.pod_count import PodCount
+from evenkeel.model.reasons import Reason
 from evenkeel.model.times import earliest
 from evenkeel.model.workload import Controller, ReplicaSet, StatefulSet
 
@@ -43,6 +47,7 @@ class Has(StrEnum):
     EVICTIONS = auto()
     RANKING = auto()
     AWAITS_PODS = auto()
+    WISHES = auto()
 
 
 class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -54,6 +59,7 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     - ``watched_by``: watches of these labels show all that matters to it; empty where they cannot.
     - ``handovers`` names the nodes that still have pods of it which are handed over, or may be.
     - ``needs``: what has to be read for it.
+    - ``wishes``: its pods that move for a hint once a place is known for them.
     - ``count``: how many pods of the workload are available; ``is_touched``: some of them move.
     """
 
@@ -65,6 +71,7 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     watched_by: frozenset[PodLabel] = frozenset()
     handovers: frozenset[str] = frozenset()
     needs: Needs = {}
+    wishes: Sequence[Wish] = ()
     count: PodCount | None = None
     is_touched: bool = False
 
@@ -76,6 +83,7 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             Has.EVICTIONS: self.plan.evictions,
             Has.RANKING: self.ranking,
             Has.AWAITS_PODS: self.plan.awaits_pods,
+            Has.WISHES: self.wishes,
         }
         return frozenset(has for has, found in having.items() if found)
 
@@ -83,9 +91,12 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 class Planner:
     """Plans for the controllers of a view."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, places: Places) -> None:
+        """``places`` are those that are known for pods that a hint would move."""
         self._view = view
+        self._places = places
         self._routes: dict[str, tuple[tuple[object, ...], Route]] = {}
+        self._drains: dict[str, tuple[Node | None, NodeNotice, Drain]] = {}
         self._gangs = Gangs(view)
 
     def plan(self, controller_key: str, now: datetime) -> WorkloadPlan:
@@ -120,6 +131,7 @@ class Planner:
             watched_by=_watched_by(controller, census),
             handovers=_handovers(census),
             needs=needs,
+            wishes=self._wishes(controller_key, moving),
             count=_count(census),
             is_touched=bool(census.moving or census.released),
         )
@@ -139,8 +151,10 @@ class Planner:
             notice = view.dooms.get(pod.spec.node_name)
             if notice is None or not (deadline := node_deadline(notice)).forced:
                 continue
-            owner = view.owner_of(pod)
-            if not_ours(pod, owner) is None and not kept_past_deadline(pod, owner, deadline, now):
+            owner, drain = view.owner_of(pod), self._drain(pod.spec.node_name, notice)
+            if came_late(pod, drain) or not_ours(pod, owner) is not None:
+                continue
+            if not kept_past_deadline(pod, owner, deadline, now):
                 forced.append(Forced(pod=pod, owner=owner, evict_by=deadline.evict_by(pod)))
         return WorkloadPlan(
             plan=Plan(forced=forced, due=again_at),
@@ -157,7 +171,7 @@ class Planner:
             notice = view.dooms.get(pod.spec.node_name)
             if pod.released:
                 continue
-            own = None if notice is None else MovingPod(pod, self._route(pod, notice, now), notice)
+            own = None if notice is None else MovingPod(pod, self._way(pod, notice, now), notice)
             mover = self._gangs.mover(pod, own, pods, now) if has_gangs else own
             if mover is not None:
                 found.append(mover)
@@ -217,20 +231,51 @@ class Planner:
         is_evicted = self._view.pods.is_assumed_evicted
         return [pod for uid, pod in siblings.items() if not is_evicted(uid)]
 
+    def _way(self, pod: Pod, notice: NodeNotice, now: datetime) -> Route:
+        """The way of a pod; one that would break first for a hint stays without a place."""
+        found = self._route(pod, notice, now)
+        if found.way is not Way.BY_ORDINAL or not notice.is_hint:
+            return found
+        until = self._places.known_until(pod, now)
+        return (
+            without_place(found) if until is None else msgspec.structs.replace(found, until=until)
+        )
+
+    def _wishes(self, controller_key: str, movers: Sequence[MovingPod]) -> Sequence[Wish]:
+        """The pods that would move if a place were known for them."""
+        return [
+            Wish.of(
+                controller_key,
+                mover.pod,
+                self._view.controllers.get(controller_key),
+                self._view.objects_in(mover.pod.namespace).claims,
+            )
+            for mover in movers
+            if mover.route.reason is Reason.NO_PLACE
+        ]
+
     def _route(self, pod: Pod, notice: NodeNotice, now: datetime) -> Route:
         """The way of a pod, decided anew when something changes that it depends on."""
         owner = self._view.owner_of(pod)
         around = self._view.objects_in(pod.namespace)
         above = owner.controller
         known = None if above is None else (above.metadata.annotations, above.spec)
+        drain = self._drain(pod.spec.node_name, notice)
         said = owner.deployment, owner.releases_refused
-        inputs = (pod.revision, notice.is_hint, owner.kind, known, said, around)
+        inputs = (pod.revision, drain, owner.kind, known, said, around)
         found = self._routes.get(pod.uid)
         is_over = found is not None and found[1].until is not None and found[1].until <= now
         if found is None or found[0] != inputs or is_over:
             way = route(pod, owner, around, hint=notice.is_hint, now=now)
-            found = self._routes[pod.uid] = inputs, way
+            found = self._routes[pod.uid] = inputs, with_return(way, pod, owner, drain)
         return found[1]
+
+    def _drain(self, name: str, notice: NodeNotice) -> Drain:
+        """What keeps pods off a doomed node, found out anew when its notice or the node changes."""
+        node, last = self._view.nodes.get(name), self._drains.get(name)
+        if last is None or last[0] is not node or last[1] is not notice:
+            last = self._drains[name] = node, notice, Drain.of(notice, node)
+        return last[2]
 
 
 def _watched_by(controller: Controller | None, census: Census) -> frozenset[PodLabel]:

@@ -5,7 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.restore.room import NodeRequest, Rooms
+from evenkeel.decisions.room.rooms import Rooms
+from evenkeel.decisions.room.rules import NodeRequest
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.losses import Loss
@@ -20,7 +21,8 @@ def request(
     zone: str = "", *, requests: dict[str, float] | None = None, **rules: Any
 ) -> NodeRequest:
     spec = msgspec.convert(rules, NewPodSpec)
-    return NodeRequest(resources=requests or {"pods": 1.0}, rules=spec, zone=zone)
+    volumes = (builders.in_zone(zone),) if zone else ()
+    return NodeRequest(resources=requests or {"pods": 1.0}, rules=spec, volumes=volumes)
 
 
 def has(node: Node, **rules: Any) -> bool:

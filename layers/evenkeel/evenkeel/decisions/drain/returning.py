@@ -1,0 +1,145 @@
+"""Pods that come back to the node that they are taken from: to move them gains nothing.
+
+Evenkeel keeps new pods off a doomed node by its taint, and by a cordon where the node dies. Neither
+keeps off a pod that tolerates them, or whose template names its node.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import msgspec
+
+from evenkeel.decisions.drain.deadlines import node_deadline
+from evenkeel.decisions.drain.owner import Owner
+from evenkeel.decisions.drain.route import Route, Way
+from evenkeel.decisions.room.rules import bears
+from evenkeel.model import names
+from evenkeel.model.affinity import only_node
+from evenkeel.model.node import Node, Taint
+from evenkeel.model.notice import NodeNotice
+from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
+
+_NO_SCHEDULE = "NoSchedule"
+
+
+class Drain(msgspec.Struct, frozen=True, kw_only=True):
+    """A notice that a node is drained for, and the taints that keep new pods off the node.
+
+    ``notice`` None: it is only asked what would be.
+    """
+
+    taints: Sequence[Taint]
+    is_hint: bool
+    notice: NodeNotice | None = None
+
+    @classmethod
+    def of(cls, notice: NodeNotice, node: Node | None) -> "Drain":
+        """The drain of a node, as it is; of one that no mark was put on as it would be."""
+        is_cordoned = not notice.is_hint if node is None else node.spec.unschedulable
+        taints = _taints(notice.name, is_cordoned=is_cordoned)
+        return cls(taints=taints, is_hint=notice.is_hint, notice=notice)
+
+    @classmethod
+    def for_(cls, name: str, *, is_hint: bool) -> "Drain":
+        """What a drain for such a notice would be."""
+        return cls(taints=_taints(name, is_cordoned=not is_hint), is_hint=is_hint)
+
+
+def _taints(name: str, *, is_cordoned: bool) -> Sequence[Taint]:
+    ours = Taint(key=names.DOOMED, value=name, effect=_NO_SCHEDULE)
+    cordon = Taint(key=names.UNSCHEDULABLE, effect=_NO_SCHEDULE)
+    return (ours, cordon) if is_cordoned else (ours,)
+
+
+def with_return(way: Route, pod: Pod, owner: Owner, drain: Drain) -> Route:
+    """The way of a pod, as it is if what replaces it would come to the same node.
+
+    - A hint moves none.
+    - On a warning it goes at its last moment. What came after it shortly before that stays: it
+      would be told to go again and again.
+    - A ReplicaSet's pod whose replacement may go elsewhere is handed over all the same, for that
+      serves before it goes; but none that came back. Where somebody lifted what kept pods off, see
+      ``make_first``.
+    """
+    why = why_back(pod, owner, drain)
+    if not why or way.way is Way.STAY:
+        return way
+    is_let_in, is_bound = _is_let_in(owner, drain), bool(_bound_to(pod, owner))
+    is_handed_over, is_back = way.way is Way.HANDOVER, bool(_since_drained(pod, drain))
+    if is_handed_over and not (is_let_in or is_bound):
+        return way
+    if drain.is_hint:
+        return _route(Way.STAY, f"{why}: no gap is made while its node lives")
+    if is_handed_over and not (is_let_in and (is_bound or is_back)):
+        return way
+    if came_late(pod, drain):
+        return _route(Way.STAY, f"{why}: it came shortly before its node dies, and stays")
+    return _route(Way.AT_LAST_MOMENT, f"{why}: it goes at the last moment")
+
+
+def why_back(pod: Pod, owner: Owner, drain: Drain) -> str:
+    """Why what replaces a pod would come to its node again, or nowhere; empty if it would not.
+
+    - its rules, or its template's, name the node;
+    - the node lets it in, though it is drained: see ``_is_let_in``;
+    - it did come although the drain had begun. Of a controller that Evenkeel does not know nothing
+      else tells what it does.
+    """
+    if not owner.kind:
+        return ""
+    bound_to = _bound_to(pod, owner)
+    if bound_to:
+        return f"it is bound to the node {bound_to}"
+    if _is_let_in(owner, drain):
+        return "it tolerates what keeps others off its node"
+    return "it came to its node although that was drained" if _since_drained(pod, drain) else ""
+
+
+def came_late(pod: Pod, drain: Drain) -> bool:
+    """Whether a pod got its node after that was drained, and late: it is not told to go again.
+
+    Less time was left until its eviction deadline than had passed since the drain began.
+    """
+    notice, after = drain.notice, _since_drained(pod, drain)
+    if notice is None or pod.landed_at is None:
+        return False
+    return bool(after) and after >= node_deadline(notice).evict_by(pod) - pod.landed_at
+
+
+def _bound_to(pod: Pod, owner: Owner) -> str:
+    """The node that a pod's rules or its template name; empty if they do not."""
+    if owner.controller is None:
+        return pod.spec.only_node
+    template = owner.controller.spec.template.spec
+    named = only_node(template.node_selector, template.affinity)
+    return template.node_name or named or pod.spec.only_node
+
+
+def _is_let_in(owner: Owner, drain: Drain) -> bool:
+    """Whether a controller's next pod may come to the node: its template tolerates all taints.
+
+    One that names its node comes there without being scheduled.
+    """
+    if owner.controller is None:
+        return False
+    template = owner.controller.spec.template.spec
+    tolerations = template.tolerations or ()
+    return bool(template.node_name) or all(bears(tolerations, taint) for taint in drain.taints)
+
+
+def _since_drained(pod: Pod, drain: Drain) -> timedelta:
+    """How long its node had been drained when a pod got it; 0 if it was there before."""
+    since = drain.notice.drained_since if drain.notice is not None else None
+    if since is None or pod.landed_at is None:
+        return timedelta()
+    return max(timedelta(), pod.landed_at - since)
+
+
+def _route(way: Way, message: str) -> Route:
+    return Route(
+        way=way,
+        reason=Reason.RETURNS_TO_NODE,
+        message=message,
+        remedy=f"tolerate no taint {names.DOOMED}, and name no node",
+    )

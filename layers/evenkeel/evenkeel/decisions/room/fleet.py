@@ -1,0 +1,60 @@
+"""The nodes of a cluster, and what is taken of each."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+import msgspec
+
+from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
+from evenkeel.model.cluster_objects import PersistentVolume
+from evenkeel.model.losses import Loss, lost_pools
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.pool import Pool, pools_of
+
+
+class Fleet(msgspec.Struct, frozen=True, dict=True):
+    """The nodes by name, those that are doomed, and what the pods on each of them asked for.
+
+    ``labels`` tell the nodes' capacity types. ``losses``: which pools lost a node to a warning
+    lately, or are about to; some of the nodes are gone. ``volumes`` are the cluster's, by name.
+    """
+
+    nodes: Mapping[str, Node]
+    doomed: frozenset[str]
+    used: Mapping[str, Mapping[str, float]]
+    labels: CapacityLabels = WELL_KNOWN
+    losses: Sequence[Loss] = ()
+    volumes: Mapping[str, PersistentVolume] = {}
+
+    @cached_property
+    def pools(self) -> Mapping[str, Pool | None]:
+        """The pool of each node, by the node's name; None for an on-demand node."""
+        return pools_of(self.nodes.values(), self.labels)
+
+    @cached_property
+    def lost(self) -> frozenset[str]:
+        """The nodes of pools that lost one: others may follow."""
+        pools = lost_pools(self.losses)
+        return frozenset(node for node, pool in self.pools.items() if pool in pools)
+
+    def capacity(self, pod: Pod) -> Capacity | None:
+        """The capacity type of a pod's node; None without a node that is known."""
+        node = self.nodes.get(pod.spec.node_name)
+        return self.labels.of(node) if node is not None else None
+
+    def is_doomed(self, pod: Pod) -> bool:
+        """Whether a pod is on a node with an open notice that is followed, or will be soon."""
+        return pod.spec.node_name in self.doomed
+
+
+def used_by(pods: Iterable[Pod]) -> Mapping[str, Mapping[str, float]]:
+    """What these pods take of each node, by its name."""
+    used: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for pod in pods:
+        if pod.spec.node_name:
+            taken = used[pod.spec.node_name]
+            for name, amount in pod.requests.items():
+                taken[name] += amount
+    return used

@@ -1,0 +1,98 @@
+"""Which nodes a pod may go to, by its rules and the nodes' labels and taints."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from evenkeel.model.affinity import (
+    NewPodSpec,
+    NodeRequirement,
+    NodeSelector,
+    NodeSelectorTerm,
+    Toleration,
+)
+from evenkeel.model.cluster_objects import PersistentVolume, PersistentVolumeClaim
+from evenkeel.model.meta import label_holds
+from evenkeel.model.node import Node, Taint
+from evenkeel.model.pod import Pod
+from evenkeel.model.quantity import number
+
+KEEPING_OFF: Final = ("NoSchedule", "NoExecute")
+
+NOWHERE: Final = NodeSelector()
+"""Without terms no node matches."""
+
+
+class NodeRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a pod asks of its node. ``volumes``: which nodes can mount what it mounts."""
+
+    resources: Mapping[str, float]
+    rules: NewPodSpec
+    volumes: tuple[NodeSelector, ...] = ()
+
+    @property
+    def key(self) -> bytes:
+        """Equal for pods that ask for the same."""
+        return msgspec.json.encode((self.resources, self.rules, self.volumes))
+
+
+def volumes_of(
+    pod: Pod, claims: Iterable[PersistentVolumeClaim], volumes: Mapping[str, PersistentVolume]
+) -> tuple[NodeSelector, ...]:
+    """Which nodes can mount what a pod mounts, of its namespace's ``claims``.
+
+    A volume that is bound and not there is on no node. ``volumes`` are those of the cluster, by
+    name.
+    """
+    mounted = {claim.spec.volume_name for claim in claims if claim.name in pod.spec.claims} - {""}
+    found = (volumes[each].required if each in volumes else NOWHERE for each in sorted(mounted))
+    return tuple(each for each in found if each is not None)
+
+
+def accepts(request: NodeRequest, node: Node, borne: Sequence[Toleration]) -> bool:
+    """Whether a node is one that the pod may go to, by its rules and the node's taints.
+
+    ``borne``: what placement lets it tolerate besides.
+    """
+    rules, labels = request.rules, node.metadata.labels
+    if any(labels.get(key) != value for key, value in (rules.node_selector or {}).items()):
+        return False
+    required = rules.node_affinity.required
+    selectors = (*request.volumes, *([required] if required is not None else []))
+    for each in selectors:
+        if not any(_matches(term, node) for term in each.node_selector_terms or ()):
+            return False
+    tolerations = [*(rules.tolerations or ()), *borne]
+    return all(bears(tolerations, taint) for taint in node.spec.taints)
+
+
+def bears(tolerations: Sequence[Toleration], taint: Taint) -> bool:
+    """Whether a pod with these tolerations may come to a node with this taint."""
+    if taint.effect not in KEEPING_OFF:
+        return True
+    return any(
+        each.effect in ("", taint.effect)
+        and each.key in ("", taint.key)
+        and (each.operator == "Exists" or each.value == taint.value)
+        for each in tolerations
+    )
+
+
+def _matches(term: NodeSelectorTerm, node: Node) -> bool:
+    return not term.is_empty and all(_clauses(term, node))
+
+
+def _clauses(term: NodeSelectorTerm, node: Node) -> Iterator[bool]:
+    for clause in term.match_expressions or ():
+        yield _holds(clause, node.metadata.labels)
+    for clause in term.match_fields or ():
+        yield _holds(clause, {"metadata.name": node.name})
+
+
+def _holds(clause: NodeRequirement, labels: Mapping[str, str]) -> bool:
+    value, values = labels.get(clause.key), clause.values or ()
+    if clause.operator in ("Gt", "Lt") and value is not None and len(values) == 1:
+        above = number(value) - number(*values)
+        return above > 0 if clause.operator == "Gt" else above < 0
+    return bool(label_holds(clause.operator, value, values))
