@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import json
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -217,5 +218,6 @@ def test_a_note_of_past_turns_has_no_pod_followed(until: float | None, *, expect
     view = View({"n1": builders.notice()})
     view.see(replica_set)
     view.pods.see(builders.pod(of=replica_set, deletion_timestamp=now))
-    plan = Planner(view).plan(replica_set.key, now)
+    places: Any = SimpleNamespace()  # nothing is asked of them
+    plan = Planner(view, places).plan(replica_set.key, now)
     assert plan.plan.awaits_pods is expected

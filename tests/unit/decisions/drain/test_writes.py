@@ -113,6 +113,29 @@ def test_a_pod_that_an_older_version_released_gets_its_replica_set_back(
     assert back.metadata.owner_references == (*others, builders.owner_reference(REPLICA_SET))
 
 
+def test_a_pod_whose_labels_a_policy_put_back_gets_its_replica_set_back() -> None:
+    before = builders.pod(of=REPLICA_SET, annotations={"note": "x"})
+    away = released(before)
+    in_part = changed(away, labels=before.metadata.labels)
+    assert in_part.is_released_in_part
+    assert in_part.released
+    back = patched(in_part, writes.roll_back_patch(in_part, in_part.release))
+    assert back.metadata.labels == before.metadata.labels
+    assert back.metadata.annotations == before.metadata.annotations
+    assert back.metadata.owner_references == before.metadata.owner_references
+
+
+def test_a_pod_whose_replica_set_a_policy_put_back_gets_its_labels_back() -> None:
+    before = builders.pod(of=REPLICA_SET, annotations={"note": "x"})
+    away = released(before)
+    in_part = changed(away, owner_references=before.metadata.owner_references)
+    assert in_part.is_released_in_part
+    assert not in_part.released
+    back = patched(in_part, writes.roll_back_patch(in_part, in_part.release))
+    assert back.metadata.labels == before.metadata.labels
+    assert back.metadata.owner_references == before.metadata.owner_references
+
+
 def test_a_pod_that_another_controller_adopted_stays_that_ones() -> None:
     adopter = msgspec.structs.replace(OTHER_OWNER, controller=True)
     away = with_owners(released(builders.pod(of=REPLICA_SET)), adopter)
