@@ -8,9 +8,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Operation, Patch
 from tests.kit import builders
 
-POD = builders.pod(
-    of=builders.replica_set(), labels={"a/b": "c"}, annotations={"note": "x"}, resource_version="7"
-)
+POD = builders.pod(of=builders.replica_set(), labels={"a/b": "c"}, annotations={"note": "x"})
 NODE = builders.node(taints=[Taint(key="k", value="v", effect="NoSchedule")])
 
 
