@@ -3,9 +3,14 @@
 https://docs.aws.amazon.com/autoscaling/ec2/userguide/lifecycle-hooks.html
 """
 
+from collections.abc import Mapping
 from datetime import timedelta
+from itertools import islice
+from typing import Final
 
 import msgspec
+
+from evenkeel.model.notes import read_note
 
 SHORTEST, LONGEST = 30, 7_200
 """The seconds that a heartbeat timeout can have.
@@ -49,3 +54,18 @@ class Termination(msgspec.Struct, frozen=True):
 
     hook: Hook
     instance_id: str
+
+
+MOST_NOTED: Final = 32
+"""So many terminations the Lease keeps: with the longest names they are 12 kB."""
+
+
+def noted(waiting: Mapping[str, Termination]) -> str:
+    """Terminations by the names of their nodes, as the Lease has them: JSON; empty for none."""
+    some = dict(islice(waiting.items(), MOST_NOTED))
+    return msgspec.json.encode(some).decode() if some else ""
+
+
+def waiting_in(note: str | None) -> Mapping[str, Termination]:
+    """Those that the Lease has, by the names of their nodes."""
+    return read_note(note, dict[str, Termination]) or {}

@@ -1,5 +1,8 @@
 """Heartbeats for terminations that wait for a lifecycle hook, and their end.
 
+A termination is known from its node's mark, and kept on the reconciler's Lease, because the mark goes
+with the node: whose node is gone is completed.
+
 Auto Scaling is called beside the loop, as EC2 is asked: no forced eviction waits for it.
 """
 
@@ -10,7 +13,8 @@ from enum import Enum, auto
 from functools import partial
 
 from evenkeel.decisions.notice import mark
-from evenkeel.errors import LifecycleError, NoLifecycleActionError
+from evenkeel.decisions.notice.result import instance_reference
+from evenkeel.errors import LifecycleError, NoLifecycleActionError, NotFoundError
 from evenkeel.flows.drain.sync.questions import Questions
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.hook import Termination
@@ -18,8 +22,9 @@ from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.reasons import Reason
+from evenkeel.model.request import Get
 from evenkeel.model.times import earliest
-from evenkeel.ports import LifecycleActions, Recorder
+from evenkeel.ports import Cluster, LifecycleActions, Recorder, Reply
 
 TRY_AGAIN_AFTER = timedelta(seconds=5)
 """How long to rest after Auto Scaling did not answer."""
@@ -46,14 +51,25 @@ type Answers = Mapping[Termination, Answer]
 class Hooks:
     """Outlives invocations; what is forgotten is sent once more, which does no harm."""
 
-    def __init__(self, actions: LifecycleActions | None, name: str, recorder: Recorder) -> None:
+    def __init__(
+        self, actions: LifecycleActions | None, name: str, recorder: Recorder, cluster: Cluster
+    ) -> None:
         """Only hooks of this ``name`` are cared for; none where ``actions`` is None."""
+        self.waiting: dict[str, Termination] = {}
+        """Terminations that wait, or may, by the names of their nodes: what the Lease keeps."""
+        self._gone: set[Termination] = set()
+        self._cluster = cluster
         self._actions = actions
         self._name = name
         self._recorder = recorder
         self._beaten: dict[Termination, datetime] = {}
         self._ended: dict[Termination, Answer] = {}
         self._rest_until: datetime | None = None
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether there is something to do though no node is marked."""
+        return self._actions is not None and bool(self.waiting)
 
     def of(self, node: Node, notice: NodeNotice) -> Termination | None:
         """The termination of a node that waits for Evenkeel, if there is one."""
@@ -71,15 +87,27 @@ class Hooks:
     ) -> tuple[Sequence[Decision], datetime | None]:
         """Send what is due; the notes for the marks, and when this changes with time alone.
 
-        A termination goes on when its node is among the ``empty`` ones, or at its end.
+        A termination goes on when its node is among the ``empty`` ones or gone, or at its end.
         """
+        if self._actions is None:
+            return (), None
         found = list(waiting)
-        known = {termination for *_, termination in found}
+        here = {node.name: termination for node, _, termination in found}
+        self.waiting |= here
+        steps = [*self._ends_of_gone()]
+        lost = {name: each for name, each in self.waiting.items() if here.get(name) != each}
+        known = {*here.values(), *lost.values()}
+        self._gone &= known
         self._beaten = {each: at for each, at in self._beaten.items() if each in known}
         self._ended = {each: answer for each, answer in self._ended.items() if each in known}
-        steps = [self._end(n, t) for n, _, t in found if t in self._ended]
-        calls = list[tuple[Termination, Call]]()
+        steps += [self._end(n, t) for n, _, t in found if t in self._ended]
+        calls = [(each, Call.COMPLETE) for each in lost.values() if each in self._gone]
         dues = list[datetime | None]()
+        unsure = {name: each for name, each in lost.items() if each not in self._gone}
+        if unsure:
+            look = partial(self._cluster.perform, [Get(Node, name) for name in unsure])
+            questions.ask("nodes of hooks", look, partial(self._see, unsure))
+            dues.append(now + TRY_AGAIN_AFTER)
         for node, notice, termination in found:
             if termination in self._ended:
                 continue
@@ -96,6 +124,34 @@ class Hooks:
         elif calls:
             questions.ask("hooks", partial(self._call, calls), partial(self._take, calls, now))
         return steps, earliest(*dues)
+
+    def _see(
+        self, unsure: Mapping[str, Termination], answer: Future[Sequence[Reply]], _: datetime
+    ) -> None:
+        """Tell terminations whose nodes are gone from those that are waited for no more.
+
+        The mark of a node that is there was lifted, or says that the hook is over.
+        """
+        for (name, each), reply in zip(unsure.items(), answer.result(), strict=True):
+            node = reply.result
+            if isinstance(node, Node) and node.may_be(each.instance_id):
+                self.waiting.pop(name, None)
+            elif isinstance(node, Node) or isinstance(reply.error, NotFoundError):
+                self._gone.add(each)
+
+    def _ends_of_gone(self) -> Sequence[Decision]:
+        """Tell, once, that Auto Scaling knows of terminations whose nodes are gone."""
+        over = [(n, t) for n, t in self.waiting.items() if t in self._gone and t in self._ended]
+        for name, _ in over:
+            del self.waiting[name]
+        return [
+            Decision.about(
+                instance_reference(each.instance_id),
+                Verb.COMPLETE,
+                *self._said(each, f"node {name} is gone: "),
+            )
+            for name, each in over
+        ]
 
     def _take(
         self,
@@ -141,10 +197,12 @@ class Hooks:
 
     def _end(self, node: Node, termination: Termination) -> Decision:
         """The note on the node that Auto Scaling needs no further call."""
+        said = self._said(termination)
+        return Decision.about(node, Verb.MARK, *said, write=mark.end_hook(node))
+
+    def _said(self, termination: Termination, why: str = "") -> tuple[Reason, str]:
         group = termination.hook.group
         if self._ended[termination] is Answer.DONE:
-            reason, message = Reason.LIFECYCLE_ACTION_COMPLETED, f"the group {group} may go on"
-        else:
-            reason = Reason.LIFECYCLE_ACTION_GONE
-            message = f"the group {group} does not wait for {termination.hook.name} any more"
-        return Decision.about(node, Verb.MARK, reason, message, write=mark.end_hook(node))
+            return Reason.LIFECYCLE_ACTION_COMPLETED, f"{why}the group {group} may go on"
+        message = f"{why}the group {group} does not wait for {termination.hook.name} any more"
+        return Reason.LIFECYCLE_ACTION_GONE, message

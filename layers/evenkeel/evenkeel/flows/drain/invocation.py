@@ -76,7 +76,7 @@ class HandoverFlow:
         self._once = OnceRecorder(recorder)
         self._runs = itertools.count(1)
         acts = settings.mode is Mode.ACT
-        hooks = Hooks(lifecycle if acts else None, settings.lifecycle_hook, recorder)
+        hooks = Hooks(lifecycle if acts else None, settings.lifecycle_hook, recorder, cluster)
         self._kept = Kept(cluster, instances, settings.capacity_labels, recorder, hooks)
 
     def run(
@@ -100,9 +100,9 @@ class HandoverFlow:
                 return self._observe(View(assumed))
             with self._cluster.session() as session:
                 holder = f"{self._settings.holder}/{next(self._runs)}"
-                labels = self._settings.capacity_labels
+                labels, waiting = self._settings.capacity_labels, self._kept.hooks.waiting
                 leadership = Leadership(
-                    self._cluster, self._clock, self._recorder, holder, hide, labels
+                    self._cluster, self._clock, self._recorder, holder, hide, labels, waiting
                 )
                 leadership.beat(session)
                 outcome = self._act(
@@ -156,7 +156,7 @@ class HandoverFlow:
             node_pools=self._kept.pools(started),
             releases_refused=self._kept.refusals(started),
         )
-        if not reader.is_any_work(self._cluster, view):
+        if not reader.is_any_work(self._cluster, view) and not self._kept.hooks.is_waited_for:
             self._once.forget()
             return Outcome("Quiet")
         if pause.is_paused(self._cluster):

@@ -28,6 +28,9 @@ from evenkeel.flows.reads import answer, ask_for_one
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import Lease, LeaseSpec
+from evenkeel.model.hook import Termination
+from evenkeel.model.hook import noted as noted_hooks
+from evenkeel.model.hook import waiting_in
 from evenkeel.model.losses import losses_in, noted
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node
@@ -79,6 +82,7 @@ _CHANGED_MEANWHILE = (AlreadyExistsError, ConflictError, InvalidError)
 
 _NOTE = pointer("metadata", "annotations", names.WAKE_UP_AT)
 _LOSSES = pointer("metadata", "annotations", names.LOST_POOLS)
+_HOOKS = pointer("metadata", "annotations", names.WAITING_HOOKS)
 _QUESTION = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
 
 
@@ -102,11 +106,14 @@ class Leadership:
         holder: str,
         hide: Hide | None,
         labels: CapacityLabels = WELL_KNOWN,
+        terminations: dict[str, Termination] | None = None,
     ) -> None:
         """``holder`` is this invocation's identity. ``hide`` None: no wake-up led to it.
 
-        ``labels`` tell which nodes are spot.
+        ``labels`` tell which nodes are spot. ``terminations`` that wait for a hook, by their nodes'
+        names, are kept on the Lease, and those that it has are added.
         """
+        self._terminations = {} if terminations is None else terminations
         self._labels = labels
         self._cluster = cluster
         self._clock = clock
@@ -154,6 +161,9 @@ class Leadership:
         self._there.heard(sent, reply.date)
         found = None if isinstance(reply.error, NotFoundError) else answer(reply)
         self._lease = found if isinstance(found, Lease) else None
+        if self._lease is not None:
+            note = self._lease.metadata.annotations.get(names.WAITING_HOOKS)
+            self._terminations |= waiting_in(note)
         return self._held_by_another_for()
 
     def take(self) -> bool:
@@ -235,6 +245,7 @@ class Leadership:
                         Operation("add", "/spec/holderIdentity", ""),
                         Operation("add", _NOTE, _text(known if is_known else at)),
                         Operation("add", _LOSSES, self._all_losses()),
+                        Operation("add", _HOOKS, noted_hooks(self._terminations)),
                     )
                 ]
             )
@@ -269,6 +280,7 @@ class Leadership:
             Operation("test", "/spec/holderIdentity", self._holder),
             Operation("add", "/spec/renewTime", _text(self._there.latest)),
             Operation("add", _LOSSES, self._all_losses()),
+            Operation("add", _HOOKS, noted_hooks(self._terminations)),
         )
 
     def _all_losses(self) -> str:
@@ -314,13 +326,18 @@ class Leadership:
 
     @property
     def _notes(self) -> dict[str, str]:
-        """How far the clock here is ahead, which sets the last moments; and pools that lost nodes.
+        """How far the clock here is ahead, which sets the last moments; pools that lost nodes; hooks.
 
         The write that takes the Lease notes them as well, so that none follows for them in the
         first second, which is the busiest.
         """
         ahead = str(round(self._there.ahead.total_seconds()))
-        return {names.CLOCK_AHEAD: ahead, names.LOST_POOLS: self._all_losses()}
+        hooks = noted_hooks(self._terminations)
+        return {
+            names.CLOCK_AHEAD: ahead,
+            names.LOST_POOLS: self._all_losses(),
+            names.WAITING_HOOKS: hooks,
+        }
 
     def _spec(self, transitions: int) -> LeaseSpec:
         text = _text(self._there.latest)
