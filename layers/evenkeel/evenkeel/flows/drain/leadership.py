@@ -23,14 +23,12 @@ from evenkeel.errors import (
     UnavailableError,
 )
 from evenkeel.flows import home
+from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.server_time import ServerTime
 from evenkeel.flows.reads import answer, ask_for_one
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import Lease, LeaseSpec
-from evenkeel.model.hook import Termination
-from evenkeel.model.hook import noted as noted_hooks
-from evenkeel.model.hook import waiting_in
 from evenkeel.model.losses import losses_in, noted
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node
@@ -106,14 +104,13 @@ class Leadership:
         holder: str,
         hide: Hide | None,
         labels: CapacityLabels = WELL_KNOWN,
-        terminations: dict[str, Termination] | None = None,
+        hooks: Hooks | None = None,
     ) -> None:
         """``holder`` is this invocation's identity. ``hide`` None: no wake-up led to it.
 
-        ``labels`` tell which nodes are spot. ``terminations`` that wait for a hook, by their nodes'
-        names, are kept on the Lease, and those that it has are added.
+        ``labels`` tell which nodes are spot. What ``hooks`` know is kept on the Lease.
         """
-        self._terminations = {} if terminations is None else terminations
+        self._hooks = hooks or Hooks(None, "", recorder, cluster)
         self._labels = labels
         self._cluster = cluster
         self._clock = clock
@@ -155,16 +152,19 @@ class Leadership:
         return VALID - max(passed, self._clock.boot() - boot)
 
     def look(self) -> timedelta:
-        """How long another may still hold the Lease; 0 if it is free. Raises ClusterError."""
+        """How long another may still hold the Lease; 0 if it is free. Raises ClusterError.
+
+        A Lease that is free has what its last holder knew of lifecycle hooks.
+        """
         sent = self._clock.boot()
         (reply,) = self._cluster.perform([_QUESTION])
         self._there.heard(sent, reply.date)
         found = None if isinstance(reply.error, NotFoundError) else answer(reply)
         self._lease = found if isinstance(found, Lease) else None
-        if self._lease is not None:
-            note = self._lease.metadata.annotations.get(names.WAITING_HOOKS)
-            self._terminations |= waiting_in(note)
-        return self._held_by_another_for()
+        held_for = self._held_by_another_for()
+        if self._lease is not None and not held_for:
+            self._hooks.read(self._lease.metadata.annotations.get(names.WAITING_HOOKS))
+        return held_for
 
     def take(self) -> bool:
         """Take the Lease as it was looked at; False if another was faster.
@@ -245,7 +245,7 @@ class Leadership:
                         Operation("add", "/spec/holderIdentity", ""),
                         Operation("add", _NOTE, _text(known if is_known else at)),
                         Operation("add", _LOSSES, self._all_losses()),
-                        Operation("add", _HOOKS, noted_hooks(self._terminations)),
+                        Operation("add", _HOOKS, self._hooks.note),
                     )
                 ]
             )
@@ -280,7 +280,7 @@ class Leadership:
             Operation("test", "/spec/holderIdentity", self._holder),
             Operation("add", "/spec/renewTime", _text(self._there.latest)),
             Operation("add", _LOSSES, self._all_losses()),
-            Operation("add", _HOOKS, noted_hooks(self._terminations)),
+            Operation("add", _HOOKS, self._hooks.note),
         )
 
     def _all_losses(self) -> str:
@@ -326,17 +326,16 @@ class Leadership:
 
     @property
     def _notes(self) -> dict[str, str]:
-        """How far the clock here is ahead, which sets the last moments; pools that lost nodes; hooks.
+        """How far the clock here is ahead, which sets the last moments; lost pools; waiting hooks.
 
         The write that takes the Lease notes them as well, so that none follows for them in the
         first second, which is the busiest.
         """
         ahead = str(round(self._there.ahead.total_seconds()))
-        hooks = noted_hooks(self._terminations)
         return {
             names.CLOCK_AHEAD: ahead,
             names.LOST_POOLS: self._all_losses(),
-            names.WAITING_HOOKS: hooks,
+            names.WAITING_HOOKS: self._hooks.note,
         }
 
     def _spec(self, transitions: int) -> LeaseSpec:

@@ -49,18 +49,20 @@ class HookTimer:
 
         The notice comes again until EC2 Auto Scaling answers.
         """
-        reason, message = Reason.LIFECYCLE_ACTION_COMPLETED, f"the group {hook.group} may go on"
+        message = f"{why}: the group {hook.group} does not wait for {hook.name} any more"
+        reason = Reason.LIFECYCLE_ACTION_GONE
         try:
             if self._lifecycle is not None and self._silence is None:
                 self._lifecycle.complete(Termination(hook, notice.instance_id))
+                message = f"{why}: the group {hook.group} may go on"
+                reason = Reason.LIFECYCLE_ACTION_COMPLETED
         except NoLifecycleActionError:
-            reason = Reason.LIFECYCLE_ACTION_GONE
-            message = f"the group {hook.group} does not wait for {hook.name} any more"
+            pass
         except LifecycleError as error:
             self._silence = error
         if self._silence is not None:
             return self._again
-        return acknowledged(notice.instance_id, reason, f"{why}: {message}")
+        return acknowledged(notice.instance_id, reason, message)
 
     @property
     def _again(self) -> Again:
