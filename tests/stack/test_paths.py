@@ -83,6 +83,14 @@ PATHS = (
         settings=("LIFECYCLE_HOOK",),
     ),
     Path(
+        "interruption",
+        "a group is let go on whose instance is no node",
+        "ends",
+        "test_a_group_does_not_wait_for_an_instance_that_is_off_and_no_node",
+        calls=("autoscaling:CompleteLifecycleAction", "ec2:DescribeInstances"),
+        settings=("LIFECYCLE_HOOK",),
+    ),
+    Path(
         "handover",
         "a wake-up has pods released, replaced and evicted, under the Lease, by watches",
         "deployed",

@@ -72,7 +72,9 @@ def interruption(account: Account, client: Callable[[str], Any]) -> None:
     SqsQueue(account.wake_ups, REGION, client("sqs")).send(WakeUp(reason="test"))
     handle = account.handles[account.notices]
     SqsQueue(account.notices, REGION, client("sqs")).postpone(handle, timedelta(seconds=1))
-    AutoScaling(REGION, account.groups.client()).times("workers", "evenkeel")
+    actions = AutoScaling(REGION, account.groups.client())
+    actions.times("workers", "evenkeel")
+    actions.complete(TERMINATION)
 
 
 def handover(account: Account, client: Callable[[str], Any]) -> None:

@@ -189,7 +189,10 @@ def test_a_lifecycle_hook_is_heeded_and_allowed_only_where_one_is_named(stack: S
     }
     groups = f"arn:aws:autoscaling:{REGION}:123456789012:autoScalingGroup:*"
     assert more == {
-        "Interruption": {("autoscaling:DescribeLifecycleHooks", "*")},
+        "Interruption": {
+            ("autoscaling:CompleteLifecycleAction", groups),
+            ("autoscaling:DescribeLifecycleHooks", "*"),
+        },
         "Handover": {
             ("autoscaling:CompleteLifecycleAction", groups),
             ("autoscaling:RecordLifecycleActionHeartbeat", groups),

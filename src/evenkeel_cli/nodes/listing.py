@@ -64,7 +64,8 @@ class DoomedNode(ObjectItem, frozen=True, kw_only=True):
 
     ``notice`` is what the kind of event is called; ``hint``: the node may live on. ``action`` is
     what becomes of the instance at the ``deadline``; ``secondsLeft`` is negative after it. Its pods
-    go once it is ``draining``: nothing new lands there. ``ofNode`` are those that stay: of DaemonSets, and static ones.
+    go once it is ``draining``: nothing new lands there. ``ofNode`` are those that stay: of
+    DaemonSets, and static ones.
     """
 
     notice: str

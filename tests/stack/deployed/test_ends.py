@@ -9,7 +9,7 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
 from evenkeel_hosting.events import schedule_event
 from tests.e2e.manifests import deployment, stateful_set
-from tests.stack.deployed.conftest import HOOK, Deployed, notice
+from tests.stack.deployed.conftest import CLUSTER_NAME, HOOK, Deployed, notice, owned_by
 
 pytestmark = pytest.mark.stack
 
@@ -40,6 +40,18 @@ def test_a_group_waits_for_its_lifecycle_hook_until_the_pods_are_elsewhere(
     stack.wait_for_pods_on(refuge, namespace, 2)
     wait_for(
         "the group to be let go on", lambda: done("CompleteLifecycleAction", InstanceId=instance_id)
+    )
+
+
+def test_a_group_does_not_wait_for_an_instance_that_is_off_and_no_node(stack: Deployed) -> None:
+    instance_id = stack.launch(owned_by(CLUSTER_NAME))["InstanceId"]
+    stack.ministack.client("ec2").terminate_instances(InstanceIds=[instance_id])
+
+    stack.put_event(instance_id, "lifecycle-action-terminate")
+
+    stack.control_plane.wait_for(
+        "the group to be let go on",
+        lambda: stack.ministack.compute.done("CompleteLifecycleAction", InstanceId=instance_id),
     )
 
 

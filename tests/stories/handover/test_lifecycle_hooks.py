@@ -3,18 +3,21 @@
 import itertools
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import msgspec
 import pytest
 
 from evenkeel.decisions.notice import mark
-from evenkeel.errors import LifecycleError
+from evenkeel.errors import LifecycleError, UnavailableError
 from evenkeel.model import names
-from evenkeel.model.hook import Hook
+from evenkeel.model.hook import Hook, HookTimes, Termination, noted, waiting_in
+from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Evict, Patch
+from evenkeel.model.request import Evict, Get, Patch
 from evenkeel.settings import Mode
 from tests.kit import builders
+from tests.kit.asking import asks
 from tests.kit.manifests import (
     PAUSED,
     bare_pod,
@@ -22,6 +25,7 @@ from tests.kit.manifests import (
     daemon_set,
     deployment,
     job,
+    resource,
 )
 from tests.kit.scene import CALM, Scene
 from tests.stories.handover.conftest import MakeScene
@@ -247,3 +251,155 @@ def test_no_warning_of_the_same_batch_waits_for_more_than_one_question(scene: Sc
     scene.scale_in(*nodes)
     scene.interrupt("s1", carried_out=False).run(until=8)
     assert mark.read(scene.node("s1")) is not None
+
+
+# A mark goes with its node, so the reconciler's Lease keeps what waits.
+
+
+def kept(scene: Scene) -> list[Termination]:
+    """What the Lease says that is waited for."""
+    (lease,) = scene.cluster.objects("Lease", names.SYSTEM_NAMESPACE)
+    return list(waiting_in(lease["metadata"]["annotations"].get(names.WAITING_HOOKS)).values())
+
+
+def note(scene: Scene, *terminations: Termination) -> None:
+    """Write on the Lease that these are waited for, as a holder does."""
+    notes = {names.WAITING_HOOKS: noted(terminations)}
+    scene.apply(resource("Lease", names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE, notes=notes))
+
+
+def waiting(scene: Scene, instance_id: str, node: str, name: str = "evenkeel") -> Termination:
+    """A termination that a group has begun, and what is said to be its node."""
+    hook = Hook(group="workers", name=name, token="87654321-4321-4321-4321-210987654321")
+    times = HookTimes(timedelta(seconds=HOUR), timedelta(seconds=HOUR))
+    scene.auto_scaling.put_hook("workers", name, times)
+    scene.auto_scaling.begin(Termination(hook, instance_id))
+    return Termination(hook, instance_id, node)
+
+
+GONE = "i-00000000000000bad"
+
+
+@pytest.mark.parametrize("environments_kept", [True, False])
+def test_the_group_goes_on_when_its_node_is_deleted(
+    make_scene: MakeScene, *, environments_kept: bool
+) -> None:
+    """Also where the invocation that knew the node has died."""
+    scene = make_scene(environments_kept=environments_kept)
+    on_the_last_node(scene, job("sums"))
+    instance_id = scene.node("n1").instance_id
+    scene.scale_in("n1").run(until=30)
+    assert [(each.node, each.instance_id) for each in kept(scene)] == [("n1", instance_id)]
+    assert scene.told_group("complete") == []
+
+    scene.cluster.delete("Node", "n1")
+    scene.run(until=300)
+
+    (completed,) = scene.told_group("complete")
+    assert completed <= 95
+    (told,) = [each for _, each in scene.told("LifecycleActionCompleted")]
+    assert (told.subject.kind, told.subject.name) == ("Instance", instance_id)
+    assert told.message == "node n1 is gone: the group workers may go on"
+    assert kept(scene) == []
+    assert scene.is_quiet
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_who_comes_later_lets_the_group_of_a_node_that_is_gone_go_on(
+    scene: Scene, *, waits: bool
+) -> None:
+    """No node is marked any more, nor any wake-up in the queue."""
+    scene.given(on="s1")
+    termination = waiting(scene, GONE, "gone")
+    note(scene, termination)
+    if not waits:
+        scene.auto_scaling.forget()
+    scene.run(until=200)
+    assert len(scene.told_group("complete")) == 1
+    assert len(scene.told("LifecycleActionCompleted" if waits else "LifecycleActionGone")) == 1
+    assert kept(scene) == []
+
+
+def test_a_name_that_another_instance_has_now_keeps_no_group_waiting(scene: Scene) -> None:
+    scene.given(on="s1")
+    note(scene, waiting(scene, GONE, "s1"))
+    scene.run(until=100)
+    assert len(scene.told_group("complete")) == 1
+    assert mark.read(scene.node("s1")) is None
+
+
+def test_the_group_of_a_node_that_is_gone_is_told_again_until_it_answers(scene: Scene) -> None:
+    scene.given(on="s1")
+    note(scene, waiting(scene, GONE, "gone"))
+    scene.auto_scaling.fail(LifecycleError("away"))
+    scene.run(until=100)
+    tries = len(scene.told_group("complete"))
+    assert 2 <= tries <= 20
+    assert len(kept(scene)) == 1
+    scene.auto_scaling.fail(None)
+    scene.run(until=200)
+    assert len(scene.told_group("complete")) == tries + 1
+    assert kept(scene) == []
+
+
+def test_no_group_is_told_while_nobody_knows_whether_the_node_is_gone(scene: Scene) -> None:
+    scene.given(on="s1")
+    note(scene, waiting(scene, GONE, "gone"))
+    asked = asks(Get, of=Node, name="gone")
+    scene.fail(UnavailableError("away"), asked)
+    scene.run(until=150)
+    assert scene.told_group("complete") == []
+    assert len(kept(scene)) == 1
+    assert 2 <= sum(asked(request) for _, request in scene.requests) <= 150 / 5 + 1
+
+
+@pytest.mark.parametrize("why", ["observe", "paused"])
+def test_the_group_of_a_node_that_is_gone_is_told_nothing_where_evenkeel_does_not_act(
+    make_scene: MakeScene, why: str
+) -> None:
+    scene = make_scene(mode=Mode.OBSERVE if why == "observe" else Mode.ACT)
+    scene.given(on="s1")
+    note(scene, waiting(scene, GONE, "gone"))
+    if why == "paused":
+        scene.apply(PAUSED)
+    scene.run(until=200)
+    assert scene.auto_scaling.calls == []
+    assert len(kept(scene)) == 1
+
+
+@pytest.mark.parametrize("where", ["under its own name", "under another", "of another hook"])
+def test_what_the_lease_says_ends_no_termination_of_a_node_that_is_there(
+    scene: Scene, where: str
+) -> None:
+    """Somebody wrote it there who knows the token."""
+    on_the_last_node(scene, job("sums"))
+    name = "other" if where == "of another hook" else "evenkeel"
+    scene.scale_in("n1", name=name)
+    hook = Hook(group="workers", name=name, token="87654321-4321-4321-4321-000000000000")
+    node = "n1" if where == "under its own name" else "ghost"
+    forged = Termination(hook, scene.node("n1").instance_id, node)
+    for seconds in range(20, 200, 7):
+        scene.later(seconds, partial(note, scene, forged))
+    scene.run(until=250)
+    assert scene.told_group("complete") == []
+    assert len(scene.pods("sums", "n1")) == 1
+
+
+def test_a_mark_that_is_lifted_takes_its_termination_from_the_lease(scene: Scene) -> None:
+    """Evenkeel waits for it no more; the group goes on by its own timeout."""
+    scene.given(on="s1")
+    note(scene, waiting(scene, scene.node("s1").instance_id, "s1"))
+    scene.run(until=100)
+    assert scene.told_group("complete") == []
+    assert kept(scene) == []
+
+
+def test_where_no_hook_is_heeded_the_lease_keeps_what_others_wait_for(
+    make_scene: MakeScene,
+) -> None:
+    scene = make_scene(lifecycle_hook="")
+    scene.given(deployment("web", 1), on="s1", spare="o1")
+    note(scene, waiting(scene, GONE, "gone"))
+    scene.interrupt("s1").run(until=60)
+    assert scene.told_group("complete") == []
+    assert [each.node for each in kept(scene)] == ["gone"]

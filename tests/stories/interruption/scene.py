@@ -17,6 +17,7 @@ from evenkeel.model.request import Get, List
 from evenkeel.settings import InterruptionSettings, Mode
 from evenkeel_hosting.events import batch_event
 from evenkeel_hosting.memory import InMemoryRecorder
+from evenkeel_sandbox.simulator.auto_scaling import SimulatedAutoScaling
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
@@ -50,6 +51,7 @@ class Scene:
         self.notices = SimulatedQueue(self.clock, "notices", retention=timedelta(seconds=300))
         self.wake_ups = SimulatedQueue(self.clock, "wake-ups")
         self.recorder = InMemoryRecorder()
+        self.auto_scaling = SimulatedAutoScaling(self.clock, lambda _: None)
         for number in nodes:
             self.add_node(f"n{number}", number)
         self.handler = build(
@@ -60,6 +62,7 @@ class Scene:
             self.wake_ups,
             self.clock,
             self.recorder,
+            self.auto_scaling,
         )
         self.clock.advance(timedelta(minutes=1))
         self.requests = noting(self.cluster)

@@ -3,9 +3,15 @@
 https://docs.aws.amazon.com/autoscaling/ec2/userguide/lifecycle-hooks.html
 """
 
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from itertools import islice
+from typing import Final
 
 import msgspec
+
+from evenkeel.model.names import is_subdomain
+from evenkeel.model.notes import read_note
 
 SHORTEST, LONGEST = 30, 7_200
 """The seconds that a heartbeat timeout can have.
@@ -44,8 +50,31 @@ class HookTimes(msgspec.Struct, frozen=True):
     longest: timedelta
 
 
-class Termination(msgspec.Struct, frozen=True):
-    """A termination that waits for a hook, and the instance that it is about."""
+class Termination(msgspec.Struct, frozen=True, rename="camel"):
+    """A termination that waits for a hook, and the instance that it is about.
+
+    ``node`` is the name of the instance's node; empty: it has none.
+    """
 
     hook: Hook
     instance_id: str
+    node: str = ""
+
+
+MOST_NOTED: Final = 32
+"""So many terminations the Lease keeps: with the longest names they are 30 kB."""
+
+
+def noted(waiting: Iterable[Termination]) -> str:
+    """Terminations as the Lease has them: JSON; empty for none."""
+    some = list(islice(waiting, MOST_NOTED))
+    return msgspec.json.encode(some).decode() if some else ""
+
+
+def waiting_in(note: str | None) -> Mapping[str, Termination]:
+    """Those that the Lease has and that can be, by their instances' ids.
+
+    Whoever may write the Lease can have written them.
+    """
+    found = read_note(note, tuple[Termination, ...]) or ()
+    return {each.instance_id: each for each in found[:MOST_NOTED] if is_subdomain(each.node)}

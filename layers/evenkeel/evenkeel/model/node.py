@@ -97,7 +97,7 @@ class Node(KubernetesObject, frozen=True, kw_only=True):
 
     @property
     def cordoned_by(self) -> frozenset[str]:
-        """The field managers whose cordon it is; empty where there is none, or that is not known."""
+        """The field managers whose cordon it is; empty where there is none, or none is known."""
         managed = self.metadata.managed_fields
         return frozenset(
             each.manager for each in managed if each.fields.spec.unschedulable is not None

@@ -111,7 +111,7 @@ class Announcement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return self.last_deadline or self.deadline
 
     def lost_at(self, now: datetime) -> datetime:
-        """By when the pods of a hint's instance have to be gone, if it counts as certain by ``now``.
+        """By when a hint's instance's pods have to be gone, if it counts as certain by ``now``.
 
         That is when it ends. If that has passed and it may end until later, it may do so any
         moment: the pods get as long as a spot instance's.

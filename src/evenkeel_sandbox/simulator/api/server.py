@@ -319,9 +319,9 @@ def _managed(old: Obj, new: Obj, manager: str) -> Obj:
     cordoned = new["kind"] == "Node" and new.get("spec", {}).get("unschedulable", False)
     if new["kind"] != "Node" or cordoned == old.get("spec", {}).get("unschedulable", False):
         return new
-    fields = {"f:spec": {"f:unschedulable": {}}}
-    managed = [{"manager": manager, "operation": "Update", "fieldsV1": fields}]
-    return {**new, "metadata": {**new["metadata"], "managedFields": managed if cordoned else []}}
+    fields: Obj = {"f:spec": {"f:unschedulable": {}}}
+    managed = [{"manager": manager, "operation": "Update", "fieldsV1": fields}] if cordoned else []
+    return {**new, "metadata": {**new["metadata"], "managedFields": managed}}
 
 
 def tidied(obj: Obj) -> Obj:

@@ -1,9 +1,9 @@
 """The mark of a doomed node: what it holds, and the patches that change it.
 
 A mark is the label and the annotation, once the node is drained also the NoSchedule taint, and for
-what is no hint ``spec.unschedulable``. Each patch tests the node's uid and resource version first, so the indices
-of other people's taints hold, and a map that was empty is still empty: whatever changed
-meanwhile makes it fail as a whole (422), and the caller reads the node again.
+what is no hint ``spec.unschedulable``. Each patch tests the node's uid and resource version first,
+so the indices of other people's taints hold, and a map that was empty is still empty: whatever
+changed meanwhile makes it fail as a whole (422), and the caller reads the node again.
 """
 
 from collections.abc import Mapping, Sequence

@@ -76,7 +76,8 @@ class HandoverFlow:
         self._once = OnceRecorder(recorder)
         self._runs = itertools.count(1)
         acts = settings.mode is Mode.ACT
-        hooks = Hooks(lifecycle if acts else None, settings.lifecycle_hook, recorder)
+        actions = lifecycle if acts and settings.lifecycle_hook else None
+        hooks = Hooks(actions, settings.lifecycle_hook, recorder, cluster)
         self._kept = Kept(cluster, instances, settings.capacity_labels, recorder, hooks)
 
     def run(
@@ -100,9 +101,9 @@ class HandoverFlow:
                 return self._observe(View(assumed))
             with self._cluster.session() as session:
                 holder = f"{self._settings.holder}/{next(self._runs)}"
-                labels = self._settings.capacity_labels
+                labels, hooks = self._settings.capacity_labels, self._kept.hooks
                 leadership = Leadership(
-                    self._cluster, self._clock, self._recorder, holder, hide, labels
+                    self._cluster, self._clock, self._recorder, holder, hide, labels, hooks
                 )
                 leadership.beat(session)
                 outcome = self._act(
@@ -156,7 +157,7 @@ class HandoverFlow:
             node_pools=self._kept.pools(started),
             releases_refused=self._kept.refusals(started),
         )
-        if not reader.is_any_work(self._cluster, view):
+        if not reader.is_any_work(self._cluster, view) and not self._kept.hooks.are_waited_for:
             self._once.forget()
             return Outcome("Quiet")
         if pause.is_paused(self._cluster):

@@ -185,7 +185,7 @@ class Kept:
         hooks: Hooks | None = None,
     ) -> None:
         """Nothing is known yet. ``labels`` tell which nodes are spot; ``hooks`` None: no hooks."""
-        self.hooks = hooks or Hooks(None, "", recorder)
+        self.hooks = hooks or Hooks(None, "", recorder, cluster)
         self.states = InstanceStates(instances, recorder)
         self.spot_nodes = spot_nodes(cluster, labels, recorder)
         self.other_nodes = other_nodes(cluster, recorder)

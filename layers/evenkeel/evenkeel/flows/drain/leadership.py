@@ -23,6 +23,7 @@ from evenkeel.errors import (
     UnavailableError,
 )
 from evenkeel.flows import home
+from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.server_time import ServerTime
 from evenkeel.flows.reads import answer, ask_for_one
 from evenkeel.model import names
@@ -79,6 +80,7 @@ _CHANGED_MEANWHILE = (AlreadyExistsError, ConflictError, InvalidError)
 
 _NOTE = pointer("metadata", "annotations", names.WAKE_UP_AT)
 _LOSSES = pointer("metadata", "annotations", names.LOST_POOLS)
+_HOOKS = pointer("metadata", "annotations", names.WAITING_HOOKS)
 _QUESTION = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
 
 
@@ -102,11 +104,13 @@ class Leadership:
         holder: str,
         hide: Hide | None,
         labels: CapacityLabels = WELL_KNOWN,
+        hooks: Hooks | None = None,
     ) -> None:
         """``holder`` is this invocation's identity. ``hide`` None: no wake-up led to it.
 
-        ``labels`` tell which nodes are spot.
+        ``labels`` tell which nodes are spot. What ``hooks`` know is kept on the Lease.
         """
+        self._hooks = hooks or Hooks(None, "", recorder, cluster)
         self._labels = labels
         self._cluster = cluster
         self._clock = clock
@@ -148,13 +152,19 @@ class Leadership:
         return VALID - max(passed, self._clock.boot() - boot)
 
     def look(self) -> timedelta:
-        """How long another may still hold the Lease; 0 if it is free. Raises ClusterError."""
+        """How long another may still hold the Lease; 0 if it is free. Raises ClusterError.
+
+        A Lease that is free has what its last holder knew of lifecycle hooks.
+        """
         sent = self._clock.boot()
         (reply,) = self._cluster.perform([_QUESTION])
         self._there.heard(sent, reply.date)
         found = None if isinstance(reply.error, NotFoundError) else answer(reply)
         self._lease = found if isinstance(found, Lease) else None
-        return self._held_by_another_for()
+        held_for = self._held_by_another_for()
+        if self._lease is not None and not held_for:
+            self._hooks.read(self._lease.metadata.annotations.get(names.WAITING_HOOKS))
+        return held_for
 
     def take(self) -> bool:
         """Take the Lease as it was looked at; False if another was faster.
@@ -235,6 +245,7 @@ class Leadership:
                         Operation("add", "/spec/holderIdentity", ""),
                         Operation("add", _NOTE, _text(known if is_known else at)),
                         Operation("add", _LOSSES, self._all_losses()),
+                        Operation("add", _HOOKS, self._hooks.note),
                     )
                 ]
             )
@@ -269,6 +280,7 @@ class Leadership:
             Operation("test", "/spec/holderIdentity", self._holder),
             Operation("add", "/spec/renewTime", _text(self._there.latest)),
             Operation("add", _LOSSES, self._all_losses()),
+            Operation("add", _HOOKS, self._hooks.note),
         )
 
     def _all_losses(self) -> str:
@@ -314,13 +326,17 @@ class Leadership:
 
     @property
     def _notes(self) -> dict[str, str]:
-        """How far the clock here is ahead, which sets the last moments; and pools that lost nodes.
+        """How far the clock here is ahead, which sets the last moments; lost pools; waiting hooks.
 
         The write that takes the Lease notes them as well, so that none follows for them in the
         first second, which is the busiest.
         """
         ahead = str(round(self._there.ahead.total_seconds()))
-        return {names.CLOCK_AHEAD: ahead, names.LOST_POOLS: self._all_losses()}
+        return {
+            names.CLOCK_AHEAD: ahead,
+            names.LOST_POOLS: self._all_losses(),
+            names.WAITING_HOOKS: self._hooks.note,
+        }
 
     def _spec(self, transitions: int) -> LeaseSpec:
         text = _text(self._there.latest)

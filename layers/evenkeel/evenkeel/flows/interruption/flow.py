@@ -142,10 +142,40 @@ class InterruptionFlow:
                         case result:
                             self._settle(work, position, result)
                 case Booting(message=message):
-                    self._settle(work, position, self._wait(notice, Reason.NODE_BOOTING, message))
+                    self._settle(work, position, self._booting(hooks, notice, message))
+                case Done(decision=decision) if decision.reason == Reason.NODE_GONE:
+                    gone = self._let_go_on(hooks, notice, Reason.NODE_GONE, decision.message)
+                    self._settle(work, position, gone)
                 case result:
                     self._settle(work, position, result)
         return work
+
+    def _booting(self, hooks: HookTimer, notice: Notice, message: str) -> Result:
+        """What becomes of a notice of an instance that has not joined the cluster yet.
+
+        A termination that waits for a hook does not wait for its node for long.
+        """
+        if notice.hook is None:
+            return self._wait(notice, Reason.NODE_BOOTING, message)
+        until = notice.time + PATIENCE
+        if self._clock.now() < until:
+            return Again(Reason.NODE_BOOTING, message, POSTPONED_DELAY, until)
+        return self._let_go_on(hooks, notice, Reason.NODE_BOOTING, message)
+
+    def _let_go_on(self, hooks: HookTimer, notice: Notice, reason: Reason, message: str) -> Result:
+        """What becomes of a notice of an instance that is no node any more, or never was one.
+
+        If an Auto Scaling group waits with its termination, it has to be told: nobody else will.
+        """
+        if notice.hook is None or not self._acts:
+            return acknowledged(notice.instance_id, reason, message)
+        try:
+            paused = is_paused(self._cluster)
+        except ClusterError as error:
+            return _failed(notice, "", error)
+        if paused:
+            return self._wait(notice, Reason.PAUSED, "Evenkeel is paused")
+        return hooks.let_go_on(notice, notice.hook, message)
 
     # decide
 
@@ -302,10 +332,13 @@ class InterruptionFlow:
 def _failed(notice: Notice, node_name: str, error: ClusterError | None) -> Result:
     """What becomes of a notice whose node could not be read or written.
 
-    An API server that throttles says when to try again.
+    An API server that throttles says when to try again. Where a group waits, the notice comes
+    again: next time its instance has no node.
     """
     if isinstance(error, NotFoundError):
         message = f"node {node_name} is gone"
+        if notice.hook is not None:
+            return Again(Reason.NODE_GONE, message)
         return acknowledged(notice.instance_id, Reason.NODE_GONE, message)
     if _is_stale(error):
         message = f"node {node_name} changed {ATTEMPTS} times while it was being marked"

@@ -3,9 +3,9 @@
 EC2 is asked for all instances of a batch at once, by filter: an id that it does not know then
 fails nothing. What its tags call another cluster's is dropped without a word to this cluster.
 The rest should be nodes that are named after their private DNS names; the provider id proves
-it, where there is one: without a cloud controller nodes may have none. Where that name leads nowhere (a terminated instance has none any more, a node may be named
-otherwise, EC2 may not answer) a list of all nodes helps, and as 5,000 nodes are 65 MB on the
-wire, at most once in ten seconds.
+it, where there is one: without a cloud controller nodes may have none. Where that name leads
+nowhere (a terminated instance has none any more, a node may be named otherwise, EC2 may not answer)
+a list of all nodes helps, and as 5,000 nodes are 65 MB on the wire, at most once in ten seconds.
 """
 
 from collections.abc import Collection, Mapping, Sequence
