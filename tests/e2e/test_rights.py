@@ -143,7 +143,8 @@ def _hint(site: Site, functions: Evenkeel) -> None:
     site.clock.skip(HINT)
 
     def rests(kind: str, name: str) -> bool:
-        return names.COOLDOWN in site.get("apps/v1", kind, name)["metadata"]["annotations"]
+        notes = site.get("apps/v1", kind, name)["metadata"].get("annotations", {})
+        return names.COOLDOWN in notes
 
     site.wait_for(
         "both workloads to rest",
