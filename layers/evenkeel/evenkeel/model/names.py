@@ -105,8 +105,10 @@ RELEASED_SUFFIX: Final = "-released"
 DO_NOT_DISRUPT: Final = "karpenter.sh/do-not-disrupt"
 """Annotation that Karpenter honours: it waits for such a pod when it drains a node."""
 
-DRAINING_TAINTS: Final = frozenset({"karpenter.sh/disrupted", "ToBeDeletedByClusterAutoscaler"})
-"""Taints that Karpenter and the cluster autoscaler put on a node that they drain, uncordoned."""
+DRAINING_TAINTS: Final = frozenset(
+    {"karpenter.sh/disrupted", "ToBeDeletedByClusterAutoscaler", DOOMED}
+)
+"""Taints of nodes that are drained uncordoned: by Karpenter, the cluster autoscaler, for a hint."""
 
 SAFE_TO_EVICT: Final = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 """Annotation that the cluster autoscaler honours; ``false`` forbids voluntary moves."""

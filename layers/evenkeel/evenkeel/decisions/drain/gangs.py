@@ -127,6 +127,7 @@ def stays_under_hint(route: Route, gang: Gang) -> Route:
         way=Way.STAY,
         reason=Reason.GANG,
         message=f"it is one of the {gang}: none is moved while its node lives",
+        until=route.until,
     )
 
 

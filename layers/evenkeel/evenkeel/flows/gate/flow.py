@@ -188,12 +188,13 @@ class GateFlow:
     ) -> Verdict:
         """The pod cannot be released: another write came first, or it is refused for good.
 
-        It is refused for good if it is so twice, and no other write can have come in between.
+        That is so if no other write can have come first: not before this try and the last one.
         """
         may_be_race = isinstance(error, ConflictError | InvalidError)
-        how = (type(error), revision if may_be_race else None)
-        if self._concurrency.is_refused_again(eviction, how):
+        how = type(error), revision
+        if not may_be_race or self._concurrency.is_refused_again(eviction, how):
             self._recorder.counted(Metric.WRITES_REFUSED)
+            self._recorder.counted(Metric.GATE_FAILED)
             return gate.not_released(error)
         return gate.refused(error, is_over=waited >= self._settings.patience)
 
