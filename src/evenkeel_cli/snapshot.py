@@ -16,6 +16,7 @@ import msgspec
 from evenkeel.model.cluster_objects import (
     Namespace,
     NetworkPolicy,
+    PersistentVolume,
     PersistentVolumeClaim,
     PodDisruptionBudget,
     Service,
@@ -29,7 +30,6 @@ from evenkeel_cli import object_stream
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.event_files import STANDARD_INPUT
 from evenkeel_cli.kept_fields import KeptFields
-from evenkeel_cli.persistent_volume import PersistentVolume
 from evenkeel_cli.resource_quota import ResourceQuota
 from evenkeel_sandbox.collecting import uncollected
 from evenkeel_sandbox.simulator.api.objects import Key, at

@@ -1,5 +1,6 @@
 """Both functions with the rights of manifests/rbac and no others: enough for all that they do."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,13 +14,23 @@ from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
+from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Delete, Get, Patch, Request
+from evenkeel.model.times import in_words
 from evenkeel_runtime.kubeconfig import from_kubeconfig
 from tests.e2e import rights
 from tests.e2e.accounts import kubeconfig_of_member
 from tests.e2e.application import CLUSTER_NAME, FUNCTIONS, Evenkeel
 from tests.e2e.harness import Site
-from tests.e2e.manifests import bare_pod, budget, deployment, job, stateful_set, volume
+from tests.e2e.manifests import (
+    bare_pod,
+    budget,
+    deployment,
+    job,
+    selector,
+    stateful_set,
+    volume,
+)
 from tests.e2e.rights import allowed, may, used
 from tests.e2e.wire import TappedCluster
 from tests.kit.control_plane import ROOT, ControlPlane
@@ -117,20 +128,23 @@ def story(control_plane: ControlPlane, clusters: dict[str, RestCluster]) -> Iter
 
 def _hint(site: Site, functions: Evenkeel) -> None:
     """No replacement finds room: at the end of the hint everything goes back and rests."""
+    site.apply(*volume("shelf", site.namespace))
+    mounted = {"name": "data", "persistentVolumeClaim": {"claimName": "shelf"}}
     stuck = deployment("stuck", 1, cpu="5")
     alone = {**deployment("alone", 1, cpu="5"), "kind": "ReplicaSet"}
     alone["spec"]["selector"]["matchLabels"][names.TEMPLATE_HASH] = "own"
     alone["spec"]["template"]["metadata"]["labels"][names.TEMPLATE_HASH] = "own"
     site.add_nodes("hinted", cpu="12")
-    site.run(stuck, alone)
+    site.run(stuck, alone, stateful_set("shelf", 1, volumes=[mounted]))
     site.run(job("early"), pods=1)
     functions.notify(site.recommendation("hinted"))
     site.wait_for_releases("stuck")
-    site.wait_for_releases("alone")
+    _released_before(site, "alone")
     site.clock.skip(HINT)
 
     def rests(kind: str, name: str) -> bool:
-        return names.COOLDOWN in site.get("apps/v1", kind, name)["metadata"]["annotations"]
+        notes = site.get("apps/v1", kind, name)["metadata"].get("annotations", {})
+        return names.COOLDOWN in notes
 
     site.wait_for(
         "both workloads to rest",
@@ -138,6 +152,29 @@ def _hint(site: Site, functions: Evenkeel) -> None:
         seconds=60,
     )
     site.cordon("hinted")
+
+
+def _released_before(site: Site, name: str) -> None:
+    """As the version before released the pod of a ReplicaSet without Deployment; ours does not."""
+    (pod,) = site.witness.pods(**selector(name))
+    owner = pod["metadata"]["ownerReferences"][0]
+    now = site.clock.now()
+    note = {
+        "v": 1,
+        "reason": ReleaseReason.REBALANCE.value,
+        "deadline": in_words(now + HINT),
+        "since": in_words(now),
+        "wanted": 1,
+        "controller": owner["name"],
+        "controllerUid": owner["uid"],
+        "there": 0,
+    }
+    change = {
+        "ownerReferences": None,
+        "labels": {names.RELEASED_FROM: "own", names.TEMPLATE_HASH: names.released_hash("own")},
+        "annotations": {names.RELEASE: json.dumps(note)},
+    }
+    site.merge("v1", "Pod", pod["metadata"]["name"], {"metadata": change})
 
 
 def _warning(site: Site, functions: Evenkeel) -> None:

@@ -15,17 +15,21 @@ from evenkeel.decisions.drain.census import Census, MovingPod
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.model import names
+from evenkeel.model.affinity import NodeRequirement, NodeSelector, NodeSelectorTerm
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import (
     NetworkPolicy,
     NetworkPolicySpec,
+    PersistentVolume,
     PersistentVolumeClaim,
     PersistentVolumeClaimSpec,
+    PersistentVolumeSpec,
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,
     PodDisruptionBudgetStatus,
     Service,
     ServiceSpec,
+    VolumeNodeAffinity,
 )
 from evenkeel.model.meta import (
     Condition,
@@ -476,11 +480,23 @@ def policy(name: str = "web", *, selects: LabelSelector | None = None) -> Networ
     )
 
 
-def claim(name: str = "data", *modes: str) -> PersistentVolumeClaim:
-    """A PersistentVolumeClaim; ReadWriteOnce by default."""
+def claim(name: str = "data", *modes: str, bound_to: str = "") -> PersistentVolumeClaim:
+    """A PersistentVolumeClaim; ReadWriteOnce by default. ``bound_to`` names its volume."""
     return PersistentVolumeClaim(
         metadata=metadata(name),
-        spec=PersistentVolumeClaimSpec(access_modes=modes or ("ReadWriteOnce",)),
+        spec=PersistentVolumeClaimSpec(
+            access_modes=modes or ("ReadWriteOnce",), volume_name=bound_to
+        ),
+    )
+
+
+def in_zone(zone: str, of: str = "pv") -> PersistentVolume:
+    """A volume of this name that the nodes of a zone can mount."""
+    clause = NodeRequirement(key=names.ZONE, operator="In", values=(zone,))
+    terms = (NodeSelectorTerm(match_expressions=(clause,)),)
+    affinity = VolumeNodeAffinity(required=NodeSelector(node_selector_terms=terms))
+    return PersistentVolume(
+        metadata=metadata(of, namespace=""), spec=PersistentVolumeSpec(node_affinity=affinity)
     )
 
 

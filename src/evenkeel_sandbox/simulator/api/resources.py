@@ -35,7 +35,6 @@ KINDS: Mapping[str, Kind] = {
         Kind("Event", has_status=False),
         Kind("PersistentVolume", namespaced=False),
         Kind("PersistentVolumeClaim"),
-        Kind("PersistentVolume", namespaced=False),
         Kind("ResourceQuota"),
         Kind("Lease", "coordination.k8s.io/v1", has_status=False),
         Kind("Deployment", "apps/v1", has_generation=True),

@@ -10,11 +10,12 @@ import pytest
 from evenkeel.adapters.kubernetes.objects import read_object
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner, ReleasesRefused
-from evenkeel.decisions.drain.route import Route, Way, route
+from evenkeel.decisions.drain.route import Route, Way, route, without_place
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import NetworkPolicy
 from evenkeel.model.meta import LabelSelector, LabelSelectorRequirement, OwnerReference
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.workload import Deployment, ReplicaSet
 from tests.kit import builders
 from tests.kit.builders import NOW, seconds
@@ -586,3 +587,11 @@ def test_the_hash_of_a_released_pod_is_that_of_its_replica_set() -> None:
 def test_a_hash_without_room_for_the_mark_of_a_release_rules_it_out(length: int, way: Way) -> None:
     found = way_of(*of_replica_set(builders.replica_set(replicas=1, template_hash="a" * length)))
     assert found.way is way
+
+
+def test_without_a_place_what_would_break_first_stays_on_a_hint() -> None:
+    way = way_of(builders.pod(of=STATEFUL_SET), builders.owner(STATEFUL_SET), hint=True)
+    assert way.way is Way.BY_ORDINAL
+    found = without_place(way)
+    assert (found.way, found.reason) == (Way.STAY, Reason.NO_PLACE)
+    assert found.remedy == way.remedy

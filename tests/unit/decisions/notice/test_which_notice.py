@@ -272,6 +272,15 @@ def test_what_was_done_for_the_old_notice_is_remembered_in_the_new_one() -> None
     assert merged.out_of_service
 
 
+def test_the_instance_of_a_node_that_does_not_say_it_is_noted() -> None:
+    """Without a providerID, only the notice tells which instance it is."""
+    world, notice = World(), given(NoticeKind.INTERRUPTION)
+    spec = msgspec.structs.replace(world.node.spec, provider_id="")
+    nameless = msgspec.structs.replace(world.node, spec=spec)
+    assert merge(nameless, None, notice, NOW).instance_id == notice.instance_id
+    assert merge(world.node, None, notice, NOW).instance_id == ""
+
+
 RESERVATION: dict[str, Any] = {"cause": "capacity-reservation"}
 
 

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
-from evenkeel.decisions.restore.step import Step
+from evenkeel.decisions.restore.step import Outcome, Step
 from evenkeel.model import names
-from evenkeel.model.cluster_objects import Lease
+from evenkeel.model.cluster_objects import Lease, PersistentVolume
 from evenkeel.model.decision import Verb
 from evenkeel.model.move import Restored, move_of
 from evenkeel.model.request import Create, Evict
@@ -147,15 +147,23 @@ def test_a_node_has_to_have_room_either_way() -> None:
 
 
 def test_and_that_in_the_zone_of_its_volumes() -> None:
-    nodes = fleet(node("o1", labels=ZONE), node("s1"))
+    nodes = fleet(node("o1", labels=ZONE), node("s1", labels={names.ZONE: "b"}))
     db = stateful_set(3)
     pods = pods_of(db, "o1", "o1", "o1", claim="disk")
-    alone = NamespaceObjects(claims=[builders.claim("disk")])
-    shared = NamespaceObjects(claims=[builders.claim("disk", "ReadWriteMany")])
-    found = outcome(case(db, pods=pods, nodes=nodes, around=alone), nodes=nodes)
-    assert not isinstance(found, Step)
-    assert (found.reason, found.message) == ("NoRoomOnSpot", "no spot node in a has room for db-2")
-    assert step(case(db, pods=pods, nodes=nodes, around=shared), nodes=nodes).moves
+    around = NamespaceObjects(claims=[builders.claim("disk", bound_to="pv")])
+
+    def where(volumes: dict[str, PersistentVolume] | None) -> Outcome:
+        there = msgspec.structs.replace(nodes, volumes=volumes)
+        return outcome(case(db, pods=pods, nodes=there, around=around), nodes=there)
+
+    for unusable in ({"pv": builders.in_zone("a")}, {}, None):
+        found = where(unusable)
+        assert not isinstance(found, Step)
+        assert (found.reason, found.message) == (
+            "NoRoomOnSpot",
+            "no spot node that can mount its volumes has room for db-2",
+        )
+    assert isinstance(where({"pv": builders.in_zone("b")}), Step)
 
 
 def test_its_own_rules_and_its_rest_count_as_for_others() -> None:

@@ -1,14 +1,17 @@
 """Where a pod would find room, as far as requests, rules and taints tell."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 import pytest
 
+from evenkeel.decisions.room.fleet import used_by
 from evenkeel.decisions.room.rooms import Rooms
-from evenkeel.decisions.room.rules import NodeRequest
+from evenkeel.decisions.room.rules import NOWHERE, NodeRequest, volumes_of
 from evenkeel.model import names
-from evenkeel.model.affinity import NewPodSpec
+from evenkeel.model.affinity import NewPodSpec, NodeSelector
+from evenkeel.model.cluster_objects import PersistentVolume
 from evenkeel.model.losses import Loss
 from evenkeel.model.node import Node, Taint
 from evenkeel.model.pod import Container, ResourceRequirements
@@ -21,7 +24,8 @@ def request(
     zone: str = "", *, requests: dict[str, float] | None = None, **rules: Any
 ) -> NodeRequest:
     spec = msgspec.convert(rules, NewPodSpec)
-    volumes = (builders.in_zone(zone),) if zone else ()
+    required = builders.in_zone(zone).required if zone else None
+    volumes = (required,) if required is not None else ()
     return NodeRequest(resources=requests or {"pods": 1.0}, rules=spec, volumes=volumes)
 
 
@@ -171,3 +175,36 @@ def test_a_pool_that_lost_a_node_has_no_room_and_takes_pods_all_the_same() -> No
     doomed = at("s0", "b", notice=builders.notice())
     rooms = Rooms(fleet(at("s1", "a"), at("s2", "b"), doomed, doomed=["s0"]))
     assert (rooms.has(request("a"), SPOT), rooms.has(request("b"), SPOT)) == (True, False)
+
+
+def test_what_is_taken_of_a_node_is_what_its_pods_ask_for() -> None:
+    pods = [
+        builders.pod("a", node="s1", requests={"cpu": "1"}),
+        builders.pod("b", node="s1", requests={"cpu": "500m"}),
+        builders.pod("c", node=""),
+    ]
+    assert used_by(pods) == {"s1": {"cpu": 1.5, "pods": 2.0}}
+
+
+def test_nodes_that_take_one_of_several_pods_are_found_full_or_not() -> None:
+    rooms = Rooms(fleet(node("s1", {"pods": "0"}, labels={"size": "8"}), node("o1"), node("s2")))
+    asked = [request(nodeSelector={"size": "8"}), request(nodeSelector={"size": "9"})]
+    assert [each.name for each in rooms.accepting(asked)] == ["s1"]
+    assert {each.name for each in rooms.accepting([request()])} == {"s1", "s2", "o1"}
+
+
+def test_no_node_can_mount_a_volume_that_is_bound_and_not_known() -> None:
+    pod = builders.pod(claim="data")
+    bound, other = builders.claim(bound_to="pv-1"), builders.claim("other", bound_to="pv-2")
+    anywhere = PersistentVolume(metadata=builders.metadata("pv-1"))
+    in_a = builders.in_zone("a", of="pv-1")
+
+    def found(volumes: Mapping[str, PersistentVolume] | None) -> Sequence[NodeSelector]:
+        return volumes_of(pod, [bound, other], volumes)
+
+    assert found(None) == found({}) == (NOWHERE,)
+    assert found({"pv-1": anywhere}) == ()
+    assert found({"pv-1": in_a}) == (in_a.required,)
+    assert volumes_of(pod, [builders.claim()], {}) == ()
+    nowhere = NodeRequest(resources={}, rules=NewPodSpec(), volumes=(NOWHERE,))
+    assert not Rooms(fleet()).has(nowhere, SPOT)

@@ -18,7 +18,8 @@ class Fleet(msgspec.Struct, frozen=True, dict=True):
     """The nodes by name, those that are doomed, and what the pods on each of them asked for.
 
     ``labels`` tell the nodes' capacity types. ``losses``: which pools lost a node to a warning
-    lately, or are about to; some of the nodes are gone. ``volumes`` are the cluster's, by name.
+    lately, or are about to; some of the nodes are gone. ``volumes`` are the cluster's, by name;
+    None: they may not be read.
     """
 
     nodes: Mapping[str, Node]
@@ -26,7 +27,7 @@ class Fleet(msgspec.Struct, frozen=True, dict=True):
     used: Mapping[str, Mapping[str, float]]
     labels: CapacityLabels = WELL_KNOWN
     losses: Sequence[Loss] = ()
-    volumes: Mapping[str, PersistentVolume] = {}
+    volumes: Mapping[str, PersistentVolume] | None = None
 
     @cached_property
     def pools(self) -> Mapping[str, Pool | None]:

@@ -38,13 +38,16 @@ class NodeRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def volumes_of(
-    pod: Pod, claims: Iterable[PersistentVolumeClaim], volumes: Mapping[str, PersistentVolume]
+    pod: Pod,
+    claims: Iterable[PersistentVolumeClaim],
+    volumes: Mapping[str, PersistentVolume] | None,
 ) -> tuple[NodeSelector, ...]:
     """Which nodes can mount what a pod mounts, of its namespace's ``claims``.
 
     A volume that is bound and not there is on no node. ``volumes`` are those of the cluster, by
-    name.
+    name; None: they may not be read, and no node is known that can mount one.
     """
+    volumes = volumes or {}
     mounted = {claim.spec.volume_name for claim in claims if claim.name in pod.spec.claims} - {""}
     found = (volumes[each].required if each in volumes else NOWHERE for each in sorted(mounted))
     return tuple(each for each in found if each is not None)

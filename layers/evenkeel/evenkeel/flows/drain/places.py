@@ -15,7 +15,7 @@ import msgspec
 from evenkeel.decisions.room.fleet import Fleet, used_by
 from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.decisions.room.rules import NodeRequest, volumes_of
-from evenkeel.errors import ClusterError, NotFoundError
+from evenkeel.errors import ClusterError, ForbiddenError, NotFoundError
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync.questions import Questions
@@ -75,6 +75,13 @@ class Place(msgspec.Struct, frozen=True):
     at: datetime
 
 
+class Found(msgspec.Struct, frozen=True):
+    """The nodes with room for pods, by the pods' uids; ``forbidden``: what might not be read."""
+
+    nodes: Mapping[str, str]
+    forbidden: ForbiddenError | None = None
+
+
 class Places:
     """Looks for places, and keeps those that were found from one invocation to the next."""
 
@@ -85,6 +92,7 @@ class Places:
         self._recorder = recorder
         self._found: dict[str, Place] = {}  # by the pod's uid
         self._look_at: datetime | None = None
+        self._told = ""
         self._passed = 0  # so many nodes were looked at in vain, in their order
 
     def known_until(self, pod: Pod, now: datetime) -> datetime | None:
@@ -119,21 +127,29 @@ class Places:
         wishes: Sequence[Wish],
         asked_at: datetime,
         then: Callable[[Collection[str]], object],
-        looking: Future[Mapping[str, str]],
+        looking: Future[Found],
         now: datetime,
     ) -> None:
         self._look_at = now + max(LOOK_AGAIN_AFTER, PAUSE_PER_LOOK * (now - asked_at))
         try:
-            nodes = looking.result()
+            result = looking.result()
         except ClusterError as error:
-            self._recorder.noted(f"places for pods that a hint may move are not known: {error}")
+            self._tell(error)
             return
+        self._tell(result.forbidden)
+        nodes = result.nodes
         self._passed = 0 if nodes else self._passed + AT_A_TIME
         found = [wish for wish in wishes if wish.pod.uid in nodes]
         for wish in found:
             uid = wish.pod.uid
             self._found[uid] = Place(nodes[uid], wish.pod.requests, now)
         then({wish.key for wish in found})
+
+    def _tell(self, error: ClusterError | None) -> None:
+        """Say what keeps places from being known, once for as long as it is the same."""
+        told, self._told = self._told, str(error or "")
+        if self._told not in ("", told):
+            self._recorder.noted(f"places for pods that a hint may move are not known: {error}")
 
 
 class Seeker:
@@ -158,14 +174,14 @@ def find(
     doomed: Collection[str] = (),
     taken: Iterable[Place] = (),
     passed: int = 0,
-) -> Mapping[str, str]:
-    """The nodes with room for these pods, by the pods' uids. Raises ClusterError.
+) -> Found:
+    """The nodes with room for these pods. Raises ClusterError.
 
     Of the nodes that take one of them, marked nodes never among them, it looks at as many as
     AT_A_TIME, the youngest first, after so many that were ``passed`` before. ``taken``: places that
     others are about to have.
     """
-    volumes = _volumes(cluster, wishes)
+    volumes, forbidden = _volumes(cluster, wishes)
     asked = {wish.pod.uid: _request(wish, volumes) for wish in wishes}
     common = set.intersection(*(set((w.rules.node_selector or {}).items()) for w in wishes))
     where = ",".join([f"!{names.DOOMED}", *(f"{key}={value}" for key, value in sorted(common))])
@@ -188,7 +204,7 @@ def find(
         places = (rooms.place(request, capacity) for capacity in Capacity)
         if place := next(filter(None, places), None):
             found[uid] = place
-    return found
+    return Found(found, forbidden)
 
 
 def _request(wish: Wish, volumes: Mapping[str, PersistentVolume]) -> NodeRequest:
@@ -196,13 +212,21 @@ def _request(wish: Wish, volumes: Mapping[str, PersistentVolume]) -> NodeRequest
     return NodeRequest(resources=wish.pod.requests, rules=wish.rules, volumes=mounted)
 
 
-def _volumes(cluster: Cluster, wishes: Iterable[Wish]) -> Mapping[str, PersistentVolume]:
-    """The volumes that these pods mount, as far as they are there. Raises ClusterError."""
+def _volumes(
+    cluster: Cluster, wishes: Iterable[Wish]
+) -> tuple[Mapping[str, PersistentVolume], ForbiddenError | None]:
+    """The volumes that these pods mount, as far as they are there. Raises ClusterError.
+
+    Roles of versions before may not read them: pods without volumes have their places all the same.
+    """
+    forbidden: ForbiddenError | None = None
     named = sorted({claim.spec.volume_name for wish in wishes for claim in wish.claims} - {""})
     found: dict[str, PersistentVolume] = {}
     for reply in cluster.perform([Get(PersistentVolume, name) for name in named]) if named else ():
         if isinstance(reply.result, PersistentVolume):
             found[reply.result.name] = reply.result
+        elif isinstance(reply.error, ForbiddenError):
+            forbidden = reply.error
         elif reply.error is not None and not isinstance(reply.error, NotFoundError):
             raise reply.error
-    return found
+    return found, forbidden

@@ -77,6 +77,7 @@ class RestoreFlow:
         self._recorder = recorder
         self._acts = acts
         self._told: dict[tuple[Reference, str], datetime] = {}
+        self._told_of_volumes = False
 
     def run(self) -> Outcome:
         """One run. What the API server refuses or leaves unanswered is left to the next."""
@@ -85,6 +86,11 @@ class RestoreFlow:
             if self._acts and pause.is_paused(self._cluster):
                 return Outcome(reason="Paused")
             snapshot = read(self._cluster, self._clock, self._terms, self._scope)
+            if snapshot.fleet.volumes is None and not self._told_of_volumes:
+                self._told_of_volumes = True
+                self._recorder.noted(
+                    "no right to list persistentvolumes: pods that mount one are not moved"
+                )
             made = plan(snapshot)
             self._tell(made)
             if not self._acts:

@@ -220,15 +220,15 @@ def _read_rest(cluster: Cluster, clock: Clock, scope: Scope) -> SpotRest | None:
 
 def _read_leases(cluster: Cluster, selection: Selection[Lease]) -> Sequence[Lease]:
     """Evenkeel's Leases; none for a person who may not read them."""
-    return _allowed(cluster, selection)
+    return _allowed(cluster, selection) or ()
 
 
-def _allowed[T: KubernetesObject](cluster: Cluster, selection: Selection[T]) -> Sequence[T]:
-    """What is selected; nothing for somebody who may not read it."""
+def _allowed[T: KubernetesObject](cluster: Cluster, selection: Selection[T]) -> Sequence[T] | None:
+    """What is selected; None for somebody who may not read it."""
     try:
         return ask(cluster, List(selection)).items
     except ForbiddenError:
-        return ()
+        return None
 
 
 def _grouped[T](items: Iterable[T], key: Callable[[T], str]) -> Mapping[str, Sequence[T]]:
@@ -243,7 +243,7 @@ def _fleet(
     nodes: Sequence[Node],
     pods: Iterable[Pod],
     labels: CapacityLabels,
-    volumes: Iterable[PersistentVolume],
+    volumes: Sequence[PersistentVolume] | None,
 ) -> Fleet:
     doomed = frozenset(
         node.name
@@ -255,7 +255,7 @@ def _fleet(
         doomed,
         used_by(pods),
         labels.among(nodes),
-        volumes={each.name: each for each in volumes},
+        volumes=None if volumes is None else {each.name: each for each in volumes},
     )
 
 
