@@ -15,17 +15,21 @@ from evenkeel.decisions.drain.census import Census, MovingPod
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.model import names
+from evenkeel.model.affinity import NodeRequirement, NodeSelector, NodeSelectorTerm
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import (
     NetworkPolicy,
     NetworkPolicySpec,
+    PersistentVolume,
     PersistentVolumeClaim,
     PersistentVolumeClaimSpec,
+    PersistentVolumeSpec,
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,
     PodDisruptionBudgetStatus,
     Service,
     ServiceSpec,
+    VolumeNodeAffinity,
 )
 from evenkeel.model.meta import (
     Condition,
@@ -295,6 +299,19 @@ def pod(
             start_time=start_time,
         ),
     )
+
+
+def volume(name: str, *nodes_zones: str) -> PersistentVolume:
+    """A PersistentVolume that nodes of these zones can mount; every node, if none is named."""
+    required = in_zone(*nodes_zones) if nodes_zones else None
+    spec = PersistentVolumeSpec(node_affinity=VolumeNodeAffinity(required=required))
+    return PersistentVolume(metadata=metadata(name, namespace=""), spec=spec)
+
+
+def in_zone(*zones: str) -> NodeSelector:
+    """What selects the nodes of these zones."""
+    clause = NodeRequirement(key=names.ZONE, operator="In", values=zones)
+    return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=(clause,)),))
 
 
 def pods(
