@@ -14,7 +14,7 @@ from evenkeel_cli.console import wrapped
 STYLES: Final = {
     verb: style
     for style, verbs in (
-        ("yellow", (Verb.MARK, Verb.CORDON, Verb.RELAX)),
+        ("yellow", (Verb.MARK, Verb.CORDON, Verb.DRAIN, Verb.RELAX)),
         ("cyan", (Verb.RELEASE, Verb.PATCH_TEMPLATE)),
         ("green", (Verb.EVICT, Verb.LIFT, Verb.COMPLETE, Verb.HOLD)),
         ("red", (Verb.DELETE, Verb.REJECT)),

@@ -49,11 +49,12 @@ REASONS: Final[Mapping[str, str]] = {
     "TooLateForHandover": "too little time was left for a handover",
     "LandedAfterCordon": "it had landed on its node in spite of the cordon",
     "BudgetRefusedAtLastMoment": "its budget refused to the end",
+    "EvictionRefusedAtLastMoment": "a policy or webhook denied its eviction to the end",
     "Protected": "an annotation forbids voluntary moves",
 }
 """Evenkeel's reasons, in a few words for a table."""
 
-BROKEN_AT_ONCE: Final = frozenset({"Recreate", "SingleNodeVolume", "ForeignController"})
+BROKEN_AT_ONCE: Final = frozenset({"Recreate", "SingleNodeVolume"})
 """Reasons for which a pod goes before its replacement comes, and does not wait for a turn."""
 
 UNREPLACED: Final = frozenset(
@@ -71,10 +72,13 @@ BY_REASON: Final[Mapping[str, Move]] = {
     "StatefulSet": Move.ONE_AT_A_TIME,
     "LastMoment": Move.LAST_MOMENT,
     "BudgetRefusedAtLastMoment": Move.LAST_MOMENT,
+    "EvictionRefusedAtLastMoment": Move.LAST_MOMENT,
 }
 """How a pod went that was evicted or deleted for one of these reasons."""
 
-AT_THE_END: Final = frozenset({"LastMoment", "BudgetRefusedAtLastMoment"})
+AT_THE_END: Final = frozenset(
+    {"LastMoment", "BudgetRefusedAtLastMoment", "EvictionRefusedAtLastMoment"}
+)
 """Reasons behind which there is another one: why it came to that."""
 
 LAST_ON_PURPOSE: Final = frozenset({"JobMayFinish", "BarePod"})

@@ -3,7 +3,7 @@
 import gzip
 import sys
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,10 +29,16 @@ from evenkeel_cli import object_stream
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.event_files import STANDARD_INPUT
 from evenkeel_cli.kept_fields import KeptFields
+from evenkeel_cli.persistent_volume import PersistentVolume
 from evenkeel_cli.resource_quota import ResourceQuota
 from evenkeel_sandbox.collecting import uncollected
+from evenkeel_sandbox.simulator.api.objects import Key, at
+from evenkeel_sandbox.simulator.api.resources import manifest
+from evenkeel_sandbox.simulator.volumes import claims_of
 
-COMMAND: Final = "kubectl get nodes,pods,rs,deploy,sts,jobs,pdb,svc,ns,pvc,netpol,quota -A -o json"
+COMMAND: Final = (
+    "kubectl get nodes,pods,rs,deploy,sts,jobs,pdb,svc,ns,pvc,pv,netpol,quota -A -o json"
+)
 
 KINDS: Final[Mapping[str, type[KubernetesObject]]] = {
     kind.resource.kind: kind
@@ -47,6 +53,7 @@ KINDS: Final[Mapping[str, type[KubernetesObject]]] = {
         Service,
         Namespace,
         PersistentVolumeClaim,
+        PersistentVolume,
         NetworkPolicy,
         ResourceQuota,
     )
@@ -135,8 +142,9 @@ def parse(file: str, stream: BufferedReader) -> Snapshot:
         if not counts[kind]:
             raise BadInputError(f"{file}: holds no {kind}: make it with {COMMAND}")
     lost = _dangling(objects)
-    notes = [*_lost_owners(objects, lost), *_missing(counts)]
-    return Snapshot([_without(item, lost) for item in objects], notes)
+    mounted = _in_their_place(objects)
+    notes = [*_lost_owners(objects, lost), *_missing(counts), *_taken(mounted)]
+    return Snapshot([*(_without(item, lost) for item in objects), *mounted], notes)
 
 
 def _objects(file: str, stream: BufferedReader) -> Iterator[dict[str, Any]]:
@@ -231,3 +239,35 @@ def _missing(counts: Mapping[str, int]) -> list[str]:
         for kind, meaning in WITHOUT.items()
         if not counts.get(kind)
     ]
+
+
+def _in_their_place(objects: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+    """Claims and volumes for those that a snapshot names and of whose kind it has none.
+
+    Without them the simulated scheduler would place no pod that mounts one.
+    """
+    of_kind = defaultdict[str, list[dict[str, Any]]](list)
+    for item in objects:
+        of_kind[item["kind"]].append(item)
+    claims, volumes = set[Key](), set[str]()
+    if not of_kind["PersistentVolumeClaim"]:
+        claims = {claim for pod in of_kind["Pod"] for claim in claims_of(pod)}
+    if not of_kind["PersistentVolume"]:
+        bound = (at(claim, "spec", "volumeName") for claim in of_kind["PersistentVolumeClaim"])
+        volumes = set(filter(None, bound))
+    return [
+        *(
+            manifest("PersistentVolumeClaim", name, where, spec={})
+            for where, name in sorted(claims)
+        ),
+        *(manifest("PersistentVolume", name) for name in sorted(volumes)),
+    ]
+
+
+def _taken(made: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What was taken to be there, and as what."""
+    for kind, count in Counter(item["kind"] for item in made).items():
+        yield (
+            f"it lacks {KINDS[kind].resource.plural} that are named in it ({count} of them): they"
+            " count as ones that every node can mount"
+        )

@@ -5,12 +5,14 @@ workloads, fail a readiness probe) goes through the ground.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import msgspec
+import pytest
 
 from evenkeel.errors import ClusterError
 from evenkeel.model.meta import ApiStruct, KubernetesObject
@@ -19,9 +21,11 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Delete, Evict, Get, List, Operation, Patch, Request, Selection
 from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Clock, Cluster
+from evenkeel_sandbox.simulator.api.objects import Obj, labels_of
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.contract import webhooks
 from tests.contract.webhooks import Hook
+from tests.kit import others, policies
 from tests.kit.control_plane import CLUSTER_SCOPED, ControlPlane
 from tests.kit.manifests import VERSIONS, resource
 
@@ -67,6 +71,10 @@ class Ground(ABC):
         """Add a node that was Ready and has no kubelet any more; answers its unique name."""
 
     @abstractmethod
+    def cordon_by_hand(self, node: str, *, on: bool) -> None:
+        """Let a person cordon a node, or uncordon it."""
+
+    @abstractmethod
     def whole(self, kind: str, name: str) -> dict[str, Any]:
         """All that is stored of an object of this namespace."""
 
@@ -75,8 +83,15 @@ class Ground(ABC):
         """The nodes that a claim of this namespace is attached to."""
 
     @abstractmethod
-    def add_claim(self, name: str) -> None:
-        """Add a bound claim to a volume that one node can use at a time."""
+    def add_claim(
+        self,
+        name: str,
+        mode: str = "ReadWriteOnce",
+        *,
+        labels: Mapping[str, str] | None = None,
+        **volume: Any,
+    ) -> None:
+        """Add a claim that is bound to a volume, which has these labels and this in its spec."""
 
     @abstractmethod
     def mount(self, node: str, claim: str) -> None:
@@ -92,6 +107,14 @@ class Ground(ABC):
 
         The last one has to be about the namespace as it is labelled.
         """
+
+    @abstractmethod
+    def refusing(self, app: str) -> AbstractContextManager[None]:
+        """Meanwhile a policy refuses that pods of an app are released, and gives no reason."""
+
+    @abstractmethod
+    def undoing(self, app: str, *parts: str) -> AbstractContextManager[None]:
+        """Meanwhile a policy puts these parts of their metadata back when they are."""
 
     def node(self, name: str) -> str:
         """The unique name of a node that the test calls so."""
@@ -246,6 +269,28 @@ class Ground(ABC):
         before = pod.metadata.labels["pod-template-hash"]
         self.patch(Pod, pod.name, [Operation("add", label, before)])
 
+    def _bound(
+        self, name: str, mode: str, labels: Mapping[str, str] | None, of_volume: Mapping[str, Any]
+    ) -> Sequence[Mapping[str, Any]]:
+        """A volume, and the claim that it is for."""
+        modes = {"accessModes": [mode], "storageClassName": ""}
+        volume = self.node(name)
+        for_claim: dict[str, Any] = {
+            **modes,
+            "capacity": {"storage": "1Gi"},
+            "csi": {"driver": DRIVER, "volumeHandle": volume},
+            "claimRef": {"namespace": self.namespace, "name": name},
+        }
+        of_claim = {
+            **modes,
+            "resources": {"requests": {"storage": "1Gi"}},
+            "volumeName": volume,
+        }
+        return [
+            resource("PersistentVolume", volume, labels=labels, spec=for_claim | dict(of_volume)),
+            resource("PersistentVolumeClaim", name, spec=of_claim),
+        ]
+
     def _namespace_of(self, kind: type[KubernetesObject]) -> str:
         return self.namespace if kind.resource.namespaced else ""
 
@@ -259,6 +304,10 @@ def owner_uid(pod: Pod) -> str:
 def gang_of(minimum: int) -> dict[str, Any]:
     """The spec of a group that is scheduled together."""
     return {"schedulingPolicy": {"gang": {"minCount": minimum}}}
+
+
+def _is_released(app: str, old: Obj, new: Obj) -> bool:
+    return labels_of(new).get("app") == app and others.is_release(old, new)
 
 
 class SimulatedGround(Ground):
@@ -293,9 +342,27 @@ class SimulatedGround(Ground):
         self.cluster.kill_node(unique)
         return unique
 
+    def cordon_by_hand(self, node: str, *, on: bool) -> None:
+        """Write it to the simulated node, as kubectl."""
+        self.cluster.server.patch("Node", ("", node), {"spec": {"unschedulable": on or None}})
+
     def asking(self, *hooks: Hook) -> AbstractContextManager[None]:
         """Add them to the simulated API server."""
         return webhooks.simulated(self.cluster, self.namespace, hooks)
+
+    @contextmanager
+    def refusing(self, app: str) -> Iterator[None]:
+        """Hold the simulated API server to it."""
+        end = others.refuse(self.cluster, 422, partial(_is_released, app))
+        yield
+        end()
+
+    @contextmanager
+    def undoing(self, app: str, *parts: str) -> Iterator[None]:
+        """Hold the simulated API server to it."""
+        end = others.undo(self.cluster, *parts, concerns=partial(_is_released, app))
+        yield
+        end()
 
     def whole(self, kind: str, name: str) -> dict[str, Any]:
         """What is in the store."""
@@ -306,9 +373,16 @@ class SimulatedGround(Ground):
         node = self.cluster.attachments.get((self.namespace, claim))
         return [] if node is None else [node]
 
-    def add_claim(self, name: str) -> None:
-        """Add a claim; volumes are not simulated."""
-        self.apply(resource("PersistentVolumeClaim", name, spec={"accessModes": ["ReadWriteOnce"]}))
+    def add_claim(
+        self,
+        name: str,
+        mode: str = "ReadWriteOnce",
+        *,
+        labels: Mapping[str, str] | None = None,
+        **volume: Any,
+    ) -> None:
+        """Add both; no driver and no controller is simulated."""
+        self.apply(*self._bound(name, mode, labels, volume))
 
     def mount(self, node: str, claim: str) -> None:
         """It is taken to use what is attached."""
@@ -343,9 +417,30 @@ class RealGround(Ground):
         self._control_plane.add_node(unique, silent=True)
         return unique
 
+    def cordon_by_hand(self, node: str, *, on: bool) -> None:
+        """Write it under kubectl's name."""
+        self._control_plane.request(
+            "PATCH",
+            f"api/v1/nodes/{node}?fieldManager=kubectl",
+            {"spec": {"unschedulable": on or None}},
+            "application/merge-patch+json",
+        )
+
     def asking(self, *hooks: Hook) -> AbstractContextManager[None]:
         """Serve them over TLS, and configure the API server."""
         return webhooks.real(self._control_plane, self.namespace, hooks)
+
+    def refusing(self, app: str) -> AbstractContextManager[None]:
+        """Give the API server such a policy."""
+        policy = policies.refusing(self.namespace, "refusing", app)
+        return policies.in_force(self._control_plane, self.namespace, policy)
+
+    def undoing(self, app: str, *parts: str) -> AbstractContextManager[None]:
+        """Give the API server such a policy, if it knows any."""
+        if not policies.serves_mutating(self._control_plane):
+            pytest.skip("MutatingAdmissionPolicies are stable since 1.36")
+        policy = policies.undoing(self.namespace, "undoing", app, *parts)
+        return policies.in_force(self._control_plane, self.namespace, policy)
 
     def whole(self, kind: str, name: str) -> dict[str, Any]:
         """What the API server answers."""
@@ -369,8 +464,15 @@ class RealGround(Ground):
             )
         return [each["spec"]["nodeName"] for each in found]
 
-    def add_claim(self, name: str) -> None:
-        """Add a volume of a driver that knows all nodes, and the claim that it is for."""
+    def add_claim(
+        self,
+        name: str,
+        mode: str = "ReadWriteOnce",
+        *,
+        labels: Mapping[str, str] | None = None,
+        **volume: Any,
+    ) -> None:
+        """Add both, of a driver that knows all nodes, and wait for the controller."""
         for node in self.list(Node):
             self._control_plane.apply(
                 {
@@ -381,29 +483,7 @@ class RealGround(Ground):
                 }
             )
             self.patch(Node, node.name, {"metadata": {"annotations": ATTACHED_BY_CONTROLLER}})
-        modes = {"accessModes": ["ReadWriteOnce"], "storageClassName": ""}
-        volume = self.node(name)
-        self.apply(
-            resource(
-                "PersistentVolume",
-                volume,
-                spec={
-                    **modes,
-                    "capacity": {"storage": "1Gi"},
-                    "csi": {"driver": DRIVER, "volumeHandle": volume},
-                    "claimRef": {"namespace": self.namespace, "name": name},
-                },
-            ),
-            resource(
-                "PersistentVolumeClaim",
-                name,
-                spec={
-                    **modes,
-                    "resources": {"requests": {"storage": "1Gi"}},
-                    "volumeName": volume,
-                },
-            ),
-        )
+        self.apply(*self._bound(name, mode, labels, volume))
         self.eventually(
             lambda: self.whole("PersistentVolumeClaim", name)["status"]["phase"] == "Bound"
         )

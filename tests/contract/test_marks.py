@@ -91,14 +91,36 @@ def test_a_mark_is_refused_when_the_node_changed_meanwhile(ground: Ground) -> No
     assert not is_marked(ground.get(Node, name))
 
 
-def test_a_recommendation_is_cordoned_later(ground: Ground) -> None:
+def test_a_recommendation_is_tainted_later_and_a_persons_cordon_stays(ground: Ground) -> None:
     name = ground.add_node("spot")
     hint = msgspec.structs.replace(NOTICE, kind=NoticeKind.REBALANCE, cordoned_at=None)
     noted = change(ground, name, lambda node: mark.set_mark(node, hint))
-    assert not noted.spec.unschedulable
-    cordoned = change(ground, name, lambda node: mark.cordon(node, NOW))
-    assert cordoned.spec.unschedulable
-    assert mark.has_our_cordon(cordoned, mark.read(cordoned))
+    assert not noted.has_taint(names.DOOMED)
+    drained = change(ground, name, lambda node: mark.drain(node, NOW))
+    assert drained.has_taint(names.DOOMED)
+    assert not drained.spec.unschedulable
+    ground.cordon_by_hand(name, on=True)
+    after = change(ground, name, mark.unmark)
+    assert not after.has_taint(names.DOOMED)
+    assert after.spec.unschedulable
+
+
+def test_the_api_server_keeps_who_cordoned_a_node(ground: Ground) -> None:
+    name = ground.add_node("spot")
+    marked = change(ground, name, lambda node: mark.set_mark(node, NOTICE))
+    assert marked.cordoned_by == {names.FIELD_MANAGER}
+
+    ground.cordon_by_hand(name, on=True)
+    assert ground.get(Node, name).cordoned_by == {names.FIELD_MANAGER}, "it is cordoned already"
+
+    ground.cordon_by_hand(name, on=False)
+    assert ground.get(Node, name).cordoned_by == set()
+    ground.cordon_by_hand(name, on=True)
+    assert ground.get(Node, name).cordoned_by == {"kubectl"}
+
+    after = change(ground, name, mark.unmark)
+    assert after.spec.unschedulable
+    assert not is_marked(after)
 
 
 def test_decisions_become_events_that_the_api_server_takes(ground: Ground) -> None:

@@ -179,6 +179,87 @@ def test_anti_affinity_can_be_about_zones(ground: Ground) -> None:
     assert "anti-affinity" in unschedulable(ground, waiting.name)
 
 
+MOUNTING: dict[str, Any] = {
+    "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+}
+
+
+def only(**labels: str) -> dict[str, Any]:
+    """What a volume says that nodes with these labels alone can mount."""
+    clauses = [{"key": k, "operator": "In", "values": [v]} for k, v in labels.items()]
+    terms = [{"matchExpressions": clauses}]
+    return {"nodeAffinity": {"required": {"nodeSelectorTerms": terms}}}
+
+
+@pytest.mark.parametrize(
+    ("volume", "why"),
+    [
+        pytest.param(only(**{ZONE: "one"}), "affinity", id="its node affinity names a zone"),
+        pytest.param({"labels": {ZONE: "one__two"}}, "zone", id="its labels name zones"),
+    ],
+)
+def test_a_pod_waits_for_the_nodes_that_its_volume_can_be_mounted_on(
+    ground: Ground, volume: dict[str, Any], why: str
+) -> None:
+    here = ground.add_node("here", labels={ZONE: "one"})
+    ground.add_node("elsewhere", labels={ZONE: "three"})
+    ground.add_claim("data", **volume)
+    ground.apply(workload("StatefulSet", "db", template("db", **MOUNTING)))
+    (old,) = ground.ready_pods(1)
+    assert old.spec.node_name == here
+    ground.patch(Node, here, CORDON)
+    ground.evict(old)
+    ground.gone(old)
+    ground.eventually(ground.pods)
+    assert why in unschedulable(ground, "db-0")
+    ground.never(lambda: ground.get(Pod, "db-0").spec.node_name)
+    ground.patch(Node, here, {"spec": {"unschedulable": None}})
+    assert bound(ground, "db-0") == here
+
+
+def test_labels_of_a_volume_mean_nothing_to_a_node_without_a_zone(ground: Ground) -> None:
+    node = ground.add_node("n")
+    ground.patch(Node, node, {"metadata": {"labels": {ZONE: None}}})
+    ground.add_claim("data", labels={ZONE: "one"})
+    ground.apply(pod("p", **MOUNTING))
+    assert bound(ground, "p") == node
+
+
+def test_a_pod_waits_for_a_claim_that_is_not_there(ground: Ground) -> None:
+    node = ground.add_node("n")
+    ground.apply(pod("p", **MOUNTING))
+    assert 'persistentvolumeclaim "data" not found' in unschedulable(ground, "p")
+    ground.add_claim("data")
+    assert bound(ground, "p") == node
+
+
+@pytest.mark.parametrize(
+    "volume",
+    [
+        pytest.param({}, id="none is made for it, and none is there"),
+        pytest.param({"volumeName": "gone"}, id="the one that it names is not there"),
+    ],
+)
+def test_a_pod_waits_for_the_volume_of_its_claim(ground: Ground, volume: dict[str, str]) -> None:
+    ground.add_node("n")
+    modes = {"accessModes": ["ReadWriteOnce"], "storageClassName": ""}
+    size = {"resources": {"requests": {"storage": "1Gi"}}}
+    ground.apply(resource("PersistentVolumeClaim", "data", spec=modes | size | volume))
+    ground.apply(pod("p", **MOUNTING))
+    assert "unbound immediate PersistentVolumeClaims" in unschedulable(ground, "p")
+
+
+def test_a_claim_for_one_pod_is_mounted_by_one_at_a_time(ground: Ground) -> None:
+    node = ground.add_node("n")
+    ground.add_claim("data", "ReadWriteOncePod")
+    ground.apply(pod("first", **MOUNTING))
+    assert bound(ground, "first") == node
+    ground.apply(pod("second", **MOUNTING))
+    assert "ReadWriteOncePod" in unschedulable(ground, "second")
+    ground.delete(ground.get(Pod, "first"))
+    assert bound(ground, "second") == node
+
+
 CAPACITY = "example.org/capacity"
 
 
@@ -257,6 +338,43 @@ def test_a_rollouts_old_pods_do_not_count_where_the_hash_is_matched(ground: Grou
 
     nodes = nodes_of(ground.eventually(rolled))
     assert (nodes.count(spot), nodes.count(other)) == (3, 1)
+
+
+BY_HASH = {"matchLabelKeys": ["pod-template-hash"]}
+
+
+@pytest.mark.parametrize(
+    ("more", "is_placed"),
+    [
+        pytest.param({}, True, id="the released pod counts"),
+        pytest.param(BY_HASH, False, id="its zone has none, and takes none"),
+        pytest.param({**BY_HASH, "nodeTaintsPolicy": "Honor"}, True, id="its zone does not count"),
+    ],
+)
+def test_the_replacement_of_a_zones_last_pod_is_placed_elsewhere_or_nowhere(
+    ground: Ground, more: dict[str, Any], *, is_placed: bool
+) -> None:
+    here = ground.add_node("here", labels={CAPACITY: "spot"})
+    there = ground.add_node("there", labels={CAPACITY: "on-demand"})
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": CAPACITY,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    pods = template("web", topologySpreadConstraints=[constraint | more])
+    ground.apply(deployment("web", pods, replicas=2))
+    before = ground.ready_pods(2)
+    (old,) = [pod for pod in before if pod.spec.node_name == here]
+    ground.patch(Node, here, CORDON)
+    ground.eventually(lambda: ground.get(Node, here).has_taint("node.kubernetes.io/unschedulable"))
+    ground.release(old)
+    known = {pod.uid for pod in before}
+    (new,) = ground.eventually(lambda: [p for p in ground.pods() if p.uid not in known])
+    if is_placed:
+        assert bound(ground, new.name) == there
+    else:
+        assert "topology spread" in unschedulable(ground, new.name)
 
 
 def nodes_of(pods: Sequence[Pod]) -> list[str]:

@@ -8,7 +8,6 @@ from evenkeel.errors import (
     ClusterError,
     DisruptionRefusedError,
     ForbiddenError,
-    ThrottledError,
 )
 from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.pod import Pod
@@ -205,7 +204,7 @@ def test_a_pod_goes_when_the_webhook_lets_its_eviction_pass(ground: Ground, runn
             {"code": 429, "details": {"causes": [BUDGET_CAUSE], "retryAfterSeconds": 7}},
             DisruptionRefusedError,
         ),
-        ({"code": 429}, ThrottledError),
+        ({"code": 429}, ClusterError),
         ({"code": 403}, ForbiddenError),
         ({}, ClusterError),
     ],

@@ -26,6 +26,14 @@ def ground(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> Itera
 
 
 @pytest.fixture
+def gated(ground: Ground) -> Ground:
+    """The site's namespace, with evictions gated by one process."""
+    ground.start()
+    ground.gate()
+    return ground
+
+
+@pytest.fixture
 def rights(control_plane: ControlPlane) -> Iterator[None]:
     """The rights of all functions."""
     with granted(control_plane):

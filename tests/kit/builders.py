@@ -38,7 +38,17 @@ from evenkeel.model.meta import (
     Metadata,
     OwnerReference,
 )
-from evenkeel.model.node import Node, NodeSpec, NodeStatus, Taint
+from evenkeel.model.node import (
+    ManagedFields,
+    Node,
+    NodeInfo,
+    NodeMetadata,
+    NodeSpec,
+    NodeStatus,
+    OwnedFields,
+    OwnedSpec,
+    Taint,
+)
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.pod import (
     ClaimSource,
@@ -116,15 +126,7 @@ def metadata(
 
 def owner_reference(owner: KubernetesObject | OwnerReference) -> OwnerReference:
     """The entry in ownerReferences that makes this object the controller."""
-    if isinstance(owner, OwnerReference):
-        return owner
-    return OwnerReference(
-        api_version=owner.resource.api_version,
-        kind=owner.resource.kind,
-        name=owner.name,
-        uid=owner.uid,
-        controller=True,
-    )
+    return owner if isinstance(owner, OwnerReference) else owner.as_controller
 
 
 def foreign_owner(kind: str, api_version: str = "example.com/v1") -> OwnerReference:
@@ -132,6 +134,12 @@ def foreign_owner(kind: str, api_version: str = "example.com/v1") -> OwnerRefere
     return OwnerReference(
         api_version=api_version, kind=kind, name="x", uid=f"{kind}-uid", controller=True
     )
+
+
+ABOVE = OwnerReference(
+    api_version="apps/v1", kind="Deployment", name="web", uid="web-uid", controller=True
+)
+"""The Deployment of a ReplicaSet of which no more is said."""
 
 
 def deployment(
@@ -163,7 +171,7 @@ def deployment(
 def replica_set(
     name: str = "",
     *,
-    of: Deployment | None = None,
+    of: Deployment | OwnerReference | None = ABOVE,
     replicas: int = 3,
     template_hash: str = HASH,
     selector: Mapping[str, str] | None = None,
@@ -172,8 +180,11 @@ def replica_set(
     annotations: Mapping[str, str] | None = None,
     **meta: Any,
 ) -> ReplicaSet:
-    """A ReplicaSet. ``failure`` is why its controller cannot create pods, if it cannot."""
-    sized = {names.DESIRED_REPLICAS: str(of.spec.replicas)} if of is not None else {}
+    """A ReplicaSet of a Deployment, unless ``of`` is None.
+
+    ``failure`` is why its controller cannot create pods, if it cannot.
+    """
+    sized = {names.DESIRED_REPLICAS: str(of.spec.replicas)} if isinstance(of, Deployment) else {}
     app = of.name if of is not None else "web"
     failed = Condition(type="ReplicaFailure", status="True", reason="FailedCreate", message=failure)
     if selector is None:
@@ -254,7 +265,7 @@ def pod(
     """A pod, running and ready on node n1.
 
     ``of`` is its controller; a ReplicaSet, StatefulSet or Job gives it its labels, too.
-    ``released``: Evenkeel took it out of the ReplicaSet ``of``, whose reference it then lacks.
+    ``released``: Evenkeel took it out of the ReplicaSet ``of``, and its Deployment has it.
     ``claim`` is the PersistentVolumeClaim that it mounts. ``node`` empty: it was not scheduled
     yet. ``meta`` goes to ``metadata``.
     """
@@ -277,7 +288,7 @@ def pod(
     return Pod(
         metadata=metadata(
             name,
-            owner=of if released is None else None,
+            owner=of if released is None else ABOVE,
             labels=its_labels,
             annotations=its_annotations,
             **meta,
@@ -407,9 +418,14 @@ def node(
     labels: Mapping[str, str] | None = None,
     instance_id: str = "i-0123456789abcdef0",
     allocatable: Mapping[str, str] | None = None,
+    boot_id: str = "",
+    cordoned_by: Sequence[str] = (),
     **meta: Any,
 ) -> Node:
-    """A node; with a notice it is marked, and cordoned where the notice says so."""
+    """A node; with a notice it is marked, and drained where the notice says so.
+
+    ``cordoned_by`` are the field managers of its cordon.
+    """
     its_labels = {names.CAPACITY_LABELS[-1]: "spot" if spot else "on-demand"} | dict(labels or {})
     annotations: dict[str, str] = {}
     its_taints = list(taints)
@@ -417,10 +433,13 @@ def node(
         its_labels[names.DOOMED] = notice.kind.value
         annotations[names.NOTICE] = msgspec.json.encode(notice).decode()
         if notice.cordoned_at is not None:
-            unschedulable = True
+            unschedulable = unschedulable or notice.cordons
             its_taints.append(Taint(key=names.DOOMED, value=notice.kind, effect="NoSchedule"))
+    its = metadata(name, namespace="", labels=its_labels, annotations=annotations, **meta)
+    fields = OwnedFields(spec=OwnedSpec(unschedulable={}))
+    managed = tuple(ManagedFields(manager=each, fields=fields) for each in cordoned_by)
     return Node(
-        metadata=metadata(name, namespace="", labels=its_labels, annotations=annotations, **meta),
+        metadata=NodeMetadata(**msgspec.structs.asdict(its), managed_fields=managed),
         spec=NodeSpec(
             unschedulable=unschedulable,
             taints=tuple(its_taints),
@@ -429,6 +448,7 @@ def node(
         status=NodeStatus(
             conditions=(Condition(type="Ready", status="True" if ready else "False"),),
             allocatable=dict(allocatable or {}),
+            node_info=NodeInfo(boot_id=boot_id),
         ),
     )
 

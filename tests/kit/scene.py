@@ -42,6 +42,7 @@ from evenkeel_sandbox.simulator.queues import SimulatedQueue
 from tests.kit.asking import failing
 from tests.kit.clocks import SkewedClock
 from tests.kit.manifests import resource
+from tests.kit.others import effect, in_vain
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 CLUSTER = "scene"
@@ -71,11 +72,15 @@ def tenth(seconds: float) -> float:
 
 @dataclass(frozen=True)
 class Sent:
-    """A write that reached the API server: when, and the error that it met, if any."""
+    """A write that reached the API server: when, and the error that it met, if any.
+
+    ``undone``: it was accepted, and something of it is not there.
+    """
 
     at: float
     write: Write
     error: ClusterError | None = None
+    undone: bool = False
 
     @property
     def name(self) -> str:
@@ -468,6 +473,14 @@ class Scene:
             and name in ("", sent.name)
         ]
 
+    def in_vain(self, *of: type[Write]) -> dict[str, int]:
+        """The most writes, or writes of a type, to an object within a minute that were in vain."""
+        return in_vain(
+            (sent.at, sent.write)
+            for sent in self.writes
+            if (sent.error is not None or sent.undone) and (not of or isinstance(sent.write, of))
+        )
+
     def gone_at(self, pod: str) -> float:
         """When a pod was evicted or deleted through the API."""
         (sent,) = (s for s in self.written(pod) if isinstance(s.write, Evict | Delete))
@@ -491,12 +504,13 @@ class Scene:
         self.requests.append((at, request))
         if not isinstance(request, Patch | Create | Delete | Evict):
             return proceed()
+        is_undone = effect(self.cluster, request)
         try:
             result = proceed()
         except ClusterError as error:
             self.writes.append(Sent(at, request, error))
             raise
-        self.writes.append(Sent(at, request))
+        self.writes.append(Sent(at, request, undone=is_undone()))
         return result
 
     def _watch(self) -> None:

@@ -30,7 +30,8 @@ class Deed:
     """A write that Evenkeel made, and how it ended.
 
     ``node``: where its pod was, if it had one. ``overtaken``: an invocation that had the Lease
-    sent it after another one had taken that.
+    sent it after another one had taken that. ``undone``: it was accepted, and something of it
+    is not there.
     """
 
     at: datetime
@@ -38,6 +39,12 @@ class Deed:
     node: str = ""
     error: ClusterError | None = None
     overtaken: bool = False
+    undone: bool = False
+
+    @property
+    def in_vain(self) -> bool:
+        """Whether nothing came of it, or not all."""
+        return self.error is not None or self.undone
 
     @property
     def on_lease(self) -> bool:
@@ -64,6 +71,7 @@ class Hands:
         self.leases_fail_until: datetime | None = None
         self.on_crash: Callable[[Process], None] = lambda _: None
         self.node_of: Callable[[Write], str] = lambda _: ""
+        self.effect: Callable[[Write], Callable[[], bool]] = lambda _: lambda: False
 
     def sign(self, request: Request) -> None:
         """Remember which invocation sends a request."""
@@ -112,6 +120,7 @@ class Hands:
         self, request: Write, signature: "_Signature", proceed: Callable[[], Result]
     ) -> Result:
         now, node = self._clock.now(), self.node_of(request)
+        is_undone = self.effect(request)
         overtaken = self._is_overtaken(signature)
         try:
             with self.on_account_of(Cause.EVENKEEL):
@@ -119,7 +128,8 @@ class Hands:
         except ClusterError as error:
             self.deeds.append(Deed(now, request, node, error, overtaken))
             raise
-        self.deeds.append(Deed(now, request, node, overtaken=overtaken))
+        deed = Deed(now, request, node, overtaken=overtaken, undone=is_undone())
+        self.deeds.append(deed)
         if isinstance(result, Lease):
             self._note_holder(result, signature.owner)
         return result

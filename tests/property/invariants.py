@@ -5,11 +5,15 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from evenkeel.errors import NotFoundError
+from tests.kit.others import in_vain
 from tests.property import events
 from tests.property.hands import Cause, Deed
-from tests.property.scenes import Kind, News, NoticePlan
+from tests.property.scenes import Kind, News, NoticePlan, WorkloadPlan
 from tests.property.spectator import Life, last_moment
 from tests.property.world import Story
+
+IN_VAIN: Final = 12
+"""So often in any minute an object may be written in vain."""
 
 NOT_OURS: Final = frozenset({"DaemonSet", "Node"})
 
@@ -169,6 +173,41 @@ def written_at_all(story: Story) -> Sequence[str]:
     return [f"{story.seconds(deed.at):.2f} s: {deed}" for deed in story.deeds if not deed.on_lease]
 
 
+def written_in_vain(story: Story) -> Sequence[str]:
+    """An object was written in vain more than so many times in a minute.
+
+    A budget's refusals count, and not what was sent where nothing was left to write to.
+    """
+    deeds = [each for each in story.deeds if each.in_vain and not each.on_lease]
+    counted = in_vain((story.seconds(d.at), d.write) for d in deeds if not _is_gone(d))
+    return [f"{name}: {most} in a minute" for name, most in counted.items() if most > IN_VAIN]
+
+
+def sunk(story: Story) -> Sequence[str]:
+    """A workload had fewer pods than at the start, though nodes had hints alone.
+
+    One ordinal may be on its way of a StatefulSet whose pods can be elsewhere.
+    """
+    return [
+        f"{name} had {ledger.start} serving pods, and {ledger.lowest} at the least"
+        for name, ledger in story.ledgers.items()
+        if ledger.lowest < ledger.start - _may_be_on_its_way(ledger.plan)
+    ]
+
+
+def _may_be_on_its_way(plan: WorkloadPlan) -> int:
+    return int(plan.kind is Kind.STATEFUL_SET and not plan.tolerant)
+
+
+def uncordoned(story: Story) -> Sequence[str]:
+    """A node that an operator cordoned last is not cordoned in the end."""
+    return [
+        f"{node} was cordoned by an operator, and is not any more"
+        for node, wanted in story.cordons.items()
+        if wanted and not story.cordoned.get(node, True)
+    ]
+
+
 def gone_too_early(story: Story, concerns: Callable[[Life], bool]) -> Sequence[str]:
     """Evenkeel told one of the pods that this concerns to go before its last moment.
 
@@ -187,6 +226,13 @@ def gone_too_early(story: Story, concerns: Callable[[Life], bool]) -> Sequence[s
     return found
 
 
+def goes_alone(story: Story, life: Life) -> bool:
+    """Whether no other pod of its workload waits for its turn: else there is to be one for each."""
+    plan = story.scene.workloads[int(life.workload.removeprefix("w"))]
+    takes_turns = plan.kind is Kind.STATEFUL_SET or plan.never
+    return not takes_turns or plan.replicas == 1
+
+
 def deadline_of(story: Story, node: str, now: datetime | None = None) -> datetime | None:
     """When a node is lost, by the notices sent until now, or by all."""
     known = [
@@ -200,8 +246,8 @@ def deadline_of(story: Story, node: str, now: datetime | None = None) -> datetim
 def _has_to_go_by(story: Story, life: Life) -> datetime | None:
     """When a pod has to have been told to go at the latest; None if it may stay.
 
-    It may where it is not Evenkeel's to move, where its owner keeps it to the end, and where
-    its node was gone before.
+    It may where it is not Evenkeel's to move, where its owner keeps it to the end, where its node
+    was gone before, and where it came back to its dying node late.
     """
     if life.kind in NOT_OURS or life.bound_at is None:
         return None
@@ -216,6 +262,8 @@ def _has_to_go_by(story: Story, life: Life) -> datetime | None:
         if f"n{notice.node}" != life.node or deadline is None or _is_unlikely(story, notice):
             continue
         if life.bound_at <= max(deadline, sent):
+            if plan.tolerant and _came_late(story, life, deadline):
+                continue
             known = max(sent, life.bound_at) + late
             limits.append(_limit(story, life, deadline, known))
     limit = min(limits, default=None)
@@ -223,6 +271,14 @@ def _has_to_go_by(story: Story, life: Life) -> datetime | None:
     if limit is None or (death is not None and death <= limit):
         return None
     return limit
+
+
+def _came_late(story: Story, life: Life, deadline: datetime) -> bool:
+    """Whether a pod came to its node when less time was left to it than had passed of the drain."""
+    begun = [story.time(each.at) for each in story.scene.notices if f"n{each.node}" == life.node]
+    since = (life.bound_at or min(begun)) - min(begun)
+    left = last_moment(life, deadline) - (life.bound_at or min(begun))
+    return timedelta() < since and left <= since + REACTION
 
 
 def _limit(story: Story, life: Life, deadline: datetime, known: datetime) -> datetime:

@@ -5,6 +5,7 @@ from typing import Any
 from evenkeel.model import names
 from evenkeel_sandbox.simulator.kubelet import ANNOTATION
 from tests.kit.manifests import apart, budget, resource, volume
+from tests.kit.others import adopter
 from tests.property.scenes import Budget, Kind, NodePlan, WorkloadPlan
 
 NEVER = "1000h"
@@ -45,7 +46,23 @@ def workload(name: str, plan: WorkloadPlan) -> list[dict[str, Any]]:
         notes = {names.GANG_AT_NOTICE: "all"} if plan.all_go else {}
         minimum = {"minMember": plan.gang}
         surroundings.append(resource("PodGroup", name, name, notes=notes, spec=minimum))
+    if plan.kind is Kind.DATABASE:
+        return surroundings
     return [*surroundings, _workload(name, plan)]
+
+
+def other(name: str, plan: WorkloadPlan) -> dict[str, Any]:
+    """What selects the pods of a workload, too."""
+    if plan.adopter != Kind.DEPLOYMENT:
+        return adopter(name, plan.adopter, name)
+    twin = _workload(name, plan)
+    return {**twin, "metadata": {**twin["metadata"], "name": f"{name}-twin"}}
+
+
+def pods_of(plan: WorkloadPlan) -> dict[str, Any]:
+    """What the template of an operator's pods says."""
+    made = _template("", plan)
+    return {"annotations": made["metadata"]["annotations"], **made["spec"]}
 
 
 def neighbour(namespace: str, number: int) -> dict[str, Any]:
@@ -106,6 +123,8 @@ def _template(name: str, plan: WorkloadPlan) -> dict[str, Any]:
         spec |= apart(name)
     if plan.disk:
         spec |= volume(name)
+    if plan.tolerant:
+        spec["tolerations"] = [{"operator": "Exists"}]
     labels = {"app": name} | ({GROUP: name} if plan.gang is not None else {})
     return {"metadata": {"labels": labels, "annotations": annotations}, "spec": spec}
 

@@ -65,6 +65,8 @@ READY = (
 )
 PLANNED_ANEW = "../unit/flows/drain/test_evicting.py::test_it_waits_for_a_new_plan"
 LISTED_ALONE = "../unit/flows/drain/test_streams.py::test_a_list_of_one_workload_says_nothing"
+MEDDLED = "test_others.py::test_all_hold_when_others_meddle"
+HINTED_BESIDE = "test_others.py::test_a_hint_takes_no_workload"
 IN_TURNS = "test_turns.py::test_no_more_pods_are_missing"
 SLOW_TO_STOP = "../stories/handover/test_turns.py::test_the_next_is_made_as_soon_as"
 LAST = "../unit/decisions/drain/test_turns.py::test_one_stays"
@@ -145,7 +147,7 @@ MUTATIONS = (
     Mutation(
         "one ordinal more may be missing",
         "decisions/drain/break_first.py",
-        [("    most = 1\n", "    most = 2\n")],
+        [("BY_ORDINAL:\n        return 1\n", "BY_ORDINAL:\n        return 2\n")],
         [GOING],
     ),
     Mutation(
@@ -214,20 +216,23 @@ MUTATIONS = (
     ),
     Mutation(
         "a refused pod is deleted at once",
-        "flows/drain/dispatch/writing.py",
-        [("if decision.forced and pod is not None", "if pod is not None")],
+        "flows/drain/dispatch/last_moments.py",
+        [
+            ("if pod is None or not decision.forced:", "if pod is None:"),
+            ("is not Verb.EVICT or not decision.forced:", "is not Verb.EVICT:"),
+        ],
         [BLOCKED],
     ),
     Mutation(
         "a refusal is the last word",
-        "flows/drain/dispatch/writing.py",
+        "flows/drain/dispatch/last_moments.py",
         [
             (
-                "self.submit(msgspec.structs.replace(decision, forced=True))",
-                "self._backoff.rest(pod.uid, self._clock.now() + AFTER_AN_ERROR)",
+                "self._refused[pod.uid] = _Refused(decision, error)\n            return True",
+                "return False",
             )
         ],
-        [BLOCKED],
+        [BLOCKED, MEDDLED],
     ),
     Mutation(
         "a Job's pod goes at once",
@@ -277,7 +282,7 @@ MUTATIONS = (
                 "return instance.belongs_to_any and not",
                 "return False and instance.belongs_to_any and not",
             ),
-            ("if isinstance(node, Node) and node.instance_id == each", "if isinstance(node, Node)"),
+            ("if isinstance(node, Node) and node.may_be(each)", "if isinstance(node, Node)"),
         ],
         [GOING],
     ),
@@ -298,6 +303,35 @@ MUTATIONS = (
         "flows/interruption/flow.py",
         [("self._acts = settings.mode is Mode.ACT", "self._acts = True")],
         [OBSERVED],
+    ),
+    Mutation(
+        "a write in vain is tried on and on",
+        "flows/drain/dispatch/backoff.py",
+        [("LAST_RETRY: Final = timedelta(seconds=10)", "LAST_RETRY: Final = FIRST_RETRY")],
+        [MEDDLED],
+    ),
+    Mutation(
+        "a released pod has no controller",
+        "decisions/drain/writes.py",
+        [("_controlled_by(deployment)", '_controlled_by(deployment) | {"controller": False}')],
+        [HINTED_BESIDE],
+    ),
+    Mutation(
+        "a pod that goes back waits for its ReplicaSet to take it",
+        "decisions/drain/writes.py",
+        [("    if not pod.released:\n        return []", "    release = None")],
+        [HINTED_BESIDE],
+    ),
+    Mutation(
+        "a hint makes a gap where releases are refused",
+        "decisions/drain/route.py",
+        [
+            (
+                "way.way not in (Way.HANDOVER, Way.BY_ORDINAL)",
+                "way.way not in (Way.HANDOVER, Way.BY_ORDINAL, Way.RATIONED)",
+            )
+        ],
+        [HINTED_BESIDE],
     ),
     Mutation(
         "restore takes a floor for one less",

@@ -40,6 +40,8 @@ class Kind(StrEnum):
     JOB = "Job"
     POD = "Pod"
     DAEMON_SET = "DaemonSet"
+    DATABASE = "Database"
+    """A kind that Evenkeel does not know, whose operator makes each pod again under its name."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -71,7 +73,10 @@ class WorkloadPlan(Brief):
     None: never. ``spare``: pods that the namespace's quota leaves beyond the replicas; None
     without a quota. ``apart``: no two of its pods on one node. ``disk``: all its pods mount
     one ReadWriteOnce volume. ``gang``: its pods are a gang of at least so many, and ``all_go``
-    where too few stay.
+    where too few stay. ``tolerant``: its pods tolerate every taint, and come back to where they
+    were. A policy answers its releases with the status ``refused``, or puts the parts of the
+    metadata back that ``undone`` names. ``adopter``: what else selects its pods, and wants none:
+    a ReplicaSet, a DaemonSet, or a Deployment, which is a twin of as many replicas.
     """
 
     kind: Kind = Kind.DEPLOYMENT
@@ -95,6 +100,15 @@ class WorkloadPlan(Brief):
     parallel: bool = False
     gang: int | None = None
     all_go: bool = False
+    tolerant: bool = False
+    refused: int = 0
+    undone: tuple[str, ...] = ()
+    adopter: str = ""
+
+    @property
+    def keeps_releases_out(self) -> bool:
+        """Whether a policy lets no release of its pods happen."""
+        return bool(self.refused or self.undone)
 
 
 class News(StrEnum):
@@ -151,6 +165,10 @@ class Trouble(StrEnum):
     KILL_DRAINERS = "kill-drainers"
     BREAK_GATE = "break-gate"
     CROWD = "crowd"
+    CORDON = "cordon"
+    UNCORDON = "uncordon"
+    DENY = "deny"
+    END_POLICIES = "end-policies"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -163,7 +181,9 @@ class Disturbance(Brief):
     another invocation up; BREAK_LEASE lets writes to it fail for ``number`` seconds. DRAIN drains
     a node through the eviction gate, KILL_DRAINERS ends all who do, BREAK_GATE keeps it from
     answering for ``number`` seconds. CROWD lets a neighbour wait for the next ``number`` places
-    that the quota of the workload's namespace has.
+    that the quota of the workload's namespace has. CORDON and UNCORDON are what an operator does
+    to a node, whose ``number`` it is. DENY lets a webhook deny evictions with the status
+    ``number`` from then on; END_POLICIES takes all policies and webhooks of others away.
     """
 
     trouble: Trouble

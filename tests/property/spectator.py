@@ -41,7 +41,7 @@ UNKNOWN_FOR = timedelta(seconds=2)
 TURN_TAKES_BESIDES = 5
 """Seconds beside stopping and starting that a turn may take."""
 
-COUNTED = (Kind.DEPLOYMENT, Kind.STATEFUL_SET)
+COUNTED = (Kind.DEPLOYMENT, Kind.STATEFUL_SET, Kind.DATABASE)
 
 
 @dataclass(slots=True)
@@ -81,12 +81,13 @@ class Ledger:
     ``start`` is how many served when it began. Until the workload is whole again, ``fewest``
     is the lowest number of replicas wanted since, and ``debts`` how far below what was demanded
     others took it, or Evenkeel at a last moment: by the uid of the pod that was lost. What it
-    could spare is no debt.
+    could spare is no debt. ``lowest`` is how many served at the least, whatever took them.
     """
 
     plan: WorkloadPlan
     start: int
     fewest: int
+    lowest: int
     debts: dict[str, int] = field(default_factory=dict)
 
     def floor(self, unknown: Collection[str] = ()) -> int:
@@ -107,11 +108,12 @@ class Ledger:
         maxUnavailable) at a time, or all: Recreate, a single replica, a ReadWriteOnce volume.
         """
         plan = self.plan
-        if plan.kind is Kind.STATEFUL_SET:
+        if plan.kind in (Kind.STATEFUL_SET, Kind.DATABASE):
             return 1
         if plan.recreate or plan.disk:
             return wanted
-        if plan.never or plan.by_hash or plan.max_surge in (0, "0%"):
+        ruled_out = plan.never or plan.by_hash or plan.keeps_releases_out
+        if ruled_out or plan.max_surge in (0, "0%"):
             return wanted if wanted <= 1 else max(1, _of(plan.max_unavailable, wanted))
         return 0
 
@@ -151,7 +153,8 @@ class Spectator:
         self._began_at = self._now
         for name, plan in self.plans.items():
             if plan.kind in COUNTED:
-                self.ledgers[name] = Ledger(plan, self._serving(name), self._wanted(name))
+                serving = self._serving(name)
+                self.ledgers[name] = Ledger(plan, serving, self._wanted(name), serving)
 
     def node_dies(self, node: str) -> None:
         """The machine goes: pods that served there are lost, and not by Evenkeel."""
@@ -170,6 +173,8 @@ class Spectator:
 
     def _wanted(self, name: str) -> int:
         kind = self.plans[name].kind
+        if kind is Kind.DATABASE:
+            return self.plans[name].replicas
         return int(at(self.cluster.server.get(kind, (name, name)), "spec", "replicas"))
 
     def _serving(self, name: str) -> int:
@@ -229,6 +234,7 @@ class Spectator:
         ledger.fewest = min(ledger.fewest, self._wanted(life.workload))
         may_roll = _of(ledger.plan.max_unavailable, ledger.fewest) if self.may_roll_out else 0
         serving = self._serving(life.workload)
+        ledger.lowest = min(ledger.lowest, serving)
         spared = may_roll + self._in_turn(ledger.plan, ledger.fewest, life)
         missing = ledger.floor() - spared - serving
         if self._is_excused(life):

@@ -1,6 +1,7 @@
 """Strategies for random scenes. What they draw first is what a shrunk example leaves out."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -111,6 +112,84 @@ def tight() -> st.SearchStrategy[WorkloadPlan]:
         min_ready=some((0, 0, 10)),
         spare=some((0, 0, 1)),
     )
+
+
+def refused() -> st.SearchStrategy[WorkloadPlan]:
+    """Deployments whose releases a policy refuses or undoes, and whose pods others select, too.
+
+    Where a policy leaves a pod without an owner, whoever selects it takes it at once.
+    """
+    return st.builds(
+        lambda plan, obstacle, adopter: replace(plan, **({"adopter": adopter} | obstacle)),
+        deployments(plain=True),
+        some(
+            (
+                {"refused": 422},
+                {"refused": 403},
+                {"refused": 400},
+                {"undone": ("labels",)},
+                {"undone": ("labels", "annotations", "ownerReferences")},
+                {"undone": ("ownerReferences",), "adopter": ""},
+            )
+        ),
+        some(("", "ReplicaSet")),
+    )
+
+
+def selected() -> st.SearchStrategy[WorkloadPlan]:
+    """Deployments whose pods somebody else selects, too."""
+    return st.builds(
+        lambda plan, adopter: replace(plan, adopter=adopter, max_unavailable=0),
+        deployments(plain=True),
+        some(("ReplicaSet", "DaemonSet", "Deployment")),
+    )
+
+
+def returning() -> st.SearchStrategy[WorkloadPlan]:
+    """StatefulSets and foreign kinds, some of whose pods come back to the node that they left."""
+    return st.builds(
+        WorkloadPlan,
+        kind=some((Kind.STATEFUL_SET, Kind.DATABASE)),
+        replicas=st.integers(1, 4),
+        grace=some((30, 5)),
+        start=some((1, 8)),
+        tolerant=st.booleans(),
+    )
+
+
+def meddled() -> st.SearchStrategy[WorkloadPlan]:
+    """Workloads that others have something to do with."""
+    return st.one_of(refused(), selected(), returning())
+
+
+def meddling(
+    *cordons: Trouble,
+) -> st.SearchStrategy[tuple[Disturbance, ...]]:
+    """An operator cordons nodes, or does what else is said; a webhook denies; policies end."""
+    cordon = st.builds(
+        Disturbance,
+        trouble=some((Trouble.CORDON, *cordons)),
+        at=some((0.5, 4, 30, 80, 200)),
+        number=st.integers(0, 2),
+    )
+    deny = st.builds(
+        Disturbance,
+        trouble=st.just(Trouble.DENY),
+        at=some((0, 3, 60)),
+        number=some((422, 403, 400, 429, 500)),
+    )
+    end = st.builds(Disturbance, trouble=st.just(Trouble.END_POLICIES), at=some((1.5, 20, 70)))
+    return st.lists(st.one_of(cordon, cordon, deny, end), max_size=4).map(
+        lambda found: tuple(sorted(found, key=lambda each: each.at))
+    )
+
+
+def hints() -> st.SearchStrategy[tuple[NoticePlan, ...]]:
+    """Rebalance recommendations alone, for one node or two."""
+    hint = st.builds(
+        NoticePlan, news=st.just(News.REBALANCE), node=st.integers(0, 1), at=some((0, 10))
+    )
+    return st.lists(hint, min_size=1, max_size=2).map(tuple)
 
 
 def crowds() -> st.SearchStrategy[tuple[Disturbance, ...]]:

@@ -6,6 +6,7 @@ knowing, cannot renew it, or is stopped for longer than it lasts and goes on.
 """
 
 import dataclasses
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from evenkeel_sandbox.simulator.staleness import Staleness
 from tests.property import strategies
 from tests.property.invariants import (
     dips,
+    goes_alone,
     gone_too_early,
     left_behind,
     released_for_ever,
@@ -96,7 +98,11 @@ def test_all_invariants_hold_when_watches_are_late(scene: Scene) -> None:
     strategies.scenes(of=strategies.blocked(), told="warnings", staleness=strategies.stalenesses())
 )
 def test_a_pod_goes_at_its_last_moment_and_not_before_when_watches_are_late(scene: Scene) -> None:
-    hold(scene, left_behind, lambda story: gone_too_early(story, lambda _: True))
+    hold(
+        scene,
+        left_behind,
+        lambda story: gone_too_early(story, partial(goes_alone, story)),
+    )
 
 
 @tries(0.6)

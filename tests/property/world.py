@@ -39,12 +39,14 @@ from evenkeel_sandbox.simulator.queues import SimulatedQueue
 from evenkeel_sandbox.simulator.staleness import NONE
 from tests.kit.drainer import Asking
 from tests.kit.manifests import PAUSED
+from tests.kit.others import effect
 from tests.property import events, levels, manifests
 from tests.property.draining import Draining
 from tests.property.hands import Cause, Deed, Hands, SignedCluster
+from tests.property.meddling import MEDDLING, Meddling
 from tests.property.plumbing import ForgetfulQueue, Line
 from tests.property.scenes import Disturbance, News, NoticePlan, Recovery, Scene, Trouble
-from tests.property.spectator import Life, Spectator
+from tests.property.spectator import Ledger, Life, Spectator
 
 BEGINNING: Final = datetime(2026, 11, 21, 6, 0, 0, 370_000, tzinfo=UTC)
 CLUSTER_NAME: Final = "prod"
@@ -68,7 +70,9 @@ class Story:
     ``deaths``: when each node's machine went. ``began_at`` is the zero of the scene's times.
     ``alone_at``: from when on the schedule alone was left, where messages were lost. ``asked``:
     the evictions that drainers asked for, by the name of the pod. ``forgotten``: plans that would
-    have been others had they been made anew (see ``levels``).
+    have been others had they been made anew (see ``levels``). ``ledgers``: how many pods of each
+    workload served. ``cordons``: which nodes an operator has cordoned last, and which
+    uncordoned. ``cordoned``: which nodes are in the end.
     """
 
     scene: Scene
@@ -84,6 +88,9 @@ class Story:
     asked: Mapping[str, Asking]
     forgotten: Sequence[str]
     recorder: InMemoryRecorder
+    ledgers: Mapping[str, Ledger]
+    cordons: Mapping[str, bool]
+    cordoned: Mapping[str, bool]
 
     def seconds(self, when: datetime) -> float:
         """A time as the scene counts it."""
@@ -132,6 +139,7 @@ class _World:
         self.numbers = itertools.count()
         self.deaths: dict[str, datetime] = {}
         self.alone_at: datetime | None = None
+        self.meddling = Meddling(self.cluster, self.hands)
 
     def play(self) -> Story:
         try:
@@ -159,6 +167,12 @@ class _World:
             forgotten=self.forgotten,
             errors=self.wiring.errors,
             recorder=self.recorder,
+            ledgers=self.spectator.ledgers,
+            cordons=self.meddling.cordons,
+            cordoned={
+                node["metadata"]["name"]: bool(node["spec"].get("unschedulable"))
+                for node in self.cluster.objects("Node")
+            },
         )
 
     # Before anything happens.
@@ -181,6 +195,7 @@ class _World:
         )
         for name, workload in self.plans.items():
             self.cluster.apply(*manifests.workload(name, workload))
+            self.meddling.add(name, workload)
         schedule_begins = self.began_at + timedelta(seconds=self.scene.phase) - MINUTE
         self.clock.advance(schedule_begins - self.clock.now())
         for name, workload in self.plans.items():
@@ -194,6 +209,7 @@ class _World:
         self.cluster.intercept(self.hands.execute)
         self.hands.on_crash = self._after_the_crash
         self.hands.node_of = self._node_of
+        self.hands.effect = partial(effect, self.cluster)
         signed = SignedCluster(self.cluster, self.hands)
         mode = Mode.OBSERVE if self.scene.observe else Mode.ACT
 
@@ -236,7 +252,8 @@ class _World:
                 self._arrange_fate(notice)
                 self._arrange_words(notice)
         for disturbance in self.scene.disturbances:
-            self._at(disturbance.at, partial(self._disturb, disturbance))
+            act = self.meddling.act if disturbance.trouble in MEDDLING else self._disturb
+            self._at(disturbance.at, partial(act, disturbance))
         if self.scene.paused is not None:
             begin, end = self.scene.paused
             self._at(begin, partial(self.cluster.apply, PAUSED))

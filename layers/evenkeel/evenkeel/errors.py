@@ -17,6 +17,7 @@ EvenkeelError
 |   |-- UnauthenticatedError      401
 |   |-- DisruptionRefusedError    429 with the cause DisruptionBudget
 |   |-- MultipleBudgetsError      500 on eviction: several budgets select the pod
+|   |-- UndoneError               accepted, and the reply lacks what was asked for
 |   |-- UnreadableObjectError     an answer holds an object that cannot be read
 |   |-- TooLargeError             an answer has more bytes than are read at once
 |   |-- ThrottledError            429 without that cause, 503: retry_after seconds
@@ -119,6 +120,10 @@ class DisruptionRefusedError(ClusterError):
 
 class MultipleBudgetsError(ClusterError):
     """More than one PodDisruptionBudget selects the pod: it can never be evicted (500)."""
+
+
+class UndoneError(ClusterError):
+    """A write was accepted, and the reply shows it undone: a webhook or a policy took it back."""
 
 
 class UnreadableObjectError(ClusterError):

@@ -19,7 +19,8 @@ def lint(*, names: tuple[str, ...], recursive: bool) -> int:
 
     FILE holds YAML or JSON; - is standard input. Of a folder the files are read that end in .json,
     .yaml or .yml. Each finding is a line, FILE:LINE: kind/name: what to write. Exit code 1 if there
-    is one.
+    is one. A remark, which goes to standard error, is about a hard topology spread that a drain may
+    leave uneven.
 
     Templates are checked when they are rendered.
 
@@ -34,9 +35,9 @@ def lint(*, names: tuple[str, ...], recursive: bool) -> int:
             for manifest in manifests.parse(file, files.read(file)):
                 objects += 1
                 for finding in check(manifest):
-                    found += 1
+                    found += not finding.is_remark
                     text = f"{file}:{finding.line}: {manifest}: {finding.message}"
-                    click.echo(visible(text))
+                    click.echo(visible(text), err=finding.is_remark)
         except UnmetError as error:
             unread.append(str(error))
     if unread:

@@ -31,7 +31,7 @@ def begin(node: Node, until: datetime, now: datetime, drain_id: str) -> Decision
         return Decision.about(node, Verb.LEAVE, Reason.NODE_DOOMED, message)
     if present is None or (present.cordoned_at is None and present.ends_at is None):
         present = NodeNotice(kind=NoticeKind.DRAIN, event_id=drain_id, deadline=until, since=now)
-    notice = msgspec.structs.replace(mark.cordoned(node, present, now), keep_cordon=True)
+    notice = msgspec.structs.replace(mark.drained_for(node, present, now), keep_cordon=True)
     if notice.ends_at is None:
         notice = msgspec.structs.replace(
             notice, kind=NoticeKind.DRAIN, event_id=drain_id, deadline=until

@@ -5,8 +5,13 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from evenkeel.decisions.floor.standing import Standing
+from evenkeel.decisions.placement.rules import allowed_by
+from evenkeel.decisions.placement.spreads import is_upset, lacks
 from evenkeel.decisions.pools.spread import Spread
 from evenkeel.model import names
+from evenkeel.model.affinity import TopologySpread
+from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.meta import LabelSelector
 from evenkeel.model.reasons import Reason
 from evenkeel.model.template import is_by_template
 from evenkeel.model.workload import Deployment
@@ -125,3 +130,40 @@ def _what_moves(standing: Standing, *, in_gang: bool) -> str:
     if not isinstance(standing.workload, Deployment):
         return "new pods rather go to others, and the pods of a StatefulSet stay"
     return "new pods rather go to others, and restore moves a pod at a time"
+
+
+def of_spreads(standing: Standing, labels: CapacityLabels) -> Sequence[Remark]:
+    """What is off with the hard spreads of pods to which the webhook adds nothing.
+
+    Those are pods whose namespace is not managed, that their template places, or whose own rules
+    exclude a capacity type, of which these labels tell.
+    """
+    workload = standing.workload
+    rules = workload.spec.template.spec
+    is_placed = (
+        standing.is_managed
+        and not is_by_template(workload)
+        and len(allowed_by(rules, labels)) == len(Capacity)
+    )
+    if is_placed or not isinstance(workload, Deployment):
+        return []
+    spreads = rules.topology_spread_constraints or ()
+    messages = [upset for each in spreads if (upset := of_spread(each, workload.spec.selector))]
+    if not messages:
+        return []
+    brief = "a drain upsets its spread"
+    return [Remark(Reason.SPREAD_COUNTS_RELEASED, brief, "; ".join(messages))]
+
+
+def of_spread(spread: TopologySpread, workload: LabelSelector) -> str:
+    """What a spread lacks whose pods a Deployment with this selector makes; empty if nothing."""
+    if not is_upset(spread, workload):
+        return ""
+    fields = [
+        f"{field}: {value}" if isinstance(value, str) else f"{field}: [{', '.join(value)}]"
+        for field, value in lacks(spread, workload).items()
+    ]
+    return (
+        f"its hard spread over {spread.topology_key} counts pods that are handed over, so that a"
+        f" drain leaves it uneven: add {' and '.join(fields)}"
+    )

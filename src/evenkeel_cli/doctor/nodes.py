@@ -1,4 +1,4 @@
-"""The nodes' labels of a capacity type, and whether EC2 says the same."""
+"""The nodes' instances and labels of a capacity type, and whether EC2 says the same."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -13,6 +13,7 @@ from evenkeel.ports import Cluster, Instances
 from evenkeel_cli import words
 from evenkeel_cli.doctor.findings import Finding, broken, fine, not_looked, unknown
 
+INSTANCES = "instances of nodes"
 LABELS = "capacity labels"
 SPOT = "spot nodes in EC2"
 MOST_NAMED = 3
@@ -29,7 +30,7 @@ def gather(cluster: Cluster) -> Sequence[Node]:
 def look(
     nodes: Sequence[Node], labels: CapacityLabels, instances: Instances | None
 ) -> Iterator[Finding]:
-    """Both links; ``instances`` None: EC2 is not asked."""
+    """All links; ``instances`` None: EC2 is not asked."""
     known: Known | None = None
     failure = ""
     if instances is not None:
@@ -37,11 +38,24 @@ def look(
             known = instances.describe([node.instance_id for node in nodes if node.instance_id])
         except InstancesError as error:
             failure = str(error)
+    yield from judge_instances(nodes)
     yield judge_labels(nodes, labels, known)
     if failure:
         yield unknown(SPOT, failure, "ask again with the permission ec2:DescribeInstances")
     else:
         yield judge_spot(nodes, labels, known)
+
+
+def judge_instances(nodes: Sequence[Node]) -> Iterator[Finding]:
+    """A link that is broken where nodes do not say in ``spec.providerID`` what they are."""
+    without = [node for node in nodes if not node.spec.provider_id]
+    if without:
+        yield broken(
+            INSTANCES,
+            f"{_named(without)} without spec.providerID: a notice finds such a node only where it"
+            " is called what EC2 calls it (private DNS name), and not once it is terminated",
+            "run AWS's cloud controller manager, and kubelets with --cloud-provider=external",
+        )
 
 
 def judge_labels(nodes: Sequence[Node], labels: CapacityLabels, known: Known | None) -> Finding:

@@ -111,7 +111,9 @@ def _node_facts(node: Node, labels: CapacityLabels) -> list[str]:
         facts.append("It is an on-demand node: EC2 sends no interruption warnings for it.")
     else:
         facts.append(f"None of the labels {labels} says what it is: it counts as on-demand.")
-    if not node.instance_id:
+    if not node.spec.provider_id:
+        facts.append("It has no spec.providerID: events find it by its private DNS name alone.")
+    elif not node.instance_id:
         facts.append("It has no EC2 instance in spec.providerID: no event can be about it.")
     if node.spec.unschedulable and mark.read(node) is None:
         facts.append("It is cordoned already; Evenkeel will not lift that cordon.")

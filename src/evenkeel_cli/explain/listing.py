@@ -35,10 +35,10 @@ NODE_STEPS: Final = {
     ),
     HINT: (
         (
-            "The node is noted; it is cordoned while no more than 10 % of the spot nodes are"
-            " cordoned for recommendations."
+            "The node is noted; it is tainted, so that nothing new lands on it, while no more than"
+            " 10 % of the spot nodes are drained for recommendations."
         ),
-        "After 15 min mark and cordon are lifted, if no warning came meanwhile.",
+        "After 15 min mark and taint are lifted, if no warning came meanwhile.",
     ),
 }
 

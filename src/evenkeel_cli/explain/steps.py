@@ -8,9 +8,9 @@ from evenkeel.decisions.drain.budgets import hold_now, max_unavailable
 from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.notice import rebalance_recommendation
-from evenkeel.decisions.notice.interruption_warning import LEAD
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import PodDisruptionBudget
+from evenkeel.model.notice import LEAD
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import COOLDOWN_FIRST
 from evenkeel.model.workload import ReplicaSet

@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from evenkeel.model import names
 from evenkeel.model.annotations import OWNERS, WORKLOADS, OwnersEntry, Place
+from evenkeel_cli.decisions.remarks import of_spread
 from evenkeel_cli.lint.manifests import Bearer, Manifest, Written
 
 ALIKE: Final = 0.75
@@ -22,10 +23,11 @@ MOST: Final = 40
 
 
 class Finding(NamedTuple):
-    """What is wrong in a line of a file, and what to write."""
+    """What is wrong in a line of a file, and what to write. A remark is about what may be so."""
 
     line: int
     message: str
+    is_remark: bool = False
 
 
 def check(manifest: Manifest) -> Sequence[Finding]:
@@ -36,12 +38,21 @@ def check(manifest: Manifest) -> Sequence[Finding]:
     """
     if manifest.is_made:
         return ()
-    return sorted(
+    found = [
         Finding(written.line, message)
         for bearer in manifest.bearers
         for written in bearer.written
         for message in _wrong(manifest, bearer, written)
-    )
+    ]
+    return sorted([*found, *_remarks(manifest)])
+
+
+def _remarks(manifest: Manifest) -> Iterator[Finding]:
+    """What is worth a word where the webhook places no pods, which a manifest does not tell."""
+    for spread in manifest.spreads:
+        if upset := of_spread(spread.constraint, spread.selector):
+            where = "unless the webhook places its pods, "
+            yield Finding(spread.line, f"{where}{upset}", is_remark=True)
 
 
 def _wrong(manifest: Manifest, bearer: Bearer, written: Written) -> Iterator[str]:

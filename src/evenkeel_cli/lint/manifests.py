@@ -4,10 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+import msgspec
 import yaml
 
+from evenkeel.model.affinity import TopologySpread
 from evenkeel.model.annotations import Place
 from evenkeel.model.gang import CoschedulingPodGroup, EarlierPodGroup, PodGroup
+from evenkeel.model.meta import LabelSelector
 from evenkeel_cli.errors import UnmetError
 
 NODE_POOL: Final = "NodePool.karpenter.sh"
@@ -61,6 +64,15 @@ class Bearer:
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """A topology spread of a Deployment's pods, and what selects these."""
+
+    constraint: TopologySpread
+    selector: LabelSelector
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """One object. ``is_live``: it comes from an API server. ``is_made``: a controller owns it."""
 
@@ -69,6 +81,7 @@ class Manifest:
     bearers: tuple[Bearer, ...]
     is_live: bool = False
     is_made: bool = False
+    spreads: tuple[Spread, ...] = ()
 
     def __str__(self) -> str:
         """``deployment/web``."""
@@ -139,6 +152,24 @@ class _Reader:
         )
         return Bearer(kind, within, f"{path}metadata", written)
 
+    def spreads(self, spec: yaml.Node | None) -> Iterator[Spread]:
+        """The spreads in a Deployment's spec. What the API server would not take is none."""
+        found = self.at(spec, "template", "spec", "topologySpreadConstraints")
+        selector = self._read(self.at(spec, "selector"), LabelSelector)
+        for node in found.value if isinstance(found, yaml.SequenceNode) else ():
+            constraint = self._read(node, TopologySpread)
+            if constraint is not None and selector is not None:
+                yield Spread(constraint, selector, node.start_mark.line + 1)
+
+    def _read[T](self, node: yaml.Node | None, kind: type[T]) -> T | None:
+        """What a node holds; None if that is not of this kind."""
+        if node is None:
+            return None
+        try:
+            return msgspec.convert(self._loader.construct_document(node), kind)
+        except (msgspec.ValidationError, yaml.YAMLError):
+            return None
+
 
 def _value(node: yaml.Node) -> str | None:
     if not isinstance(node, yaml.ScalarNode):
@@ -166,15 +197,17 @@ def _objects(reader: _Reader, node: yaml.Node | None, seen: set[int]) -> Iterato
         name = reader.text(node, "metadata", "name") or reader.text(
             node, "metadata", "generateName"
         )
+        spec = reader.at(node, "spec")
         yield Manifest(
             kind=full,
             name=name or "without-name",
             bearers=(
                 reader.bearer(node, full, ""),
-                *_templates(reader, reader.at(node, "spec"), full, "spec", set()),
+                *_templates(reader, spec, full, "spec", set()),
             ),
             is_live=reader.at(node, "metadata", "uid") is not None,
             is_made=reader.at(node, "metadata", "ownerReferences") is not None,
+            spreads=tuple(reader.spreads(spec)) if full == "Deployment" else (),
         )
 
 

@@ -64,7 +64,7 @@ class DoomedNode(ObjectItem, frozen=True, kw_only=True):
 
     ``notice`` is what the kind of event is called; ``hint``: the node may live on. ``action`` is
     what becomes of the instance at the ``deadline``; ``secondsLeft`` is negative after it. Its pods
-    go once it is ``cordoned``. ``ofNode`` are those that stay: of DaemonSets, and static ones.
+    go once it is ``draining``: nothing new lands there. ``ofNode`` are those that stay: of DaemonSets, and static ones.
     """
 
     notice: str
@@ -72,14 +72,14 @@ class DoomedNode(ObjectItem, frozen=True, kw_only=True):
     action: str = ""
     deadline: datetime | None = None
     seconds_left: int | None = None
-    cordoned: bool = False
+    draining: bool = False
     pods: Sequence[DoomedPod] = ()
     of_node: int = 0
 
     @property
     def how(self) -> str:
         """How its pods go."""
-        begun = "" if self.cordoned or not self.pods else "once it is cordoned: "
+        begun = "" if self.draining or not self.pods else "once its drain begins: "
         return f"{begun}{in_short(self.pods)}"
 
     @property
@@ -106,7 +106,7 @@ class DoomedNodeList(Listing, frozen=True, kw_only=True):
         Column("NODE", lambda each: words.short_node(each.subject.name)),
         Column("NOTICE", lambda each: each.notice),
         Column("ACTION", lambda each: each.action, wide=True),
-        Column("CORDONED", lambda each: each.cordoned, wide=True),
+        Column("DRAINING", lambda each: each.draining, wide=True),
         Column(
             "DEADLINE",
             lambda each: None if each.deadline is None else in_words(each.deadline),
@@ -231,7 +231,7 @@ def _item(doomed: Doomed, now: datetime) -> DoomedNode:
         action="" if notice.is_hint else notice.action.value,
         deadline=notice.deadline,
         seconds_left=round((notice.deadline - now).total_seconds()),
-        cordoned=notice.cordoned_at is not None,
+        draining=notice.cordoned_at is not None,
         pods=pods,
         of_node=of_node,
     )

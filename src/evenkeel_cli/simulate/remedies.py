@@ -24,9 +24,17 @@ from evenkeel_cli.headroom import sizing
 from evenkeel_cli.headroom.sizing import Room as Headroom
 from evenkeel_cli.simulate.trial import Objects
 from evenkeel_sandbox import snapshot_cluster
-from evenkeel_sandbox.simulator.api.objects import Obj, controller_of, is_finished, node_of, uid_of
+from evenkeel_sandbox.simulator.api.objects import (
+    Obj,
+    controller_of,
+    is_finished,
+    key_of,
+    node_of,
+    uid_of,
+)
 from evenkeel_sandbox.simulator.api.selectors import selects
 from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.mounts import mounts_of
 from evenkeel_sandbox.simulator.placement import Needs, Room, refusal
 from evenkeel_sandbox.storms.new_nodes import empty, named, shapes
 
@@ -108,6 +116,11 @@ class _Site:
 
     def __init__(self, objects: Objects, labels: CapacityLabels) -> None:
         self._objects = {_reference(each): dict(each) for each in objects}
+        self._bound = {
+            (each["kind"], key_of(dict(each))): dict(each)
+            for each in objects
+            if each["kind"].startswith("PersistentVolume")
+        }
         self.made: list[Obj] = []
         self.placed: list[Placed] = []
         nodes = self.all("Node")
@@ -146,15 +159,14 @@ class _Site:
 
         ``kept``: only on nodes with these labels and taints.
         """
-        needs = Needs.of(pod)
         for name, room in self.rooms.items():
             its = room.node["metadata"].get("labels", {})
-            if kept.items() <= its.items() and not refusal(pod, needs, room, (), ()):
+            if kept.items() <= its.items() and self._takes(room, pod):
                 self._add(pod, room)
                 return name
         for shape in self._shapes:
             room = empty(named(_kept(shape, kept), f"remedy-{self.added + 1}"))
-            if not refusal(pod, needs, room, (), ()):
+            if self._takes(room, pod):
                 self._add(pod, room)
                 self.made.append(room.node)
                 name = str(room.node["metadata"]["name"])
@@ -163,15 +175,19 @@ class _Site:
                 return name
         return ""
 
+    def _takes(self, room: Room, pod: Obj, others: Iterable[Room] = ()) -> bool:
+        """Whether a pod can be on a node, its volumes too."""
+        mounts = mounts_of(pod, lambda *which: self._bound.get(which), ())
+        return not refusal(pod, Needs.of(pod), room, others, clauses=mounts)
+
     def _add(self, pod: Obj, room: Room) -> None:
         self.placed.append(Placed(pod, self._nodes.get(node_of(pod)), room.node))
         room.add(pod)
 
     def place_on_spot(self, pod: Obj, nodes: Iterable[str]) -> str:
         """The spot node among these that has room for a pod that was on another; empty if none."""
-        needs = Needs.of(pod)
         for name in nodes:
-            if not refusal(pod, needs, self._spot[name], self._spot.values(), ()):
+            if self._takes(self._spot[name], pod, self._spot.values()):
                 self._spot[node_of(pod)].remove(pod)
                 self._add(pod, self._spot[name])
                 return name

@@ -14,6 +14,7 @@ from evenkeel.model.decision import Decision
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
 from evenkeel.ports import Clock, Cluster
+from evenkeel_cli.decisions.remarks import Remark, of_spreads
 from evenkeel_cli.decisions.waiting import Waiting, waiting
 from evenkeel_cli.headroom.wording import told
 from evenkeel_cli.status.pools import InPools, in_pools
@@ -23,14 +24,15 @@ from evenkeel_cli.status.pools import InPools, in_pools
 class Found:
     """Where each workload stands, and the nodes that have no label of a capacity type.
 
-    ``pools`` says how pools share its pods, ``evictions`` which of these wait at the gate, and
-    ``restores`` what restore decides about it.
+    ``pools`` says how pools share its pods, ``spreads`` what is off with their spreads,
+    ``evictions`` which of these wait at the gate, and ``restores`` what restore decides about it.
     ``headroom`` is a sentence, where all namespaces were read.
     """
 
     standings: Sequence[Standing]
     unlabelled: Sequence[str]
     pools: Mapping[Reference, InPools]
+    spreads: Mapping[Reference, Sequence[Remark]]
     evictions: Mapping[Reference, Sequence[Waiting]]
     restores: Mapping[Reference, Decision] = field(default_factory=dict)
     headroom: str = ""
@@ -51,10 +53,11 @@ def gather(
     nodes = snapshot.fleet.nodes.values()
     unlabelled = sorted(node.name for node in nodes if not labels.are_on(node))
     pools = in_pools(snapshot)
+    spreads = {each.workload.reference: of_spreads(each, labels) for each in standings}
     evictions = {case.workload.reference: _evictions(case.pods) for case in snapshot.cases}
     headroom = "" if namespace else told(cluster, snapshot)
     restores = _by_workload(plan(snapshot))
-    return Found(standings, unlabelled, pools, evictions, restores, headroom)
+    return Found(standings, unlabelled, pools, spreads, evictions, restores, headroom)
 
 
 def _evictions(pods: Iterable[Pod]) -> Sequence[Waiting]:

@@ -128,7 +128,11 @@ def listing(found: Found) -> WorkloadStatusList:
         workload = standing.workload.reference
         pools = found.pools[workload]
         evictions = found.evictions[workload]
-        told = [*remarks(standing, evictions, found.restores.get(workload)), *pools.remarks]
+        told = [
+            *remarks(standing, evictions, found.restores.get(workload)),
+            *pools.remarks,
+            *found.spreads[workload],
+        ]
         waits = [eviction.message for eviction in evictions]
         items.append(_item(standing, told, pools.survivors, waits))
     return WorkloadStatusList(items=items)

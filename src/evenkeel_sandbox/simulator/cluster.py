@@ -12,6 +12,7 @@ from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.names import FIELD_MANAGER, is_path_segment
 from evenkeel.model.request import Create, Delete, Evict, Get, List, Listing, Patch, Request
 from evenkeel.ports import Reply
+from evenkeel_sandbox.simulator.api.admission import Policy
 from evenkeel_sandbox.simulator.api.eviction import evict
 from evenkeel_sandbox.simulator.api.objects import Key, Obj, is_true, stamp
 from evenkeel_sandbox.simulator.api.resources import kind_of, manifest
@@ -34,6 +35,7 @@ from evenkeel_sandbox.simulator.controllers.taints import TaintEviction
 from evenkeel_sandbox.simulator.controllers.work import Controller
 from evenkeel_sandbox.simulator.kubelet import Kubelets, ready_status
 from evenkeel_sandbox.simulator.options import SimulatorOptions
+from evenkeel_sandbox.simulator.placement import Clause
 from evenkeel_sandbox.simulator.scheduler import Scheduler
 from evenkeel_sandbox.simulator.session import Result, SimulatedSession, decode, filter_of, listing
 from evenkeel_sandbox.simulator.world import World
@@ -151,6 +153,11 @@ class SimulatedCluster:
         self.server.webhooks.append(webhook)
         return lambda: self.server.webhooks.remove(webhook)
 
+    def enforce(self, policy: Policy) -> Callable[[], None]:
+        """Hold changes of objects to a policy, whoever makes them; answers what ends that."""
+        self.server.policies.append(policy)
+        return lambda: self.server.policies.remove(policy)
+
     def apply(self, *manifests: Mapping[str, Any]) -> None:
         """Create objects or merge them into those that are there, at once.
 
@@ -222,6 +229,10 @@ class SimulatedCluster:
         """The plain objects of a kind, without asking through the port. Do not change them."""
         return in_order(self.server.store.all(kind, namespace))
 
+    def clauses_of(self, pod: Obj) -> Sequence[Clause]:
+        """What a pod's spreads and volumes say of the nodes that it may go to."""
+        return self._scheduler.clauses_of(pod)
+
     @property
     def attachments(self) -> Mapping[Key, str]:
         """The node that each claim is attached to which one node can use at a time."""
@@ -250,6 +261,7 @@ class SimulatedCluster:
                     (request.namespace, request.name),
                     msgspec.json.decode(request.to_wire()),
                     request.subresource,
+                    FIELD_MANAGER,
                 )
                 return decode(changed, request.kind)
             case Create():

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from evenkeel.model.quantity import number
 from evenkeel_sandbox.simulator.api.objects import (
@@ -25,6 +25,14 @@ type Port = tuple[str, int]
 """A protocol and a port of the node."""
 type Closed = tuple[str, str]
 """A topology key and a domain of it that a pod must keep out of."""
+
+
+class Clause(Protocol):
+    """What a pod's spreads and volumes say of a node."""
+
+    def refusal(self, node: Obj, /) -> str:
+        """Why the pod may not go to a node, or empty."""
+        ...  # pragma: no cover
 
 
 @dataclass
@@ -91,7 +99,12 @@ class Needs:
 
 
 def refusal(
-    pod: Obj, needs: Needs, room: Room, rooms: Iterable[Room], closed: Collection[Closed]
+    pod: Obj,
+    needs: Needs,
+    room: Room,
+    rooms: Iterable[Room],
+    closed: Collection[Closed] = (),
+    clauses: Iterable[Clause] = (),
 ) -> str:
     """Why the pod cannot run on this node, or empty."""
     if reason := _node_refuses(pod, needs, room.node) or _room_refuses(needs, room):
@@ -100,6 +113,9 @@ def refusal(
         closed and any(domain_of(room.node, key) == domain for key, domain in closed)
     ):
         return "node(s) didn't match pod anti-affinity rules"
+    for clause in clauses:
+        if reason := clause.refusal(room.node):
+            return reason
     return ""
 
 

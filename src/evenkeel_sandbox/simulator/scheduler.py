@@ -8,6 +8,7 @@ to 10 s). Of a gang it binds the minimum at once or none.
 import functools
 import heapq
 from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from evenkeel_sandbox.simulator import gangs
@@ -23,7 +24,9 @@ from evenkeel_sandbox.simulator.api.objects import (
     node_of,
     uid_of,
 )
+from evenkeel_sandbox.simulator.mounts import mounts_of
 from evenkeel_sandbox.simulator.placement import (
+    Clause,
     Needs,
     Room,
     anti_affinity,
@@ -62,7 +65,7 @@ class Scheduler:
         self._gathering = False
         world.store.observe("Node", self._node_changed)
         world.store.observe("Pod", self._pod_changed)
-        for kind in ("PersistentVolumeClaim", "PodGroup"):
+        for kind in ("PersistentVolume", "PersistentVolumeClaim", "PodGroup"):
             world.store.observe(kind, lambda _old, _new: self._look_again())
 
     def _node_changed(self, old: Obj | None, new: Obj | None) -> None:
@@ -213,14 +216,11 @@ class Scheduler:
             if node_of(other) in self._rooms
         ]
         closed = set(closed_to(pod, shy))
-        spreads = spreads_of(pod, rooms)
+        clauses = self.clauses_of(pod)
         why: Counter[str] = Counter()
         fitting: list[Room] = []
         for room in rooms:
-            reason = refusal(pod, needs, room, rooms, closed)
-            if spreads and not reason:
-                reason = next(filter(None, (each.refusal(room.node) for each in spreads)), "")
-            if reason:
+            if reason := refusal(pod, needs, room, rooms, closed, clauses):
                 why[reason] += 1
             else:
                 fitting.append(room)
@@ -231,6 +231,11 @@ class Scheduler:
         winners = [room for room, score in zip(fitting, ranked, strict=True) if score == best]
         chosen: str = self._world.rng.choice(winners).node["metadata"]["name"]
         return chosen
+
+    def clauses_of(self, pod: Obj) -> Sequence[Clause]:
+        """What a pod's spreads and volumes say of nodes, with the pods that are there."""
+        rooms = self._rooms.values()
+        return [*spreads_of(pod, rooms), *mounts_of(pod, self._world.store.get, rooms)]
 
     def _fail(self, key: Key, pod: Obj, why: Counter[str]) -> None:
         attempts = self._attempts.get(uid_of(pod), 0)

@@ -1,6 +1,6 @@
 """Where the volumes are that only one node can use at a time.
 
-The scheduler does not look at them: a pod whose ReadWriteOnce claim is attached elsewhere is
+The scheduler does not look at that: a pod whose ReadWriteOnce claim is attached elsewhere is
 bound to a node and then waits there (Multi-Attach error) until the volume is detached. That
 is when the pods that use it are gone from their node; from a node that is off the controller
 detaches after six minutes, or at once under the out-of-service taint (KEP-2268).
@@ -21,7 +21,7 @@ SHARED = {"ReadWriteMany", "ReadOnlyMany"}
 
 def claims_of(pod: Obj) -> Iterator[Key]:
     """The claims that a pod mounts."""
-    for volume in pod["spec"].get("volumes") or ():
+    for volume in at(pod, "spec", "volumes") or ():
         if (name := at(volume, "persistentVolumeClaim", "claimName")) is not None:
             yield pod["metadata"]["namespace"], name
 

@@ -58,7 +58,9 @@ class Autoscaler:
         for pod in self._waiting():
             needs = Needs.of(pod)
             rooms = [*self._coming, *(empty(shape) for shape in self._shapes)]
-            room = next((each for each in rooms if not refusal(pod, needs, each, rooms, ())), None)
+            clauses = self._cluster.clauses_of(pod)
+            fitting = (r for r in rooms if not refusal(pod, needs, r, rooms, clauses=clauses))
+            room = next(fitting, None)
             if room is None:
                 continue
             if room not in self._coming:

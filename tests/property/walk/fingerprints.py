@@ -138,13 +138,18 @@ class Fingerprint:
         untold = UNTOLD.get(type(item).__name__, ())
         for name, value in attributes(item).items():
             if name == RESTS:
-                value = {uid: rest for uid, rest in value.items() if self._is_to_end(rest)}  # noqa: PLW2901
+                value = self._unended(value)  # noqa: PLW2901
             if name not in untold:
                 self._tokens.append(name)
                 self._tell(value)
 
-    def _is_to_end(self, rest: Any) -> bool:
-        return bool(max(rest.until, rest.held_until) > self._now)
+    def _unended(self, rests: dict[str, dict[Any, Any]]) -> dict[str, dict[Any, Any]]:
+        """The rests that are not over, by the object's uid and the kind of write."""
+        found = {
+            uid: {verb: rest for verb, rest in of_one.items() if rest.until > self._now}
+            for uid, of_one in rests.items()
+        }
+        return {uid: of_one for uid, of_one in found.items() if of_one}
 
     def _sequence(self, item: Any) -> None:
         self._tokens.append(len(item))

@@ -215,7 +215,8 @@ def _is_replica_set_off(ground: Ground, replicas: int) -> bool:
     owned = 0
     for pod in ground.pods:
         is_selected = labels_of(pod).get(names.TEMPLATE_HASH) == ground.template_hash
-        if is_selected != (controller_of(pod) is not None):
+        controller = controller_of(pod)
+        if is_selected != (controller is not None and controller["kind"] == "ReplicaSet"):
             return True
         owned += is_selected
     return owned != replicas

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from evenkeel.decisions.drain import writes
@@ -13,6 +14,7 @@ from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import CLOCK_SKEW, Release, ReleaseReason
 from evenkeel.model.request import Evict
+from evenkeel.model.workload import ReplicaSet
 from tests.kit.forging import forged, metadata_of
 from tests.kit.manifests import deployment, resource
 from tests.kit.reviews import of_eviction
@@ -156,7 +158,14 @@ def test_a_release_that_he_forges_of_his_own_pod_holds_no_drain_much_longer(
         controller=pod.controller.name,
         controller_uid=pod.controller.uid,
     )
-    gated.cluster.execute(writes.release_patch(pod, release))
+    replica_sets = gated.cluster.objects("ReplicaSet")
+    (above,) = (
+        msgspec.convert(each, ReplicaSet).deployment
+        for each in replica_sets
+        if each["metadata"]["name"] == pod.controller.name
+    )
+    assert above is not None
+    gated.cluster.execute(writes.release_patch(pod, release, above))
     drainer = gated.drainer()
     drainer.drain("s1")
     longest = gated.settings.patience + CLOCK_SKEW + LONGEST_RETRY

@@ -15,6 +15,7 @@ from evenkeel.model import names
 from evenkeel.model.hook import Hook, HookTimes, Termination
 from tests.kit.forging import forged, metadata_of
 from tests.kit.manifests import deployment, resource
+from tests.kit.nodes import is_drained
 from tests.kit.restoring import RestoreScene
 from tests.kit.scene import Scene
 from tests.stories.attacks.conftest import MakeScene
@@ -136,7 +137,7 @@ def test_a_hint_for_ever_takes_one_place_of_the_share_and_no_more(make_scene: Ma
 
     scene.recommend("s1").run(until=60)
 
-    assert scene.node("s1").spec.unschedulable
+    assert is_drained(scene.node("s1"))
     assert is_handed_over(scene)
 
 

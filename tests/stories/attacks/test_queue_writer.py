@@ -11,6 +11,7 @@ from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.model import names
 from evenkeel.settings import Mode
 from evenkeel_cli.log import LineRecorder
+from tests.kit.nodes import is_drained
 from tests.kit.scene import INTERRUPTION, RECOMMENDATION, STATE_CHANGE, Scene
 from tests.stories.attacks.conftest import MakeScene
 
@@ -139,7 +140,7 @@ def test_copies_with_other_ids_write_nothing_more(scene: Scene) -> None:
     assert len(marked) == 1
 
 
-def test_recommendations_for_all_nodes_cordon_one_of_ten_at_most(make_scene: MakeScene) -> None:
+def test_recommendations_for_all_nodes_drain_one_of_ten_at_most(make_scene: MakeScene) -> None:
     scene = make_scene()
     for number in range(3, 21):
         scene.add_node(f"s{number}")
@@ -148,7 +149,7 @@ def test_recommendations_for_all_nodes_cordon_one_of_ten_at_most(make_scene: Mak
 
     scene.run(until=60)
 
-    assert sum(scene.node(node).spec.unschedulable for node in nodes) == 2
+    assert sum(is_drained(scene.node(node)) for node in nodes) == 2
 
 
 # The wake-up queue.

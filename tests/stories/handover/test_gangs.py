@@ -194,7 +194,8 @@ def test_one_that_is_kept_is_tried_together_with_the_others_for_a_minute(scene: 
     scene.schedule_change("s2", start=500)
     scene.interrupt("s1", carried_out=False).run(until=300)
     tries = [at for at, each in scene.requests if isinstance(each, Evict) and each.name == "rank-1"]
-    assert (round(min(tries)), round(max(tries))) == (109, 179)
+    assert round(min(tries)) == 109
+    assert 169 < max(tries) < 180
 
 
 def test_of_many_groups_all_pods_are_listed_at_once(scene: Scene) -> None:

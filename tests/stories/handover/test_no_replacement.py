@@ -67,6 +67,11 @@ def test_a_hint_is_given_up_as_soon_as_a_quota_forbids_the_replacement(scene: Sc
 
     scene.recommend("s1").run(until=60)
 
-    assert scene.story(pod).order() == [*BEGUN, "roll-back CannotBeReplaced", "leave CoolingDown"]
+    assert scene.story(pod).order() == [
+        *BEGUN,
+        "roll-back CannotBeReplaced",
+        "leave CannotBeReplaced",
+        "leave CoolingDown",
+    ]
     assert owned(scene, "tight") == {pod: True}
     assert scene.story("tight").order() == ["cool-down HandoverRolledBack"]

@@ -56,6 +56,24 @@ def test_load_balancers_leave_a_node_a_minute_before_its_deadline(scene: Scene) 
     assert scene.story("s1")[1:] == ["60.0 exclude-from-load-balancers NodeDying"]
 
 
+@pytest.mark.parametrize("taken", [False, True], ids=["it lives on", "it is taken"])
+def test_a_node_without_a_provider_id_comes_to_its_end_as_others_do(
+    scene: Scene, *, taken: bool
+) -> None:
+    scene.given(deployment("web", 2), spare="o1")
+    instance_id = scene.node("s1").instance_id
+    scene.cluster.server.patch("Node", ("", "s1"), {"spec": {"providerID": None}})
+    warned = {"instance-id": instance_id, "instance-action": "terminate"}
+    scene.put("aws.ec2", "EC2 Spot Instance Interruption Warning", warned)
+    if taken:
+        scene.later(120, lambda: scene.instances.set_state(instance_id, "terminated"))
+    scene.run(until=200)
+    assert scene.pods("web", "s1") == []
+    assert scene.lowest("web") == 2
+    assert is_untouched(scene.node("s1")) is not taken
+    assert scene.is_quiet
+
+
 def test_the_last_node_stays_behind_its_load_balancers(scene: Scene) -> None:
     scene.given(deployment("stuck"))
 

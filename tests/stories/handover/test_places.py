@@ -1,5 +1,6 @@
 """A StatefulSet's pod that could stay does not go before a node is known to take its next one."""
 
+import itertools
 from functools import partial
 from typing import Any
 
@@ -126,7 +127,7 @@ def test_many_full_nodes_are_looked_at_a_part_at_a_time(scene: Scene) -> None:
 
     assert len(evicted(scene)) == 1
     looked = [at for at, request in scene.requests if is_list_of_nodes(request)]
-    assert all(later - sooner >= 10 for sooner, later in zip(looked, looked[1:], strict=False))
+    assert all(later - sooner >= 10 for sooner, later in itertools.pairwise(looked))
 
 
 def test_a_volume_that_may_not_be_read_keeps_its_pod_where_it_is(scene: Scene) -> None:

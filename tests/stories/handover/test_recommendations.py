@@ -18,12 +18,12 @@ from tests.stories.handover.conftest import MakeScene
 FIVE_MINUTES = {"rebalance_expiry": timedelta(minutes=5)}
 
 
-def cordoned(scene: Scene) -> set[str]:
-    """The names of the nodes that are cordoned now."""
+def drained(scene: Scene) -> set[str]:
+    """The names of the nodes that have Evenkeel's taint now."""
     return {
         obj["metadata"]["name"]
         for obj in scene.cluster.objects("Node")
-        if obj["spec"].get("unschedulable")
+        if any(taint["key"] == names.DOOMED for taint in obj["spec"].get("taints", ()))
     }
 
 
@@ -33,30 +33,30 @@ def counts(request: Request) -> bool:
 
 
 @pytest.mark.parametrize(("spot_nodes", "allowed"), [(4, 1), (19, 1), (20, 2), (31, 3)])
-def test_a_tenth_of_the_spot_nodes_is_cordoned_and_at_least_one(
+def test_a_tenth_of_the_spot_nodes_is_drained_and_at_least_one(
     scene: Scene, spot_nodes: int, allowed: int
 ) -> None:
     spot = [f"s{number:02}" for number in range(spot_nodes)]
     scene.given(on=" ".join([*spot, *(f"o{number}" for number in range(10))]))
     scene.recommend(*spot).run(until=60)
-    assert cordoned(scene) == set(spot[:allowed])
+    assert drained(scene) == set(spot[:allowed])
 
 
-def test_the_next_is_cordoned_when_one_is_lifted(make_scene: MakeScene) -> None:
+def test_the_next_is_drained_when_one_is_lifted(make_scene: MakeScene) -> None:
     scene = make_scene(**FIVE_MINUTES)
     scene.given(deployment("web", 6), on="s1 s2 s3", spare="o1")
 
     scene.recommend("s1")
     scene.later(100, lambda: scene.recommend("s2"))
     scene.run(until=299)
-    assert cordoned(scene) == {"s1"}
+    assert drained(scene) == {"s1"}
     scene.run(until=330)
 
-    assert cordoned(scene) == {"s2"}
+    assert drained(scene) == {"s2"}
     assert scene.story("s1").order()[-1] == "lift HintExpired"
     assert scene.story("s2").order() == [
         "mark RebalanceRecommendation",
-        "cordon RebalanceRecommendation",
+        "drain RebalanceRecommendation",
     ]
     assert scene.pods("web", "s2") == []
     assert scene.lowest("web") == 6
@@ -81,40 +81,40 @@ def test_pods_that_are_known_already_leave_the_next_node_too(make_scene: MakeSce
     assert scene.lowest("web") == 4
 
 
-@pytest.mark.parametrize(("labels", "cordons"), [(WELL_KNOWN, 2), (CapacityLabels(("life",)), 1)])
+@pytest.mark.parametrize(("labels", "drains"), [(WELL_KNOWN, 2), (CapacityLabels(("life",)), 1)])
 def test_the_share_is_of_the_nodes_that_the_labels_call_spot(
-    make_scene: MakeScene, labels: CapacityLabels, cordons: int
+    make_scene: MakeScene, labels: CapacityLabels, drains: int
 ) -> None:
-    """At least one may be cordoned, even where no node has the label."""
+    """At least one may be drained, even where no node has the label."""
     scene = make_scene(rebalance_share=0.5, capacity_labels=labels)
     scene.given(on="s1 s2 s3 s4 o1")
     scene.recommend("s1", "s2", "s3", "s4").run(until=20)
 
-    assert len(cordoned(scene)) == cordons
+    assert len(drained(scene)) == drains
 
 
 def test_one_superseded_by_a_warning_makes_room_for_the_next(scene: Scene) -> None:
     scene.given(on="s1 s2 o1")
 
     scene.recommend("s1", "s2").run(until=20)
-    assert cordoned(scene) == {"s1"}
+    assert drained(scene) == {"s1"}
     scene.interrupt("s1").run(until=40)
 
-    assert cordoned(scene) == {"s1", "s2"}
+    assert drained(scene) == {"s1", "s2"}
 
 
-def test_no_share_means_no_cordon(make_scene: MakeScene) -> None:
+def test_no_share_means_no_drain(make_scene: MakeScene) -> None:
     scene = make_scene(rebalance_share=0.0, **FIVE_MINUTES)
     scene.given(deployment("web", 2), spare="o1")
 
     scene.recommend("s1").run(until=400)
 
-    assert cordoned(scene) == set()
+    assert drained(scene) == set()
     assert scene.story("s1").order() == ["mark RebalanceRecommendation", "lift HintExpired"]
     assert not is_marked(scene.node("s1"))
 
 
-def test_the_cordon_expires_with_the_hint_and_only_ours_is_lifted(make_scene: MakeScene) -> None:
+def test_the_taint_expires_with_the_hint_and_no_cordon_is_lifted(make_scene: MakeScene) -> None:
     scene = make_scene(rebalance_share=1.0, **FIVE_MINUTES)
     scene.place(on="s1 s2 o1")
     scene.cluster.server.patch("Node", ("", "s2"), {"spec": {"unschedulable": True}})
@@ -122,9 +122,9 @@ def test_the_cordon_expires_with_the_hint_and_only_ours_is_lifted(make_scene: Ma
 
     scene.recommend("s1", "s2").run(until=400)
 
-    assert cordoned(scene) == {"s2"}
     for name in ("s1", "s2"):
         assert not is_marked(scene.node(name))
+        assert scene.node(name).spec.unschedulable == (name == "s2")
         assert scene.story(name)[-1] == "300.0 lift HintExpired"
     assert scene.is_quiet
 
@@ -187,7 +187,7 @@ def test_spot_nodes_that_cannot_be_counted_are_not_asked_for_in_a_hurry(scene: S
     scene.interrupt("s1")
     scene.recommend("s2").run(until=40)
 
-    assert cordoned(scene) == {"s1", "s2"}
+    assert drained(scene) == {"s1", "s2"}
     assert sum(counts(request) for _, request in scene.requests) < 8
 
 

@@ -18,7 +18,7 @@ from evenkeel.errors import (
 from evenkeel.model import names
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Evict, Patch
+from evenkeel.model.request import Delete, Evict, Patch
 from tests.kit.asking import asks, noting, once
 from tests.kit.manifests import bare_pod, deployment, job, stateful_set
 from tests.kit.scene import Scene
@@ -30,7 +30,7 @@ ERRORS_AND_RESTS = [
     (InvalidError("a test failed"), 0.2),
     (UNANSWERED, 0.2),
     (ThrottledError("busy", retry_after=3), 3.0),
-    (ForbiddenError("not allowed"), 5.0),
+    (ForbiddenError("not allowed"), 0.2),
 ]
 
 
@@ -65,8 +65,17 @@ def test_a_release_whose_answer_got_lost_is_not_made_twice(scene: Scene) -> None
     assert scene.lowest("one") == 1
 
 
-@pytest.mark.parametrize(("error", "rest"), ERRORS_AND_RESTS)
-def test_a_last_moment_s_eviction_is_made_again_whatever_met_it(
+@pytest.mark.parametrize(
+    ("error", "rest"),
+    [
+        (ConflictError("changed meanwhile"), 0.2),
+        (InvalidError("a policy says no"), 0.0),
+        (UNANSWERED, 0.2),
+        (ThrottledError("busy", retry_after=3), 1.0),
+        (ForbiddenError("not allowed"), 0.0),
+    ],
+)
+def test_a_pod_is_deleted_whatever_met_its_eviction_at_the_last_moment(
     scene: Scene, error: ClusterError, rest: float
 ) -> None:
     scene.given(bare_pod("alone"))
@@ -74,10 +83,26 @@ def test_a_last_moment_s_eviction_is_made_again_whatever_met_it(
 
     scene.interrupt("s1").run(until=110)
 
-    first, second, *_ = times(scene, "alone", Evict)
-    assert first == pytest.approx(89, abs=0.1)
-    assert second - first == pytest.approx(rest, abs=0.05)
+    evicted, deleted = times(scene, "alone", Evict)[0], times(scene, "alone", Delete)[0]
+    assert evicted == pytest.approx(89, abs=0.1)
+    assert deleted - evicted == pytest.approx(rest, abs=0.1)
     assert scene.pods("alone") == []
+
+
+def test_a_pod_whose_deletion_is_refused_too_is_deleted_ever_more_rarely(scene: Scene) -> None:
+    scene.given(bare_pod("alone"))
+    scene.fail(ForbiddenError("not allowed"), asks(Evict))
+    scene.fail(ForbiddenError("not allowed"), asks(Delete, of=Pod))
+
+    scene.interrupt("s1", carried_out=False).run(until=100)
+
+    assert len(times(scene, "alone", Evict)) == 1
+    tries = times(scene, "alone", Delete)
+    pauses = [round(later - at, 1) for at, later in itertools.pairwise(tries)]
+    assert pauses[:5] == [0.2, 0.4, 0.8, 1.6, 3.2]
+    assert scene.story("alone").order()[-1] == "leave WriteRefused"
+    (told,) = (decision for _, decision in scene.told("WriteRefused"))
+    assert told.message == "delete is not taken: not allowed"
 
 
 def test_an_eviction_whose_answer_got_lost_is_not_made_twice(scene: Scene) -> None:
@@ -156,17 +181,21 @@ def test_a_node_deleted_while_a_write_to_it_is_on_its_way_is_done_with(scene: Sc
     assert scene.is_quiet
 
 
-def test_a_write_that_is_never_accepted_is_tried_ever_more_rarely(scene: Scene) -> None:
-    """An admission webhook may find every release invalid."""
-    (old,) = scene.given(deployment("one"))
-    scene.fail(InvalidError("not with us"), asks(Patch, of=Pod))
+def test_a_write_that_is_never_accepted_is_tried_ever_more_rarely_and_told_once(
+    scene: Scene,
+) -> None:
+    """An admission webhook may let nobody touch the labels of nodes."""
+    scene.given(on="s1 o1")
+    scene.interrupt("s1").run(until=0.5)
+    scene.fail(InvalidError("not with us"), asks(Patch, of=Node))
 
-    scene.interrupt("s1").run(until=15)
+    scene.run(until=55)
 
-    tried = times(scene, old, Patch)
+    tried = times(scene, "s1", Patch)[1:]
     pauses = [round(later - at, 1) for at, later in itertools.pairwise(tried)]
-    assert pauses[:5] == [0.2, 0.4, 0.8, 1.6, 2.0]
-    assert len(scene.told("NodeDoomed")) == 1
+    assert pauses[:8] == [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.0, 12.0]
+    (told,) = (decision for _, decision in scene.told("WriteRefused"))
+    assert told.message == "exclude-from-load-balancers is not taken: not with us"
 
 
 def test_the_work_ends_with_the_last_accepted_write(scene: Scene) -> None:

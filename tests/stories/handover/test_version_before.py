@@ -1,10 +1,13 @@
-"""What the version before left: pods whose release took their template hash label away.
+"""What versions before left: released pods without a controller, or without the hash label.
 
-This version changes the label instead (docs/decisions/0016). It ends what the other one began.
+This version names the Deployment, and changes the label (docs/decisions/0037, 0016). It ends what
+the others began.
 """
 
 import json
 from datetime import timedelta
+
+import pytest
 
 from evenkeel.decisions.notice import mark
 from evenkeel.decisions.notice.which_notice import decide
@@ -20,7 +23,15 @@ from tests.kit.scene import Scene
 LEADS = {NoticeKind.INTERRUPTION: 120, NoticeKind.REBALANCE: 900}
 
 
-def begin(scene: Scene, kind: NoticeKind, *, ago: float, spare: str = "") -> list[Pod]:
+@pytest.fixture(params=[True, False], ids=["label changed", "label taken off"])
+def keeps_label(request: pytest.FixtureRequest) -> bool:
+    """Whether the version that released the pod left it a template hash label."""
+    return bool(request.param)
+
+
+def begin(
+    scene: Scene, kind: NoticeKind, *, keeps_label: bool, ago: float, spare: str = ""
+) -> list[Pod]:
     """Two pods on a node that has had its notice so long when this version comes; one released.
 
     Answers the one that is released first.
@@ -39,9 +50,9 @@ def begin(scene: Scene, kind: NoticeKind, *, ago: float, spare: str = "") -> lis
     while write is not None:
         (reply,) = scene.cluster.perform([write])
         assert isinstance(reply.result, Node), reply.error
-        write = mark.cordon(reply.result, given)
+        write = mark.drain(reply.result, given)
     old, other = scene.pods("web")
-    release(scene, old, notice)
+    release(scene, old, notice, keeps_label=keeps_label)
     scene.settle(1)
     assert [pod.released for pod in scene.pods("web")].count(True) == 1
     assert len(scene.pods("web")) == 3, "its ReplicaSet makes another pod for it"
@@ -51,8 +62,8 @@ def begin(scene: Scene, kind: NoticeKind, *, ago: float, spare: str = "") -> lis
     return [old, other]
 
 
-def release(scene: Scene, pod: Pod, notice: Notice) -> None:
-    """Take a pod out of its ReplicaSet: the hash label and the owner go."""
+def release(scene: Scene, pod: Pod, notice: Notice, *, keeps_label: bool) -> None:
+    """Take a pod out of its ReplicaSet: the owner goes, and the label goes or changes."""
     (owner,) = pod.metadata.owner_references
     note = {
         "v": 1,
@@ -67,7 +78,8 @@ def release(scene: Scene, pod: Pod, notice: Notice) -> None:
         "there": 0,
     }
     template_hash = pod.metadata.labels[names.TEMPLATE_HASH]
-    labels = {names.TEMPLATE_HASH: None, names.RELEASED_FROM: template_hash}
+    changed = names.released_hash(template_hash) if keeps_label else None
+    labels = {names.TEMPLATE_HASH: changed, names.RELEASED_FROM: template_hash}
     annotations = {names.RELEASE: json.dumps(note), names.DO_NOT_DISRUPT: "true"}
     metadata = {"labels": labels, "annotations": annotations, "ownerReferences": None}
     (reply,) = scene.cluster.perform(
@@ -76,8 +88,8 @@ def release(scene: Scene, pod: Pod, notice: Notice) -> None:
     assert reply.error is None
 
 
-def test_its_release_is_carried_through_under_a_warning(scene: Scene) -> None:
-    old, other = begin(scene, NoticeKind.INTERRUPTION, ago=40, spare="o1")
+def test_its_release_is_carried_through_under_a_warning(scene: Scene, *, keeps_label: bool) -> None:
+    old, other = begin(scene, NoticeKind.INTERRUPTION, keeps_label=keeps_label, ago=40, spare="o1")
     scene.run(until=40)
     ends = ["evict ReplacementAvailable"]
     assert [scene.story(pod.name).order()[-1:] for pod in (old, other)] == [ends, ends]
@@ -85,8 +97,10 @@ def test_its_release_is_carried_through_under_a_warning(scene: Scene) -> None:
     assert scene.lowest("web") == 2
 
 
-def test_its_release_goes_back_when_its_recommendation_has_expired(scene: Scene) -> None:
-    pods = begin(scene, NoticeKind.REBALANCE, ago=880)
+def test_its_release_goes_back_when_its_recommendation_has_expired(
+    scene: Scene, *, keeps_label: bool
+) -> None:
+    pods = begin(scene, NoticeKind.REBALANCE, keeps_label=keeps_label, ago=880)
     scene.run(until=60)
     found = scene.pods("web")
     assert [pod.name for pod in found] == [pod.name for pod in pods]

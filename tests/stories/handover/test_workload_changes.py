@@ -78,20 +78,42 @@ def test_scaling_in_gives_the_surplus_up(begun: Scene) -> None:
     assert len(begun.pods("web")) == 1
 
 
-@pytest.mark.parametrize("reason", ["ScaledToZero", "WorkloadDeleted"])
-def test_released_pods_of_a_workload_that_is_not_wanted_any_more_are_deleted_at_once(
-    begun: Scene, reason: str
+def test_released_pods_of_a_workload_that_is_scaled_to_zero_are_deleted_at_once(
+    begun: Scene,
 ) -> None:
     old = [pod.name for pod in begun.pods("web")]
-    if reason == "ScaledToZero":
-        at(begun, 5, begun.cluster.scale, "Deployment", "web", "default", 0)
-    else:
-        at(begun, 5, begun.cluster.delete, "Deployment", "web", "default")
+    at(begun, 5, begun.cluster.scale, "Deployment", "web", "default", 0)
     begun.run(until=20)
     for pod in old:
-        assert begun.story(pod).order()[-1] == f"delete {reason}"
+        assert begun.story(pod).order()[-1] == "delete ScaledToZero"
         assert begun.gone_at(pod) < 7
     assert begun.pods("web") == []
+
+
+def test_released_pods_go_with_their_deployment(begun: Scene) -> None:
+    """The garbage collector takes them: nothing is left to Evenkeel."""
+    old = [pod.name for pod in begun.pods("web")]
+    at(begun, 5, begun.cluster.delete, "Deployment", "web", "default")
+    begun.run(until=20)
+    assert begun.pods("web") == []
+    assert not [sent for pod in old for sent in begun.written(pod, after=5)]
+
+
+def test_released_pods_that_their_deployment_leaves_behind_are_deleted(begun: Scene) -> None:
+    """``kubectl delete --cascade=orphan`` takes the reference off, and then the ReplicaSet goes."""
+    old = [pod.name for pod in begun.pods("web")]
+
+    def orphan() -> None:
+        for name in old:
+            body = {"metadata": {"ownerReferences": None}}
+            begun.cluster.server.patch("Pod", ("default", name), body)
+        begun.cluster.delete("Deployment", "web", "default")
+
+    at(begun, 5, orphan)
+    begun.run(until=20)
+    for name in old:
+        assert begun.story(name).order()[-1] == "delete WorkloadDeleted"
+        assert begun.gone_at(name) < 7
 
 
 def test_scaling_out_waits_for_no_pod_beyond_the_minimum_available(begun: Scene) -> None:
@@ -116,26 +138,12 @@ def test_a_new_workload_of_the_same_name_does_not_keep_the_old_ones_pods(
     begun.run(until=60)
 
     assert old.isdisjoint(pod.name for pod in begun.pods("web"))
-    assert all(begun.gone_at(pod) < 9 for pod in old)
     assert len(begun.pods("web", "o1")) == 3
 
 
-def test_no_invocation_goes_on_with_a_workload_deleted_between_two(scene: Scene) -> None:
-    """Only the schedule finds the released pods of a workload that is gone."""
-    (pod,) = scene.given(deployment("web"))
-    scene.interrupt("s1", carried_out=False).run(until=5)
-    scene.crash()
-    scene.wake_ups._messages.clear()
-    scene.cluster.delete("Deployment", "web", "default")
-
-    scene.run(until=40)
-
-    assert scene.story(pod).order()[-1] == "delete WorkloadDeleted"
-    assert scene.gone_at(pod) == 30.0
-
-
-def test_a_released_pod_that_another_relabelled_is_left(begun: Scene) -> None:
-    """Its label is gone: it is a bare pod now, and goes at its last moment."""
+def test_a_released_pod_that_another_relabelled_goes_back_and_is_released_again(
+    begun: Scene,
+) -> None:
     first = begun.pods("web")[0]
 
     def take_the_label_off() -> None:
@@ -148,7 +156,8 @@ def test_a_released_pod_that_another_relabelled_is_left(begun: Scene) -> None:
     at(begun, 5, take_the_label_off)
     begun.run(until=110)
 
-    assert begun.gone_at(first.name) == 88.9
+    assert "roll-back ReleaseRefused" in begun.story(first.name).order()
+    assert begun.gone_at(first.name) < 60
     assert begun.lowest("web") == 3
 
 

@@ -64,13 +64,20 @@ class Scene:
         self.clock.advance(timedelta(minutes=1))
         self.requests = noting(self.cluster)
 
-    def add_node(self, name: str, number: int, *, dns_name: str | None = None) -> None:
+    def add_node(
+        self,
+        name: str,
+        number: int,
+        *,
+        dns_name: str | None = None,
+        provider_id: str = "aws:///eu-central-1a/{}",
+    ) -> None:
         self.cluster.apply(
             resource(
                 "Node",
                 name,
                 labels={"eks.amazonaws.com/capacityType": "SPOT"},
-                spec={"providerID": f"aws:///eu-central-1a/{instance_id(number)}"},
+                spec={"providerID": provider_id.format(instance_id(number))},
             )
         )
         self.add_instance(number, dns_name=name if dns_name is None else dns_name)

@@ -14,6 +14,7 @@ from evenkeel.errors import (
     ConflictError,
     ForbiddenError,
     InstancesError,
+    InvalidError,
     MalformedEventError,
     QueueError,
     ThrottledError,
@@ -196,6 +197,40 @@ def test_a_node_under_another_name_is_found_in_the_list(scene: Scene) -> None:
     assert scene.node("custom").spec.unschedulable
 
 
+def test_a_node_without_a_provider_id_is_found_by_its_private_dns_name(scene: Scene) -> None:
+    scene.add_node("bare", 7, provider_id="")
+    assert scene.deliver(warning(7)) == []
+    assert scene.node("bare").spec.unschedulable
+    assert scene.notice("bare").instance_id == instance_id(7)
+    assert scene.deliver(warning(7)) == []
+    assert scene.writes() == []
+
+
+@pytest.mark.parametrize("other", ["kind://docker/kind/bare", f"aws:///x/{instance_id(8)}"])
+def test_a_node_that_names_another_instance_is_never_found_by_its_name(
+    scene: Scene, other: str
+) -> None:
+    scene.add_node("bare", 7, provider_id=other)
+    scene.deliver(warning(7))
+    assert mark.read(scene.node("bare")) is None
+    assert scene.reasons() == ["NodeBooting"]
+
+
+@pytest.mark.parametrize("then", [7, 8], ids=["itself", "another"])
+def test_a_node_that_gets_its_provider_id_while_it_is_marked_is_marked_if_it_is_the_instance(
+    scene: Scene, then: int
+) -> None:
+    scene.add_node("bare", 7, provider_id="")
+    spec = {"providerID": f"aws:///eu-central-1a/{instance_id(then)}"}
+    noting(
+        scene.cluster,
+        asks(Patch),
+        then=once(lambda: scene.cluster.server.patch("Node", ("", "bare"), {"spec": spec})),
+    )
+    assert scene.deliver(warning(7)) == []
+    assert (mark.read(scene.node("bare")) is not None) == (then == 7)
+
+
 def test_nodes_are_listed_at_most_once_in_ten_seconds(scene: Scene) -> None:
     scene.add_instance(9, dns_name="n9", tags={})
     lists = []
@@ -236,6 +271,38 @@ def test_a_booting_node_is_waited_for_no_longer_than_its_deadline(scene: Scene) 
 def test_a_hibernation_waits_for_a_booting_node_too(scene: Scene) -> None:
     scene.add_instance(9, dns_name="n9", state="running")
     assert len(scene.deliver(warning(9, action="hibernate"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        (
+            {
+                "AutoScalingGroupName": "workers",
+                "Service": "AWS Auto Scaling",
+                "Event": "autoscaling:TEST_NOTIFICATION",
+                "Time": "2026-11-21T06:00:00.000Z",
+                "AccountId": "123456789012",
+                "RequestId": "a8ab1f58-2bdd-4bd1-a9a8-000000000000",
+            },
+            "Harmless",
+        ),
+        (
+            {
+                "Type": "Notification",
+                "TopicArn": "arn:aws:sns:eu-central-1:123456789012:notices",
+                "Message": json.dumps(warning(1)),
+            },
+            "SpotInterruption",
+        ),
+    ],
+    ids=["a test of a hook's target", "passed on by SNS"],
+)
+def test_what_others_put_an_envelope_around_comes_once(
+    scene: Scene, message: dict[str, Any], reason: str
+) -> None:
+    assert scene.deliver(message) == []
+    assert scene.reasons() == [reason]
 
 
 # What is not true of its instance.
@@ -348,7 +415,8 @@ def test_an_api_server_that_does_not_answer_gets_the_notice_again(scene: Scene) 
     ("error", "delay"),
     [
         (UnavailableError("reset"), 2),
-        (ForbiddenError("no patch on nodes"), 2),
+        (ForbiddenError("no patch on nodes"), 10),
+        (InvalidError("a policy says no"), 10),
         (ThrottledError("busy", retry_after=7), 7),
         (ThrottledError("busy", retry_after=0.1), 2),
         (ThrottledError("busy", retry_after=600), 20),
@@ -364,6 +432,25 @@ def test_a_refused_mark_comes_again(scene: Scene, error: ClusterError, delay: fl
     assert scene.wake_up() is not None
     assert scene.come_again(delay) == []
     assert all(scene.node(name).spec.unschedulable for name in ("n1", "n2"))
+
+
+@pytest.mark.parametrize("undone", [True, False], ids=["undone", "refused"])
+def test_a_mark_that_a_policy_does_not_let_be_is_told_and_tried_seldom(
+    scene: Scene, *, undone: bool
+) -> None:
+    def keep(request: Any, proceed: Callable[[], Any]) -> Any:
+        if not isinstance(request, Patch):
+            return proceed()
+        if undone:
+            return scene.node(request.name)
+        raise InvalidError("the platform team says no")
+
+    attempts = noting(scene.cluster, asks(Patch))
+    scene.cluster.intercept(keep)
+    (failed,) = scene.deliver(warning(1))
+    assert (len(attempts), scene.comes_back_after(failed)) == (1, 10)
+    assert scene.reasons() == ["WriteRefused"]
+    assert scene.wake_up() is None
 
 
 def test_a_mark_whose_answer_was_lost_is_recognised(scene: Scene) -> None:
@@ -389,8 +476,13 @@ def test_a_node_that_others_write_to_is_read_and_decided_again(scene: Scene) -> 
 
 
 def test_a_node_that_never_stands_still_is_tried_again_later(scene: Scene) -> None:
-    attempts = noting(scene.cluster, asks(Patch))
-    scene.fail(ConflictError("changed"), asks(Patch))
+    number = itertools.count()
+
+    def change() -> None:
+        body = {"metadata": {"labels": {"changed": str(next(number))}}}
+        scene.cluster.server.patch("Node", ("", "n1"), body)
+
+    attempts = noting(scene.cluster, asks(Patch), then=change)
     (failed,) = scene.deliver(warning(1))
     assert len(attempts) == 6
     assert scene.reasons() == ["NodeKeepsChanging"]

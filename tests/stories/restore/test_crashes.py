@@ -37,10 +37,10 @@ def test_an_expired_recommendation_is_lifted_by_restores_wake_up(scene: RestoreS
     scene.recommend("s0").run(until=15)
     scene.crash()
     scene.wake_ups._messages.clear()
-    assert scene.node("s0").spec.unschedulable
+    assert scene.node("s0").has_taint(names.DOOMED)
 
     scene.run(until=15 * 60 + 120)
 
-    assert not scene.node("s0").spec.unschedulable
+    assert not scene.node("s0").has_taint(names.DOOMED)
     (pod,) = scene.pods("web")
     assert not pod.released

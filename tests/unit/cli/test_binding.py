@@ -3,8 +3,7 @@ from datetime import timedelta
 import pytest
 
 from evenkeel.model.capacity import CapacityLabels
-from evenkeel.model.meta import Metadata
-from evenkeel.model.node import Node, NodeSpec
+from evenkeel.model.node import Node, NodeMetadata, NodeSpec
 from evenkeel.model.notice import Concern, Notice, NoticeKind
 from evenkeel_cli import binding
 from evenkeel_cli.binding import Wish
@@ -15,7 +14,7 @@ from tests.kit.builders import NOW
 def node(name: str, instance_id: str = "", *, spot: bool = True) -> Node:
     labels = {"karpenter.sh/capacity-type": "spot" if spot else "on-demand"}
     return Node(
-        metadata=Metadata(name=name, labels=labels),
+        metadata=NodeMetadata(name=name, labels=labels),
         spec=NodeSpec(provider_id=f"aws:///eu-central-1a/{instance_id}"),
     )
 
@@ -58,7 +57,7 @@ def test_instances_are_bound_to_nodes(
 
 
 def test_a_node_is_lent_that_other_labels_call_spot() -> None:
-    life = Node(metadata=Metadata(name="life", labels={"lifecycle": "spot"}))
+    life = Node(metadata=NodeMetadata(name="life", labels={"lifecycle": "spot"}))
     wish = Wish({}, labels=CapacityLabels(("lifecycle",)))
     assert binding.bind([STRANGE], [*NODES, life], wish, lend=True) == {"i-x": "life"}
 

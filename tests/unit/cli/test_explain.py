@@ -100,7 +100,7 @@ def test_it_says_who_asked_for_an_eviction_and_what_that_waits_for(
         controller_uid=pod.controller.uid,
         asked_by="alice",
     )
-    own_cluster.perform([writes.release_patch(pod, release)])
+    own_cluster.perform([writes.release_patch(pod, release, deployment.as_controller)])
     (fact,) = (fact for fact in gather.answer(own_cluster, deployment).facts if "alice" in fact)
     assert fact.startswith(f"Pod {pod.name}: alice asked at 2026-11-21T06:00:00Z to evict it;")
     assert fact.endswith("at 2026-11-21T06:05:00Z at the latest.")
@@ -189,6 +189,7 @@ def test_a_node_is_explained_with_its_workloads() -> None:
         ({names.CAPACITY_LABELS[1]: "ON_DEMAND"}, {}, "It is an on-demand node"),
         ({names.INTERRUPTIBLE: "true"}, {}, "EC2 may take its reserved capacity back"),
         ({}, {"providerID": "kind://x/n1"}, "It has no EC2 instance"),
+        ({}, {"providerID": ""}, "It has no spec.providerID"),
         ({}, {"unschedulable": True}, "It is cordoned already"),
     ],
 )

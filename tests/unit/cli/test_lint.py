@@ -321,3 +321,54 @@ def test_the_examples_of_the_documentation_are_right() -> None:
 
     assert len(ours) > 1
     assert [found for each in ours for found in findings(f"kind: Deployment\n{each}")] == []
+
+
+SPREAD = """
+apiVersion: apps/v1
+kind: {kind}
+metadata: {{name: web, labels: {{app: web}}}}
+spec:
+  selector: {{matchLabels: {{app: web}}}}
+  template:
+    spec:
+      topologySpreadConstraints:
+        - {constraint}
+      containers: []
+"""
+EVEN = "maxSkew: 1, topologyKey: zone, labelSelector: {matchLabels: {app: web}}"
+HARD = f"{EVEN}, whenUnsatisfiable: DoNotSchedule"
+
+
+@pytest.mark.parametrize(
+    ("kind", "constraint", "is_told"),
+    [
+        pytest.param("Deployment", f"{{{HARD}}}", True, id="it counts released pods"),
+        pytest.param(
+            "Deployment",
+            f"{{{HARD}, matchLabelKeys: [pod-template-hash]}}",
+            False,
+            id="it goes by the hash",
+        ),
+        pytest.param(
+            "Deployment", f"{{{EVEN}, whenUnsatisfiable: ScheduleAnyway}}", False, id="it is soft"
+        ),
+        pytest.param("Deployment", "{maxSkew: one}", False, id="it is none"),
+        pytest.param("Deployment", "&a [*a]", False, id="it is in itself"),
+        pytest.param("StatefulSet", f"{{{HARD}}}", False, id="its pods are not handed over"),
+    ],
+)
+def test_a_hard_spread_that_a_drain_may_leave_uneven_is_remarked(
+    kind: str, constraint: str, *, is_told: bool
+) -> None:
+    done = lint("-", given=SPREAD.format(kind=kind, constraint=constraint))
+    assert (done.exit_code, done.stdout) == (0, "")
+    remark = "-:10: deployment/web: unless the webhook places its pods, its hard spread over zone"
+    assert done.stderr.startswith(remark) is is_told
+    assert done.stderr.endswith("0 findings in 1 object\n")
+
+
+def test_a_spread_without_a_readable_selector_of_its_workload_is_passed_over() -> None:
+    text = SPREAD.format(kind="Deployment", constraint=f"{{{HARD}}}")
+    for selector in ("", "  selector: {matchLabels: 1}\n"):
+        given = text.replace("  selector: {matchLabels: {app: web}}\n", selector)
+        assert lint("-", given=given).stderr == "0 findings in 1 object\n"

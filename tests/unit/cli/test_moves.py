@@ -97,7 +97,7 @@ def test_what_became_of_a_pod_follows_from_decisions_and_from_what_was_seen(
 
 
 def test_a_single_replica_takes_no_turns() -> None:
-    single = builders.replica_set(replicas=1)
+    single = builders.replica_set(of=None, replicas=1)
 
     assert fate("evict NoSurge", replica_set=single).move is Move.AT_ONCE
 

@@ -72,7 +72,7 @@ def test_a_node_is_shown_with_its_notice_its_end_and_how_each_pod_goes(scene: Sc
         "NODE": "s1",
         "NOTICE": "interruption",
         "ACTION": "terminate",
-        "CORDONED": "yes",
+        "DRAINING": "yes",
         "DEADLINE": "2026-11-21T12:02:55Z",
         "LEFT": "90s",
         "PODS": "9",
@@ -95,7 +95,7 @@ def test_a_pod_is_being_replaced_then_told_to_go_and_then_gone(scene: Scene) -> 
 def test_of_a_recommendation_it_is_said_that_it_expires_and_may_not_have_begun(
     scene: Scene,
 ) -> None:
-    """A tenth of the spot nodes is cordoned, which is one at least: the first."""
+    """A tenth of the spot nodes is drained, which is one at least: the first."""
     scene.add_node("s2")
     stage(scene, deployment("web", 2, pod=apart("web")))
 
@@ -103,9 +103,9 @@ def test_of_a_recommendation_it_is_said_that_it_expires_and_may_not_have_begun(
     scene.recommend("s2").run(until=10)
 
     first, second = sorted(looked_at(scene).items, key=lambda each: each.subject.name)
-    assert (first.hint, first.cordoned, first.action) == (True, True, "")
-    assert (second.hint, second.cordoned) == (True, False)
-    assert second.how == "once it is cordoned: 1 handover"
+    assert (first.hint, first.draining, first.action) == (True, True, "")
+    assert (second.hint, second.draining) == (True, False)
+    assert second.how == "once its drain begins: 1 handover"
     assert row(second)["LEFT"] == "14m55s"
     assert "rebalance, expires 2026-11-21T12:" in looked_at(scene).told()["node/s2"]
 

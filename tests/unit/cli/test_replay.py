@@ -17,6 +17,7 @@ from evenkeel_cli.main import main
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.kit.builders import NOW
+from tests.kit.manifests import resource
 
 EVENTS = Path(__file__).parents[3] / "events"
 WARNING = json.loads((EVENTS / "interruption-warning-terminate.json").read_text())
@@ -301,6 +302,37 @@ def test_an_instance_of_the_snapshot_is_the_node_that_it_says(snapshot_file: Pat
 
     short = chosen["metadata"]["name"].partition(".")[0]
     assert f"mark        node {short}:" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("operator", "ready"),
+    [
+        pytest.param("Exists", 1, id="every node can mount it"),
+        pytest.param("DoesNotExist", 0, id="no node can"),
+    ],
+)
+def test_a_forecast_knows_where_a_pods_volume_can_be_mounted(
+    snapshot_file: Path, tmp_path: Path, operator: str, ready: int
+) -> None:
+    items = json.loads(snapshot_file.read_text())["items"]
+    (claim,) = [each for each in items if each["metadata"]["name"] == "ledger" and _is_claim(each)]
+    claim["spec"]["volumeName"] = "of-ledger"
+    terms = [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": operator}]}]
+    only = {"nodeAffinity": {"required": {"nodeSelectorTerms": terms}}}
+    file = tmp_path / "mounted.json"
+    volume = resource("PersistentVolume", "of-ledger", spec=only)
+    file.write_text(json.dumps({"kind": "List", "items": [*items, volume]}))
+    there = f"{WARNING['detail']['instance-id']}={_node_of('ledger')}"
+
+    done = replay("-", "--snapshot", file, "--instance", there, "-o", "json", stdin=WARNING)
+
+    (found,) = json.loads(done.stdout)["items"]
+    (row,) = [each for each in found["workloads"] if each["subject"]["name"] == "ledger"]
+    assert row["ready"] == ready
+
+
+def _is_claim(item: dict[str, Any]) -> bool:
+    return bool(item["kind"] == "PersistentVolumeClaim")
 
 
 def test_it_is_said_what_a_smaller_snapshot_lacks(snapshot_file: Path, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from evenkeel_cli.simulate.trial import Dip, Policy, Setting, Trial
 from evenkeel_cli.simulate.trying import Storms, tried
 from evenkeel_sandbox import synthetic
 from evenkeel_sandbox.storms.shapes import Share
+from tests.kit.manifests import resource
 
 SMALL = ("--synthetic", "12x60", "--node-start", "90s")
 TWO = ("--seeds", "2")
@@ -273,6 +274,34 @@ def test_a_floor_is_tried_in_a_namespace_that_takes_part(tmp_path: Path) -> None
     assert "; and evenkeel.dev/managed=true on " in floors["how"]
     assert floors["workloadsAtZero"] == 0
     assert not any("--reserved" in each["what"] for each in others)
+
+
+def mounting(size: tuple[int, int], *values: str) -> list[dict[str, Any]]:
+    """A cluster whose pods mount volumes that nodes of these capacity types alone can mount."""
+    clause = {"key": "karpenter.sh/capacity-type", "operator": "In", "values": values}
+    only = {"required": {"nodeSelectorTerms": [{"matchExpressions": [clause]}]}}
+    objects = copy.deepcopy(list(synthetic.objects(*size)))
+    for each in objects:
+        if "template" in each.get("spec", {}) or each["kind"] == "Pod":
+            spec = each["spec"].get("template", each)["spec"]
+            spec["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    for team in [each["metadata"]["name"] for each in objects if each["kind"] == "Namespace"]:
+        shared = {"accessModes": ["ReadWriteMany"], "volumeName": team}
+        objects += [
+            resource("PersistentVolume", team, spec={"nodeAffinity": only}),
+            resource("PersistentVolumeClaim", "data", team, spec=shared),
+        ]
+    return objects
+
+
+def test_pods_and_floors_are_only_where_their_volumes_can_be(tmp_path: Path) -> None:
+    storm = ("--storm", "all", "--seeds", "1", "--remedies")
+    anywhere, on_spot = (
+        found("--snapshot", snapshot(tmp_path / "mine.json", mounting((10, 20), *values)), *storm)
+        for values in (("spot", "on-demand"), ("spot",))
+    )
+    for which in ("policies", "remedies"):
+        assert on_spot[which][0]["workloadsAtZero"] > anywhere[which][0]["workloadsAtZero"]
 
 
 def test_remedies_are_compared_with_evenkeel_without_them() -> None:

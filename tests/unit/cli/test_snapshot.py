@@ -86,6 +86,39 @@ def test_a_note_says_what_is_missing_and_what_that_means(missing: str, note: str
     assert found.startswith(note)
 
 
+DISK = thing("Pod", "db-0") | {
+    "spec": {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data-db-0"}}]}
+}
+BOUND = thing("PersistentVolumeClaim", "data-db-0") | {"spec": {"volumeName": "pv-1"}}
+VOLUME = {"kind": "PersistentVolume", "metadata": {"name": "pv-1"}}
+OTHER = {"kind": "PersistentVolume", "metadata": {"name": "pv-2"}}
+
+
+@pytest.mark.parametrize(
+    ("there", "made"),
+    [
+        pytest.param([DISK, BOUND, VOLUME], None, id="all are there"),
+        pytest.param([DISK, BOUND, OTHER], None, id="a volume is gone"),
+        pytest.param([DISK, BOUND], VOLUME, id="volumes were not asked for"),
+        pytest.param([DISK], BOUND, id="claims were not asked for"),
+    ],
+)
+def test_what_a_snapshot_was_not_asked_for_can_be_mounted_by_every_node(
+    there: list[dict[str, Any]], made: dict[str, Any] | None
+) -> None:
+    read = snapshot.parse("s.json", content(*WHOLE, *there))
+
+    added = read.objects[len(WHOLE) + len(there) :]
+    assert [(each["kind"], each["metadata"]["name"]) for each in added] == (
+        [(made["kind"], made["metadata"]["name"])] if made else []
+    )
+    assert read.notes == [
+        f"it lacks {each['kind'].lower()}s that are named in it (1 of them):"
+        " they count as ones that every node can mount"
+        for each in added
+    ]
+
+
 def test_objects_lose_owners_that_the_snapshot_lacks() -> None:
     smaller = [item for item in WHOLE if item["kind"] != "ReplicaSet"]
 

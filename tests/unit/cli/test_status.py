@@ -130,6 +130,20 @@ def test_what_places_the_pods_is_said_and_what_is_off_with_a_template(
     assert "TemplateUndone" in reasons(found["web"])
 
 
+def test_a_hard_spread_that_nobody_mends_is_told(cluster: SimulatedCluster) -> None:
+    even = {
+        "maxSkew": 1,
+        "topologyKey": names.ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    cluster.apply(deployment("web", 2, pod={"topologySpreadConstraints": [even]}))
+    cluster.clock.advance(seconds(20))
+    assert "SpreadCountsReleased" not in reasons(standing(cluster)["web"])
+    cluster.apply(resource("Namespace", "default", labels={names.MANAGED: "false"}))
+    assert "SpreadCountsReleased" in reasons(standing(cluster)["web"])
+
+
 def test_more_evictions_wait_than_are_told_one_by_one(cluster: SimulatedCluster) -> None:
     cluster.clock.advance(seconds(20))
     (item,) = (each for each in listing(gather(cluster)).items if each.subject.name == "web")
@@ -175,7 +189,9 @@ def test_evictions_that_wait_are_told_with_who_asked_for_them(cluster: Simulated
         asked_by="alice",
     )
     note = msgspec.json.encode(Asked(by="bob", since=now)).decode()
-    for write in (writes.release_patch(first, release), writes.annotate(second, names.ASKED, note)):
+    assert owner.deployment is not None
+    released = writes.release_patch(first, release, owner.deployment)
+    for write in (released, writes.annotate(second, names.ASKED, note)):
         (reply,) = cluster.perform([write])
         assert reply.error is None
     assert "EvictionsWait" in reasons(standing(cluster)["web"])

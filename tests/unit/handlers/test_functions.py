@@ -17,6 +17,7 @@ from moto import mock_aws
 
 from evenkeel.errors import NothingDoneError, SettingsError
 from evenkeel.handlers import Lazy
+from evenkeel_sandbox.simulator.api.patches import json_patch
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.event_source import Context
 from tests.kit.api_server import Handler, ScriptedServer, answer, refusal, serving
@@ -158,7 +159,7 @@ def test_the_interruption_function_marks_a_node_and_tells_of_it(
     api.script(
         answer(200, node_of(account)),
         refusal(404, "NotFound", 'configmaps "evenkeel-paused" not found'),
-        answer(200, node_of(account, unschedulable=True)),
+        lambda handler: answer(200, json_patch(node_of(account), handler.seen.json))(handler),
         answer(
             201,
             {

@@ -1,11 +1,15 @@
 """What a pod asks of its node, and with which group. Go may write null for what is not there."""
 
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 import msgspec
 
 from evenkeel.model import names
 from evenkeel.model.meta import ApiStruct, LabelSelector
+
+DO_NOT_SCHEDULE: Final = "DoNotSchedule"
+"""What a topology spread says that no pod is placed against; any other is a preference."""
 
 
 class NodeRequirement(ApiStruct, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ class Verb(StrEnum):
 
     MARK = "mark"
     CORDON = "cordon"
+    DRAIN = "drain"
     LIFT = "lift"
     COMPLETE = "complete"
     EXCLUDE = "exclude-from-load-balancers"

@@ -72,6 +72,11 @@ class Metadata(ApiStruct, frozen=True, kw_only=True):
     annotations: dict[str, str] = {}
     owner_references: tuple[OwnerReference, ...] = ()
 
+    @property
+    def controller(self) -> OwnerReference | None:
+        """The owner that is marked as its controller."""
+        return next((owner for owner in self.owner_references if owner.controller), None)
+
 
 class KubernetesObject(ApiStruct, frozen=True, kw_only=True, dict=True, gc=True):
     """An object of the API server. Subclasses set ``resource`` and add spec and status.
@@ -121,7 +126,7 @@ class KubernetesObject(ApiStruct, frozen=True, kw_only=True, dict=True, gc=True)
     @cached_property
     def controller(self) -> OwnerReference | None:
         """The owner that manages this object, if there is one."""
-        return next((o for o in self.metadata.owner_references if o.controller), None)
+        return self.metadata.controller
 
     @property
     def key(self) -> str:
@@ -138,6 +143,14 @@ class KubernetesObject(ApiStruct, frozen=True, kw_only=True, dict=True, gc=True)
         """
         owner = self.controller
         return f"{self.namespace}/{owner.uid}" if owner is not None else ""
+
+    @property
+    def as_controller(self) -> OwnerReference:
+        """The entry in ownerReferences that makes this object the controller of another."""
+        of = self.resource
+        return OwnerReference(
+            api_version=of.api_version, kind=of.kind, name=self.name, uid=self.uid, controller=True
+        )
 
     @cached_property
     def reference(self) -> "Reference":

@@ -64,6 +64,10 @@ class Metric(StrEnum):
     WRITES_THROTTLED = "WritesThrottled", "Writes that the API server put off."
     WRITES_UNANSWERED = "WritesUnanswered", "Writes without an answer."
     WRITES_FAILED = "WritesFailed", "Writes that the API server refused."
+    WRITES_REFUSED = (
+        "WritesRefused",
+        "Objects whose writes are not taken: refused or undone each time, by a policy or webhook.",
+    )
     OTHER_WRITES = "OtherWrites", "Accepted writes that have no metric of their own."
 
     # The API server.

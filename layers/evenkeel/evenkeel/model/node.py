@@ -1,11 +1,39 @@
 """Nodes."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 
 from evenkeel.model import names
-from evenkeel.model.meta import ApiStruct, Condition, KubernetesObject, Resource
+from evenkeel.model.meta import ApiStruct, Condition, KubernetesObject, Metadata, Resource
+
+
+class OwnedSpec(ApiStruct, frozen=True, kw_only=True):
+    """The fields of a node's spec that a manager owns, as far as Evenkeel asks."""
+
+    unschedulable: dict[str, Any] | None = msgspec.field(default=None, name="f:unschedulable")
+
+
+class OwnedFields(ApiStruct, frozen=True, kw_only=True):
+    """The fields of a node that a manager owns."""
+
+    spec: OwnedSpec = msgspec.field(default=OwnedSpec(), name="f:spec")
+
+
+class ManagedFields(ApiStruct, frozen=True, kw_only=True):
+    """Who wrote some of a node's fields.
+
+    https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
+    """
+
+    manager: str = ""
+    fields: OwnedFields = msgspec.field(default=OwnedFields(), name="fieldsV1")
+
+
+class NodeMetadata(Metadata, frozen=True, kw_only=True):
+    """A node's metadata, and what the API server keeps of who wrote its fields."""
+
+    managed_fields: tuple[ManagedFields, ...] = ()
 
 
 class Taint(ApiStruct, frozen=True, kw_only=True):
@@ -24,11 +52,21 @@ class NodeSpec(ApiStruct, frozen=True, kw_only=True):
     provider_id: str = msgspec.field(default="", name="providerID")
 
 
+class NodeInfo(ApiStruct, frozen=True, kw_only=True):
+    """What the kubelet says of its machine, as far as Evenkeel reads it.
+
+    ``boot_id`` is another one after each start of the machine.
+    """
+
+    boot_id: str = msgspec.field(default="", name="bootID")
+
+
 class NodeStatus(ApiStruct, frozen=True, kw_only=True):
     """The part of a node's status that Evenkeel reads."""
 
     conditions: tuple[Condition, ...] = ()
     allocatable: dict[str, str] = {}
+    node_info: NodeInfo = NodeInfo()
 
 
 class Node(KubernetesObject, frozen=True, kw_only=True):
@@ -38,6 +76,7 @@ class Node(KubernetesObject, frozen=True, kw_only=True):
         group="", version="v1", plural="nodes", kind="Node", namespaced=False
     )
 
+    metadata: NodeMetadata
     spec: NodeSpec = NodeSpec()
     status: NodeStatus = NodeStatus()
 
@@ -47,10 +86,22 @@ class Node(KubernetesObject, frozen=True, kw_only=True):
         last = self.spec.provider_id.rsplit("/", 1)[-1]
         return last if last.startswith("i-") else ""
 
+    def may_be(self, instance_id: str) -> bool:
+        """Whether it is this instance, as far as it says: without ``spec.providerID`` it may be."""
+        return not self.spec.provider_id or self.instance_id == instance_id
+
     @property
     def ready(self) -> bool:
         """Whether the kubelet reports the node Ready."""
         return any(c.type == "Ready" and c.status == "True" for c in self.status.conditions)
+
+    @property
+    def cordoned_by(self) -> frozenset[str]:
+        """The field managers whose cordon it is; empty where there is none, or that is not known."""
+        managed = self.metadata.managed_fields
+        return frozenset(
+            each.manager for each in managed if each.fields.spec.unschedulable is not None
+        )
 
     @property
     def is_kept_empty(self) -> bool:

@@ -14,6 +14,10 @@ VERSION = 1
 """Version of the JSON that Evenkeel keeps on nodes and pods."""
 
 
+LEAD = timedelta(seconds=120)
+"""How long before EC2 stops or terminates a spot instance it warns."""
+
+
 class NoticeKind(StrEnum):
     """What a notice says of an instance; the values are label values on the node.
 
@@ -77,6 +81,8 @@ class Announcement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     it goes by ``kind``.
 
     ``ends_at``, of a hint: the instance ends then, and from ``deadline`` on that counts as certain.
+    ``last_deadline`` is until when the instance may still be lost, where that is later: the end of
+    a change that begins at the deadline, or the latest deadline of several warnings.
     ``hook``: the instance's Auto Scaling group waits for this before it terminates it.
     """
 
@@ -86,6 +92,7 @@ class Announcement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     action: InstanceAction = InstanceAction.TERMINATE
     cause: str = ""
     ends_at: datetime | None = None
+    last_deadline: datetime | None = None
     hook: Hook | None = None
 
     @property
@@ -97,6 +104,20 @@ class Announcement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     def name(self) -> str:
         """What the kind of event that it came of is called: the value of the node's label."""
         return self.cause or self.kind.value
+
+    @property
+    def lasts_until(self) -> datetime:
+        """Until when the instance may be lost: ``deadline`` itself where nothing else is known."""
+        return self.last_deadline or self.deadline
+
+    def lost_at(self, now: datetime) -> datetime:
+        """By when the pods of a hint's instance have to be gone, if it counts as certain by ``now``.
+
+        That is when it ends. If that has passed and it may end until later, it may do so any
+        moment: the pods get as long as a spot instance's.
+        """
+        ends_at = self.ends_at or self.deadline
+        return max(ends_at, min(now + LEAD, self.last_deadline or ends_at))
 
     @property
     def announced(self) -> dict[str, Any]:
@@ -131,23 +152,24 @@ class Notice(Announcement, frozen=True, kw_only=True):
         if self.ends_at is None or now < heard.deadline:
             return heard
         return msgspec.structs.replace(
-            heard, kind=NoticeKind.INTERRUPTION, deadline=self.ends_at, ends_at=None
+            heard, kind=NoticeKind.INTERRUPTION, deadline=self.lost_at(now), ends_at=None
         )
 
 
 class NodeNotice(Announcement, frozen=True, kw_only=True):
     """The annotation ``evenkeel.dev/notice`` of a doomed node: the notice that counts, and more.
 
-    ``cordoned_before`` says that the node was unschedulable before Evenkeel marked it;
+    ``cordoned_before`` says that another had cordoned the node before Evenkeel drained it;
     such a cordon is never lifted. ``since`` is when the notice was given, or the latest of
-    several warnings. ``cordoned_at`` is when Evenkeel cordoned it; None while a rebalance
-    recommendation waits for its share.
+    several warnings. ``cordoned_at`` is since when Evenkeel drains it; None while a hint waits for
+    its share.
     ``excluded`` says that Evenkeel put the load balancers' exclusion label on the node, so that it
     takes off only its own, and ``out_of_service`` that it put the out-of-service taint there, so
     that it does so once. ``unlisted_since`` is when EC2 first did not list the instance while the
-    node was not Ready. ``last_deadline`` is the latest deadline of the warnings that came, where
-    that is not ``deadline`` itself, which is the earliest. ``keep_cordon``: the cordon stays when
-    the mark is lifted, for somebody drained the node on purpose.
+    node was not Ready. ``keep_cordon``: the cordon stays when the mark is lifted, for somebody
+    drained the node on purpose. ``instance_id``, of a node without ``spec.providerID``: the
+    instance of which the last notice spoke. ``boot_id``, of a scheduled change: the start of the
+    machine that was its last when the change became certain.
     """
 
     v: int = VERSION
@@ -157,8 +179,9 @@ class NodeNotice(Announcement, frozen=True, kw_only=True):
     excluded: bool = False
     out_of_service: bool = False
     unlisted_since: datetime | None = None
-    last_deadline: datetime | None = None
     keep_cordon: bool = False
+    instance_id: str = ""
+    boot_id: str = ""
 
     @property
     def makes_sense(self) -> bool:
@@ -177,9 +200,12 @@ class NodeNotice(Announcement, frozen=True, kw_only=True):
         return all(time is None or is_sound(time) for time in times) and is_label_value(self.name)
 
     @property
-    def lasts_until(self) -> datetime:
-        """The latest deadline of the warnings: ``deadline`` itself where they do not differ."""
-        return self.last_deadline or self.deadline
+    def cordons(self) -> bool:
+        """Whether a node that is drained for it is cordoned, too.
+
+        For a hint the taint keeps new pods off as well, and any cordon is somebody else's.
+        """
+        return self.kind is not NoticeKind.REBALANCE or self.keep_cordon
 
     @property
     def drained_since(self) -> datetime | None:

@@ -7,7 +7,13 @@ from typing import ClassVar
 
 from evenkeel.model import names
 from evenkeel.model.affinity import NewAffinity, SchedulingGroup, only_node
-from evenkeel.model.meta import ApiStruct, Condition, KubernetesObject, Resource
+from evenkeel.model.meta import (
+    ApiStruct,
+    Condition,
+    KubernetesObject,
+    OwnerReference,
+    Resource,
+)
 from evenkeel.model.notes import read_note
 from evenkeel.model.quantity import number
 from evenkeel.model.release import Asked, Release
@@ -155,12 +161,33 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         return names.RELEASED_FROM in self.metadata.labels
 
     @cached_property
+    def controller(self) -> OwnerReference | None:
+        """The owner that manages it; None without one, and while it is released.
+
+        A Deployment manages no pods: a released one names it so that nothing adopts the pod.
+        """
+        return None if self._is_kept else self.metadata.controller
+
+    @cached_property
+    def _is_kept(self) -> bool:
+        """Whether it names a Deployment as its controller, as released pods alone do."""
+        named = self.metadata.controller
+        return named is not None and named.full_kind == "Deployment"
+
+    @cached_property
     def released(self) -> bool:
         """Whether Evenkeel took it out of its ReplicaSet.
 
-        One that has an owner was not, or was adopted again: the label is there by mistake.
+        One that another owner manages was not, or was adopted: the label is there by mistake.
         """
-        return self.bears_release and self.controller is None
+        return self._is_kept or (self.bears_release and self.controller is None)
+
+    @cached_property
+    def is_released_in_part(self) -> bool:
+        """Whether a part of its release, its labels or its owner, was put back by a policy."""
+        if not self.bears_release:
+            return self._is_kept
+        return self.controller is not None and self.release is not None
 
     @cached_property
     def template_hash(self) -> str:

@@ -24,6 +24,21 @@ class Operation:
     path: str
     value: object = UNSET
 
+    def is_shown_by(self, found: object) -> bool:
+        """Whether JSON is as if the operation was carried out; a test asks for nothing.
+
+        What was at a place of an array before it was taken away, nobody can tell afterwards.
+        """
+        if self.op == "test":
+            return True
+        *above, last = (_unescaped(part) for part in self.path.split("/")[1:])
+        for part in above:
+            found = _at(found, part)
+        if isinstance(found, tuple):
+            return self.op == "remove" or _includes(found, [self.value])
+        there = _at(found, last)
+        return not there if self.op == "remove" else _includes(there, self.value)
+
     def to_wire(self) -> dict[str, object]:
         """The operation as JSON would have it."""
         wire: dict[str, object] = {"op": self.op, "path": self.path}
@@ -35,6 +50,29 @@ class Operation:
 def pointer(*parts: str | int) -> str:
     """A JSON pointer (RFC 6901) to these keys, escaped: ``metadata, a/b`` -> ``/metadata/a~1b``."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+def _unescaped(part: str) -> str:
+    return part.replace("~1", "/").replace("~0", "~")
+
+
+def _at(found: object, part: str) -> object:
+    """What is at a key of an object or at a place of an array; None if nothing is."""
+    if isinstance(found, tuple):
+        return found[int(part)] if part.isdecimal() and int(part) < len(found) else None
+    return found.get(part) if isinstance(found, Mapping) else None
+
+
+def _includes(found: object, wanted: object) -> bool:
+    """Whether JSON is what is wanted, where both say something: Evenkeel reads some fields only.
+
+    Arrays of objects are tuples where they were read, and lists where they are written.
+    """
+    if isinstance(found, Mapping) and isinstance(wanted, Mapping):
+        return all(_includes(found.get(key, value), value) for key, value in wanted.items())
+    if isinstance(found, tuple) and isinstance(wanted, list):
+        return all(any(_includes(each, one) for each in found) for one in wanted)
+    return found == wanted or (not found and not wanted)
 
 
 def as_read(item: KubernetesObject) -> tuple[Operation, Operation]:
@@ -124,6 +162,23 @@ class Patch:
     def reference(self) -> Reference:
         """The object to change."""
         return Reference(kind=self.kind.resource.kind, namespace=self.namespace, name=self.name)
+
+    def is_shown_by(self, item: KubernetesObject) -> bool:
+        """Whether an object is as the patch wants it, as far as Evenkeel reads objects.
+
+        The reply to an accepted patch need not be: a webhook or a policy may have put back what the
+        patch changed.
+        """
+        if isinstance(self.body, Mapping):
+            return _includes(msgspec.to_builtins(item), self.body)
+        found = {part: msgspec.to_builtins(getattr(item, part)) for part in self._parts}
+        return all(operation.is_shown_by(found) for operation in self.body)
+
+    @property
+    def _parts(self) -> set[str]:
+        """The fields of the object that the operations are about: metadata, spec, status."""
+        operations = (each for each in self.body if isinstance(each, Operation))
+        return {each.path.split("/")[1] for each in operations}
 
     def to_wire(self) -> bytes:
         """The body as JSON."""

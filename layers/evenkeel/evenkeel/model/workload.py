@@ -12,6 +12,7 @@ from evenkeel.model.meta import (
     Condition,
     KubernetesObject,
     LabelSelector,
+    OwnerReference,
     Resource,
 )
 from evenkeel.model.notes import read_note
@@ -107,6 +108,12 @@ class ReplicaSet(KubernetesObject, frozen=True, kw_only=True):
 
     spec: ReplicaSetSpec = ReplicaSetSpec()
     status: ReplicaSetStatus = ReplicaSetStatus()
+
+    @property
+    def deployment(self) -> OwnerReference | None:
+        """The Deployment that made it; None without one."""
+        owner = self.controller
+        return owner if owner is not None and owner.full_kind == "Deployment" else None
 
     @property
     def is_in_rollout(self) -> bool:

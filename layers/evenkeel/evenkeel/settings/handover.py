@@ -34,7 +34,7 @@ EVICTIONS: Final = whole(
 
 REBALANCE_SHARE: Final = share(
     "EVENKEEL_REBALANCE_SHARE",
-    "The share of the spot nodes that may be cordoned for recommendations at once.",
+    "The share of the spot nodes that may be drained for recommendations at once.",
     0.1,
 )
 

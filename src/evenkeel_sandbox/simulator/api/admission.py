@@ -20,6 +20,13 @@ TOLERATION_SECONDS = 300
 type Mutation = Callable[[Obj], Obj]
 """What the webhooks do to a new pod; raises ClusterError to refuse it."""
 
+type Policy = Callable[[Obj, Obj], Obj]
+"""What is stored of a change, by the object before and after it; raises ClusterError to refuse it.
+
+A ValidatingAdmissionPolicy refuses, a MutatingAdmissionPolicy answers another object. Neither is
+asked about a status.
+"""
+
 
 def admit(store: Store, obj: Obj, webhooks: Mutation) -> Obj:
     """The object as the admission plugins leave it; ForbiddenError or NotFoundError.

@@ -33,6 +33,7 @@ KINDS: Mapping[str, Kind] = {
         Kind("Secret", has_status=False),
         Kind("ServiceAccount", has_status=False),
         Kind("Event", has_status=False),
+        Kind("PersistentVolume", namespaced=False),
         Kind("PersistentVolumeClaim"),
         Kind("PersistentVolume", namespaced=False),
         Kind("ResourceQuota"),

@@ -36,8 +36,10 @@ from evenkeel_sandbox.simulator.clock import SimulatedClock
 NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"
 TOPOLOGY = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 """Labels of the node that its pods get when they are bound (KEP-4742)."""
+KUBECTL = "kubectl"
+"""The field manager of writes that name none."""
 SERVERS_OWN = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation")
-DROPPED_WHEN_EMPTY = ("labels", "annotations", "ownerReferences", "finalizers")
+DROPPED_WHEN_EMPTY = ("labels", "annotations", "ownerReferences", "finalizers", "managedFields")
 
 
 class ApiServer:
@@ -49,6 +51,7 @@ class ApiServer:
         self._rng = rng
         self.store = store
         self.webhooks: list[Webhook] = []
+        self.policies: list[admission.Policy] = []
 
     def now(self) -> datetime:
         """The server's time."""
@@ -95,7 +98,7 @@ class ApiServer:
             obj["status"] = {"phase": "Pending", "qosClass": "Burstable"}
         obj = admission.admit(self.store, defaulted(obj), self._mutated)
         validate(obj)
-        return self.store.write(obj)
+        return self.store.write(_managed({}, obj, KUBECTL))
 
     def _mutated(self, pod: Obj) -> Obj:
         """A new pod after the webhooks."""
@@ -131,6 +134,7 @@ class ApiServer:
         key: Key,
         body: Sequence[Mapping[str, Any]] | Mapping[str, Any],
         subresource: str = "",
+        manager: str = KUBECTL,
     ) -> Obj:
         """Change an object by a JSON patch (a sequence) or a merge patch (a mapping)."""
         old = self.get(kind, key)
@@ -142,7 +146,7 @@ class ApiServer:
                 )
         else:
             new = without_nulls(json_patch(old, body))
-        return self._update(kind_named(kind), old, new, subresource)
+        return self._update(kind_named(kind), old, _managed(old, new, manager), subresource)
 
     def change(
         self, kind: str, key: Key, edit: Callable[[Obj], Obj], subresource: str = "", uid: str = ""
@@ -252,6 +256,8 @@ class ApiServer:
 
     def _update(self, kind: Kind, old: Obj, new: Obj, subresource: str) -> Obj:
         new = self._kept(kind, old, new, subresource)
+        for policy in () if subresource else self.policies:
+            new = tidied(policy(old, new))
         if new == old:
             return old
         if subresource != "status":
@@ -303,6 +309,19 @@ class ApiServer:
 
     def _suffix(self) -> str:
         return "".join(self._rng.choices(NAME_CHARACTERS, k=5))
+
+
+def _managed(old: Obj, new: Obj, manager: str) -> Obj:
+    """The new state with what is known of who cordoned a node; of other fields nobody asks.
+
+    A field is its manager's that gave it its value.
+    """
+    cordoned = new["kind"] == "Node" and new.get("spec", {}).get("unschedulable", False)
+    if new["kind"] != "Node" or cordoned == old.get("spec", {}).get("unschedulable", False):
+        return new
+    fields = {"f:spec": {"f:unschedulable": {}}}
+    managed = [{"manager": manager, "operation": "Update", "fieldsV1": fields}]
+    return {**new, "metadata": {**new["metadata"], "managedFields": managed if cordoned else []}}
 
 
 def tidied(obj: Obj) -> Obj:

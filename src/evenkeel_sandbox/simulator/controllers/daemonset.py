@@ -1,4 +1,7 @@
-"""The DaemonSet controller: one pod on each node that fits, cordoned or not."""
+"""The DaemonSet controller: one pod on each node that fits, cordoned or not.
+
+Of several that it owns on a node the oldest stays (pkg/controller/daemon).
+"""
 
 from evenkeel.errors import ClusterError
 from evenkeel_sandbox.simulator.api.objects import (
@@ -8,9 +11,11 @@ from evenkeel_sandbox.simulator.api.objects import (
     is_leaving,
     is_ready,
     key_of,
+    labels_of,
     node_of,
 )
-from evenkeel_sandbox.simulator.controllers.ownership import pod_of_template
+from evenkeel_sandbox.simulator.api.selectors import selects
+from evenkeel_sandbox.simulator.controllers.ownership import claim, pod_of_template
 from evenkeel_sandbox.simulator.controllers.pods import PodController
 from evenkeel_sandbox.simulator.controllers.work import Call, Work, errors_in
 from evenkeel_sandbox.simulator.placement import matches_node, tolerates
@@ -44,7 +49,7 @@ class DaemonSetController(PodController):
         """Make what is missing, delete what is too much, count."""
         if is_leaving(daemon_set):
             return
-        pods = self.store.owned(daemon_set, "Pod")
+        pods = yield from claim(self.server, daemon_set, self.candidates(daemon_set))
         on_node: dict[str, list[Obj]] = {}
         for pod in pods:
             on_node.setdefault(node_of(pod) or _target(pod), []).append(pod)
@@ -57,10 +62,9 @@ class DaemonSetController(PodController):
             wanted += should_be
             if should_be and not there:
                 calls.append(self.creation(daemon_set, manifest))
+            kept = _oldest(there) if may_stay else None
             calls += [
-                self.deletion(pod)
-                for pod in there
-                if not is_leaving(pod) and (is_finished(pod) or not may_stay)
+                self.deletion(pod) for pod in there if not is_leaving(pod) and pod is not kept
             ]
         failed: list[ClusterError] = []
         if calls:
@@ -79,6 +83,10 @@ class DaemonSetController(PodController):
         yield from self.set_status(daemon_set, status)
         if failed:
             raise failed[0]
+
+    def might_adopt(self, owner: Obj, orphan: Obj) -> bool:
+        """Whether it selects the pod."""
+        return selects(owner["spec"].get("selector"), labels_of(orphan))
 
     def _node_changed(self, old: Obj | None, new: Obj | None) -> None:
         def matters(node: Obj | None) -> object:
@@ -105,6 +113,12 @@ def _manifest(daemon_set: Obj, node: str) -> Obj:
         "tolerations": tolerations,
     }
     return {**manifest, "spec": spec}
+
+
+def _oldest(there: list[Obj]) -> Obj | None:
+    """Of the pods of a node the one that the node keeps."""
+    living = [pod for pod in there if not is_leaving(pod) and not is_finished(pod)]
+    return min(living, key=lambda pod: str(pod["metadata"]["creationTimestamp"]), default=None)
 
 
 def _target(pod: Obj) -> str:

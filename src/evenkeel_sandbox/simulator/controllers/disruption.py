@@ -1,8 +1,8 @@
 """The disruption controller: counts what PodDisruptionBudgets allow, a moment late.
 
 After pkg/controller/disruption of Kubernetes 1.36. It counts pods that are Ready and neither
-leaving nor just evicted as healthy. A pod without a controller (a released one) is counted
-healthy, but adds nothing to what is expected of a percentage or of maxUnavailable.
+leaving nor just evicted as healthy. A pod without a controller is counted healthy, but adds nothing
+to what is expected of a percentage or of maxUnavailable; a Deployment that pods name counts once.
 """
 
 from datetime import datetime, timedelta

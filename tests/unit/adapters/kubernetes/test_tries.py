@@ -123,6 +123,18 @@ def test_a_budgets_refusal_is_no_throttling(
     assert (len(server.seen), clock.naps) == (1, [])
 
 
+@pytest.mark.parametrize("code", [429, 503])
+def test_a_webhooks_refusal_is_no_throttling_whatever_its_code(
+    server: ScriptedServer, clock: HandClock, connect: Connect, code: int
+) -> None:
+    said = 'admission webhook "no.example.com" denied the request: not today'
+    server.script(refusal(code, "TooManyRequests", said))
+    error = error_of(connect(), EVICT)
+    assert not isinstance(error, ThrottledError)
+    assert "not today" in str(error)
+    assert (len(server.seen), clock.naps) == (1, [])
+
+
 def test_a_refusal_keeps_what_webhooks_said(server: ScriptedServer, connect: Connect) -> None:
     """As the API server hands it on: the text in quotes, with backslashes before quotes."""
     server.script(answer(403, {}, Warning='299 - "evenkeel: it \\"waits\\""'))

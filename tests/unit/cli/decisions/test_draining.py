@@ -49,6 +49,14 @@ def test_a_recommendation_that_was_only_noted_becomes_a_drain() -> None:
     assert (notice.kind, notice.cordoned_at) == (NoticeKind.DRAIN, NOW)
 
 
+def test_a_node_that_a_recommendation_has_tainted_is_cordoned_when_it_is_drained() -> None:
+    node = builders.node(notice=builders.hint())
+    assert not node.spec.unschedulable
+    after = begun(node)
+    assert after.spec.unschedulable
+    assert not notice_of(after).cordoned_before
+
+
 @pytest.mark.parametrize("cordoned", [False, True])
 def test_a_scheduled_change_stays_what_it_is(*, cordoned: bool) -> None:
     ends_at = NOW + timedelta(days=9)

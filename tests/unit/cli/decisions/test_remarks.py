@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,11 +11,16 @@ from evenkeel.decisions.floor.source import FloorOf, Source
 from evenkeel.decisions.floor.standing import Standing, Workload, stand
 from evenkeel.decisions.pools.spread import Spread
 from evenkeel.model import names
+from evenkeel.model.affinity import NewPodSpec, TopologySpread
+from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.floor import ALL, MAJORITY_OF_ALL, NONE, Floor
+from evenkeel.model.meta import LabelSelector
+from evenkeel.model.names import TEMPLATE_HASH as HASH
 from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool
 from evenkeel.model.release import ReleaseReason
-from evenkeel_cli.decisions.remarks import Remark, of_pools, of_standing
+from evenkeel.model.workload import Deployment
+from evenkeel_cli.decisions.remarks import Remark, of_pools, of_spreads, of_standing
 from evenkeel_cli.decisions.waiting import waiting
 from tests.kit import builders
 from tests.unit.decisions.floor.standings import (
@@ -182,3 +188,77 @@ def test_pools_are_too_few_where_no_way_to_share_the_pods_keeps_the_goal(
         assert found == []
     else:
         assert found == ["PoolsTooFew" if left else "PoolTooFull"]
+
+
+def spread_over(key: str, taints: str | None = None) -> TopologySpread:
+    return TopologySpread(
+        max_skew=1,
+        topology_key=key,
+        when_unsatisfiable="DoNotSchedule",
+        label_selector=LabelSelector(match_labels={"app": "web"}),
+        node_taints_policy=taints,
+    )
+
+
+SPREAD = NewPodSpec(topology_spread_constraints=(spread_over("zone"),))
+ON_SPOT = msgspec.structs.replace(SPREAD, node_selector={"karpenter.sh/capacity-type": "spot"})
+NOT_BY_WEBHOOK = {names.PLACEMENT: names.BY_TEMPLATE}
+WHAT = "counts pods that are handed over, so that a drain leaves it uneven: add"
+UPSET = f"its hard spread over zone {WHAT} nodeTaintsPolicy: Honor and matchLabelKeys: [{HASH}]"
+
+
+def spreads_of(workload: Workload, *, managed: bool) -> Sequence[Remark]:
+    floor = FloorOf(NONE, Source.WORKLOAD)
+    return of_spreads(stand(workload, floor, (), FLEET.capacity, is_managed=managed), WELL_KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("rules", "notes", "managed"),
+    [
+        pytest.param(SPREAD, {}, False, id="its namespace is not managed"),
+        pytest.param(SPREAD, NOT_BY_WEBHOOK, True, id="its template places its pods"),
+        pytest.param(ON_SPOT, {}, True, id="its own rules exclude a capacity type"),
+    ],
+)
+def test_a_spread_is_told_to_which_the_webhook_adds_nothing(
+    rules: NewPodSpec, notes: dict[str, str], *, managed: bool
+) -> None:
+    made = builders.deployment(annotations=notes)
+    (remark,) = spreads_of(with_rules(made, rules), managed=managed)
+    assert (remark.reason, remark.message, remark.warning) == (
+        "SpreadCountsReleased",
+        UPSET,
+        False,
+    )
+
+
+def test_each_spread_says_what_it_lacks() -> None:
+    several = (
+        spread_over("zone"),
+        spread_over("rack", "Honor"),
+        spread_over("hall", "Ignore"),
+    )
+    rules = NewPodSpec(topology_spread_constraints=several)
+    (remark,) = spreads_of(with_rules(builders.deployment(), rules), managed=False)
+    assert remark.message == f"{UPSET}; its hard spread over hall {WHAT} matchLabelKeys: [{HASH}]"
+
+
+@pytest.mark.parametrize(
+    ("workload", "managed"),
+    [
+        pytest.param(builders.deployment(), False, id="it has none"),
+        pytest.param(builders.stateful_set(), False, id="its pods are not handed over"),
+    ],
+)
+def test_of_other_spreads_nothing_is_said(workload: Workload, *, managed: bool) -> None:
+    assert spreads_of(workload, managed=managed) == []
+
+
+def test_nothing_is_said_of_a_spread_to_which_the_webhook_adds_what_it_lacks() -> None:
+    assert spreads_of(with_rules(builders.deployment(), SPREAD), managed=True) == []
+
+
+def with_rules(workload: Deployment, rules: NewPodSpec) -> Deployment:
+    template = msgspec.structs.replace(workload.spec.template, spec=rules)
+    spec = msgspec.structs.replace(workload.spec, template=template)
+    return msgspec.structs.replace(workload, spec=spec)

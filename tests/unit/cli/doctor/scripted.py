@@ -88,7 +88,9 @@ class Api:
                 {"name": "kube-system", "labels": labels},
                 {"name": "shop", "labels": labels},
             ),
-            "nodes": items("Node", {"name": "a", "labels": spot}),
+            "nodes": items(
+                "Node", {"name": "a", "labels": spot}, spec={"providerID": "aws:///x/i-a"}
+            ),
             "namespaces/shop/replicasets": items("ReplicaSet"),
             "pods": items("Pod"),
         } | {name: items(kind) for name, kind in EMPTY.items()}

@@ -11,7 +11,7 @@ from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.instance import INTERRUPTIBLE, Instance
 from evenkeel.model.meta import Metadata, Reference
-from evenkeel.model.node import Node, NodeSpec
+from evenkeel.model.node import Node, NodeMetadata, NodeSpec
 from evenkeel_cli.doctor import (
     certificate,
     clocks,
@@ -44,7 +44,9 @@ def test_a_pause_breaks_the_chain() -> None:
 def node(name: str, instance: str = "", **labels: str) -> Node:
     known = {"capacity": WELL_KNOWN.keys[0]}
     return Node(
-        metadata=Metadata(name=name, labels={known[key]: value for key, value in labels.items()}),
+        metadata=NodeMetadata(
+            name=name, labels={known[key]: value for key, value in labels.items()}
+        ),
         spec=NodeSpec(provider_id=f"aws:///eu-central-1a/{instance}" if instance else ""),
     )
 
@@ -59,9 +61,15 @@ def ec2(**lifecycles: str) -> dict[str, Instance]:
 SPOT = node("a", "i-a", capacity="spot")
 BARE = node("b", "i-b")
 LENT = Node(
-    metadata=Metadata(name="c", labels={names.INTERRUPTIBLE: "true"}),
+    metadata=NodeMetadata(name="c", labels={names.INTERRUPTIBLE: "true"}),
     spec=NodeSpec(provider_id="aws:///eu-central-1a/i-c"),
 )
+
+
+def test_nodes_have_to_say_which_instance_they_are() -> None:
+    assert list(nodes.judge_instances([SPOT, BARE])) == []
+    (finding,) = nodes.judge_instances([SPOT, Node(metadata=NodeMetadata(name="d"))])
+    check(finding, BROKEN, "1 node (d) without spec.providerID")
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ EVERY_WAY = [Way.AT_ONCE, Way.RATIONED, Way.BY_ORDINAL, Way.AT_LAST_MOMENT]
 @pytest.mark.parametrize("now", [NOW, EVICT_BY, WARNING.deadline + seconds(3600)])
 @pytest.mark.parametrize("way", EVERY_WAY)
 def test_every_pod_of_a_dying_node_is_forced_off_whatever_its_way(way: Way, now: datetime) -> None:
-    pods = ordinals(0, 1, 2)
+    pods = ordinals(0, 1, 2, ready=False)
     found = plan([mover(pod, way) for pod in pods], OF_DB, now=now)
 
     assert forced(found) == ["db-0", "db-1", "db-2"]
@@ -85,6 +85,26 @@ def test_every_pod_of_a_dying_node_is_forced_off_whatever_its_way(way: Way, now:
         assert (step.reason, step.forced, step.warning) == ("LastMoment", True, True)
         assert step.write == Evict(name=pod.name, namespace="default", uid=pod.uid)
         assert (step.workload, step.node) == (STATEFUL_SET.reference, "n1")
+
+
+@pytest.mark.parametrize(
+    ("way", "earlier"),
+    [(Way.BY_ORDINAL, [0, 0, -72]), (Way.RATIONED, [0, 0, -72]), (Way.AT_ONCE, [0, 0, 0])],
+)
+def test_a_pod_whose_turn_it_is_goes_so_early_that_there_is_a_turn_for_each(
+    way: Way, earlier: list[int]
+) -> None:
+    """A turn takes 1 s to be told, 30 s to stop and 5 s to get Ready, and three take turns."""
+    made = NOW - seconds(600)
+    pods = ordinals(0, 1, 2, creation_timestamp=made, ready_since=made + seconds(5))
+    found = plan([mover(pod, way) for pod in pods], OF_DB)
+    assert [each.evict_by for each in found.forced] == [EVICT_BY + seconds(s) for s in earlier]
+
+
+def test_no_pod_goes_early_while_another_one_is_missing() -> None:
+    pods = [*ordinals(0, 1), *ordinals(2, ready=False)]
+    found = plan(by_ordinal(*pods), OF_DB)
+    assert {each.evict_by for each in found.forced} == {EVICT_BY}
 
 
 def test_each_pod_has_its_own_eviction_deadline_when_grace_periods_and_nodes_differ() -> None:

@@ -641,7 +641,7 @@ def test_a_workload_that_rests_is_handed_over_all_the_same_when_its_node_dies() 
 
 @pytest.mark.parametrize(
     ("left", "released"),
-    [(seconds(60), True), (seconds(59), False), (-SECOND, False)],
+    [(seconds(61), True), (seconds(60), False), (-SECOND, False)],
 )
 def test_no_voluntary_handover_begins_near_its_deadline(left: timedelta, *, released: bool) -> None:
     found = Scene(HINTED).moving("a").plan(HINT.deadline - left)

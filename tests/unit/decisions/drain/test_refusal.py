@@ -1,4 +1,4 @@
-"""At its last moment a pod goes even though a budget refuses, unless its owner forbids that."""
+"""At its last moment a pod goes whatever refuses its eviction, unless its owner forbids that."""
 
 from typing import Any
 
@@ -7,7 +7,21 @@ import pytest
 
 from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.decisions.drain.owner import Owner
-from evenkeel.decisions.drain.refusal import after_refusal, kept_past_deadline, needs_condition
+from evenkeel.decisions.drain.refusal import (
+    after_refusal,
+    is_kept,
+    kept_past_deadline,
+    leave,
+    needs_condition,
+    not_taken,
+)
+from evenkeel.errors import (
+    ClusterError,
+    DisruptionRefusedError,
+    ForbiddenError,
+    MultipleBudgetsError,
+    ThrottledError,
+)
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.meta import Condition
@@ -18,16 +32,30 @@ from tests.kit import builders
 from tests.kit.builders import NOW, seconds
 
 LEAVE = {names.AT_DEADLINE: "leave"}
+BY_BUDGET = DisruptionRefusedError("the budget needs 3")
 
 
-def test_a_pod_is_deleted_with_its_own_grace_period_when_its_budget_refuses() -> None:
+@pytest.mark.parametrize(
+    ("error", "reason", "message"),
+    [
+        (BY_BUDGET, "BudgetRefusedAtLastMoment", "its budget refuses, but its node dies"),
+        (MultipleBudgetsError("two"), "BudgetRefusedAtLastMoment", "its budget refuses, but"),
+        (ForbiddenError("no"), "EvictionRefusedAtLastMoment", "its eviction is refused (no), but"),
+        (ThrottledError("busy"), "EvictionRefusedAtLastMoment", "its eviction is refused (busy)"),
+    ],
+)
+def test_a_pod_is_deleted_with_its_own_grace_period_whatever_refuses_its_eviction(
+    error: ClusterError, reason: str, message: str
+) -> None:
     deployment = builders.deployment()
     replica_set = builders.replica_set(of=deployment)
     pod = builders.pod(of=replica_set)
 
-    decision = after_refusal(pod, builders.owner(replica_set, deployment), NOW)
+    owner = builders.owner(replica_set, deployment)
+    decision = after_refusal(pod, owner, NOW, error, sets_condition=True)
 
-    assert (decision.verb, decision.reason) == (Verb.DELETE, "BudgetRefusedAtLastMoment")
+    assert (decision.verb, decision.reason) == (Verb.DELETE, reason)
+    assert decision.message.startswith(message)
     assert decision.write == Delete(
         kind=Pod, name=pod.name, namespace="default", uid=pod.uid, grace_seconds=None
     )
@@ -42,15 +70,17 @@ def test_a_pod_is_deleted_with_its_own_grace_period_when_its_budget_refuses() ->
 @pytest.mark.parametrize("value", ["leave", "Leave"])
 @pytest.mark.parametrize("place", ["pod", "controller", "Deployment"])
 def test_a_pod_is_left_to_die_with_its_node_when_its_owner_said_so(value: str, place: str) -> None:
-    leave = {names.AT_DEADLINE: value}
-    deployment = builders.deployment(annotations=leave if place == "Deployment" else {})
+    said = {names.AT_DEADLINE: value}
+    deployment = builders.deployment(annotations=said if place == "Deployment" else {})
     replica_set = builders.replica_set(
-        of=deployment, annotations=leave if place == "controller" else {}
+        of=deployment, annotations=said if place == "controller" else {}
     )
-    pod = builders.pod(of=replica_set, annotations=leave if place == "pod" else {})
+    pod = builders.pod(of=replica_set, annotations=said if place == "pod" else {})
 
-    decision = after_refusal(pod, builders.owner(replica_set, deployment), NOW)
+    owner = builders.owner(replica_set, deployment)
+    decision = leave(pod, owner)
 
+    assert is_kept(pod, owner)
     assert (decision.verb, decision.reason) == (Verb.LEAVE, "AtDeadlineLeave")
     assert decision.write is None
     assert decision.warning
@@ -81,7 +111,16 @@ def test_no_eviction_is_tried_a_minute_past_the_deadline_when_its_owner_keeps_a_
 def test_a_pod_is_deleted_when_it_overrides_its_owners_leave() -> None:
     replica_set = builders.replica_set(annotations=LEAVE)
     pod = builders.pod(of=replica_set, annotations={names.AT_DEADLINE: "delete"})
-    assert after_refusal(pod, builders.owner(replica_set), NOW).verb is Verb.DELETE
+    assert not is_kept(pod, builders.owner(replica_set))
+
+
+def test_a_write_that_is_not_taken_is_told_in_the_refuser_s_words() -> None:
+    pod = builders.pod(of=builders.replica_set())
+    evict = after_refusal(pod, Owner(), NOW, BY_BUDGET, sets_condition=True)
+    told = not_taken(evict, ForbiddenError("the platform team says no"))
+    assert (told.verb, told.reason, told.subject) == (Verb.LEAVE, "WriteRefused", pod.reference)
+    assert told.message == "delete is not taken: the platform team says no"
+    assert (told.warning, told.write, told.forced, told.node) == (True, None, False, "n1")
 
 
 def test_a_jobs_pod_gets_its_condition_before_the_deletion_when_failures_are_counted() -> None:
@@ -89,9 +128,10 @@ def test_a_jobs_pod_gets_its_condition_before_the_deletion_when_failures_are_cou
     pod = builders.pod("batch-1", of=job)
     owner = builders.owner(job)
 
-    first = after_refusal(pod, owner, NOW)
+    first = after_refusal(pod, owner, NOW, BY_BUDGET, sets_condition=True)
     disrupted = builders.patched(pod, first.write)
-    second = after_refusal(disrupted, owner, NOW)
+    second = after_refusal(disrupted, owner, NOW, BY_BUDGET, sets_condition=True)
+    instead = after_refusal(pod, owner, NOW, BY_BUDGET, sets_condition=False)
 
     assert (first.verb, first.reason) == (Verb.SET_CONDITION, "JobCountsFailures")
     assert not first.warning
@@ -102,13 +142,8 @@ def test_a_jobs_pod_gets_its_condition_before_the_deletion_when_failures_are_cou
         message="its node is taken back by EC2",
         last_transition_time=NOW,
     )
-    assert second.verb is Verb.DELETE
+    assert second.verb is instead.verb is Verb.DELETE
     assert (first.workload, first.node) == (job.reference, "n1")
-
-
-def test_a_jobs_pod_is_left_without_a_condition_when_its_owner_said_so() -> None:
-    job = builders.job(ignores_disruptions=True, annotations=LEAVE)
-    assert after_refusal(builders.pod(of=job), builders.owner(job), NOW).verb is Verb.LEAVE
 
 
 DISRUPTED = {"type": "DisruptionTarget"}

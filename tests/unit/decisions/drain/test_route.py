@@ -4,11 +4,12 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from evenkeel.adapters.kubernetes.objects import read_object
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
-from evenkeel.decisions.drain.owner import Owner
+from evenkeel.decisions.drain.owner import Owner, ReleasesRefused
 from evenkeel.decisions.drain.route import Route, Way, route
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import NetworkPolicy
@@ -16,7 +17,7 @@ from evenkeel.model.meta import LabelSelector, LabelSelectorRequirement, OwnerRe
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import Deployment, ReplicaSet
 from tests.kit import builders
-from tests.kit.builders import NOW
+from tests.kit.builders import NOW, seconds
 
 NOTHING = NamespaceObjects()
 
@@ -59,10 +60,16 @@ TABLE = [
         Way.HANDOVER,
     ),
     (
-        "of a ReplicaSet alone",
+        "of a ReplicaSet whose Deployment was not read",
         *of_replica_set(builders.replica_set()),
         Way.HANDOVER,
         Way.HANDOVER,
+    ),
+    (
+        "of a ReplicaSet that no Deployment made",
+        *of_replica_set(builders.replica_set(of=None)),
+        Way.RATIONED,
+        Way.STAY,
     ),
     (
         "of a StatefulSet",
@@ -82,7 +89,7 @@ TABLE = [
     (
         "of a controller that Evenkeel does not know",
         *of_kind(builders.foreign_owner("CloneSet")),
-        Way.AT_ONCE,
+        Way.RATIONED,
         Way.STAY,
     ),
     (
@@ -381,6 +388,33 @@ def test_a_pod_is_handed_over_when_nothing_rules_out_two_at_once(
 ) -> None:
     found = way_of(*pod_and_owner, namespace_objects, hint=hint)
     assert (found.way, found.reason) == (Way.HANDOVER, "MakeBeforeBreak")
+
+
+def test_a_foreign_controller_s_pods_go_at_once_within_a_budget() -> None:
+    pod, owner = of_kind(builders.foreign_owner("CloneSet"))
+    around = NamespaceObjects(budgets=[builders.budget()])
+    pod = msgspec.structs.replace(
+        pod, metadata=msgspec.structs.replace(pod.metadata, labels={"app": "web"})
+    )
+    assert way_of(pod, owner, around).way is Way.AT_ONCE
+    assert way_of(pod, owner, around, hint=True).way is Way.STAY
+
+
+@pytest.mark.parametrize(("replicas", "way"), [(1, Way.AT_ONCE), (3, Way.RATIONED)])
+def test_no_pod_is_handed_over_for_a_while_after_releases_were_refused(
+    replicas: int, way: Way
+) -> None:
+    pod, owner = of_deployment(builders.deployment(replicas=replicas))
+    until = NOW + seconds(300)
+    refused = msgspec.structs.replace(
+        owner, releases_refused=ReleasesRefused("the platform team says no", until)
+    )
+    found, hinted = way_of(pod, refused), way_of(pod, refused, hint=True)
+    assert (found.way, found.reason, found.until) == (way, "ReleaseRefused", until)
+    assert "the platform team says no" in found.message
+    assert (hinted.way, hinted.reason, hinted.until) == (Way.STAY, "ReleaseRefused", until)
+    for later in (until, None):
+        assert route(pod, refused, NOTHING, hint=False, now=later).way is Way.HANDOVER
 
 
 def test_a_namespace_that_could_not_be_read_stops_a_hint_and_no_warning() -> None:

@@ -41,7 +41,7 @@ def released(pod: Pod) -> Pod:
     value = builders.release(
         REPLICA_SET, do_not_disrupt=pod.metadata.annotations.get(names.DO_NOT_DISRUPT)
     )
-    return patched(pod, writes.release_patch(pod, value))
+    return patched(pod, writes.release_patch(pod, value, builders.ABOVE))
 
 
 def with_owners(pod: Pod, *owners: OwnerReference) -> Pod:
@@ -55,7 +55,7 @@ def operations(write: object) -> list[Operation]:
     return [each for each in write.body if isinstance(each, Operation)]
 
 
-def test_a_released_pod_keeps_its_labels_but_the_hash_and_has_no_owner() -> None:
+def test_a_released_pod_keeps_its_labels_but_the_hash_and_its_deployment_has_it() -> None:
     before = builders.pod(of=REPLICA_SET, labels={"tier": "front"}, annotations={"note": "x"})
 
     after = released(before)
@@ -67,8 +67,9 @@ def test_a_released_pod_keeps_its_labels_but_the_hash_and_has_no_owner() -> None
         names.TEMPLATE_HASH: f"{builders.HASH}-released",
     }
     assert not REPLICA_SET.spec.selector.matches(after.metadata.labels)
+    assert after.released
     assert after.controller is None
-    assert after.metadata.owner_references == ()
+    assert after.metadata.owner_references == (builders.ABOVE,)
     assert after.metadata.annotations["note"] == "x"
     assert after.metadata.annotations[names.DO_NOT_DISRUPT] == "true"
     assert builders.release_on(after) == RELEASE
@@ -76,11 +77,12 @@ def test_a_released_pod_keeps_its_labels_but_the_hash_and_has_no_owner() -> None
 
 
 @pytest.mark.parametrize("position", [0, 1, 2])
-def test_only_the_replica_sets_reference_is_taken_off_beside_other_owners(position: int) -> None:
+def test_the_deployment_takes_the_replica_sets_place_among_the_owners(position: int) -> None:
     own = builders.owner_reference(REPLICA_SET)
     others = [OTHER_OWNER, msgspec.structs.replace(OTHER_OWNER, uid="other-uid")]
     pod = with_owners(builders.pod(of=REPLICA_SET), *others[:position], own, *others[position:])
-    assert released(pod).metadata.owner_references == tuple(others)
+    after = [*others[:position], builders.ABOVE, *others[position:]]
+    assert list(released(pod).metadata.owner_references) == after
 
 
 @given(labels=ENTRIES, annotations=ENTRIES, others=OTHER_OWNERS, kept=st.none() | TEXTS)
@@ -99,7 +101,47 @@ def test_labels_and_annotations_are_as_before_when_a_release_was_rolled_back(
 
     assert back.metadata.labels == before.metadata.labels
     assert back.metadata.annotations == before.metadata.annotations
-    assert list(back.metadata.owner_references) == others
+    assert back.metadata.owner_references == before.metadata.owner_references
+
+
+@pytest.mark.parametrize("others", [(), (OTHER_OWNER,)], ids=["no other", "another"])
+def test_a_pod_that_an_older_version_released_gets_its_replica_set_back(
+    others: tuple[OwnerReference, ...],
+) -> None:
+    away = with_owners(released(builders.pod(of=REPLICA_SET)), *others)
+    back = patched(away, writes.roll_back_patch(away, RELEASE))
+    assert back.metadata.owner_references == (*others, builders.owner_reference(REPLICA_SET))
+
+
+def test_a_pod_whose_labels_a_policy_put_back_gets_its_replica_set_back() -> None:
+    before = builders.pod(of=REPLICA_SET, annotations={"note": "x"})
+    away = released(before)
+    in_part = changed(away, labels=before.metadata.labels)
+    assert in_part.is_released_in_part
+    assert in_part.released
+    back = patched(in_part, writes.roll_back_patch(in_part, in_part.release))
+    assert back.metadata.labels == before.metadata.labels
+    assert back.metadata.annotations == before.metadata.annotations
+    assert back.metadata.owner_references == before.metadata.owner_references
+
+
+def test_a_pod_whose_replica_set_a_policy_put_back_gets_its_labels_back() -> None:
+    before = builders.pod(of=REPLICA_SET, annotations={"note": "x"})
+    away = released(before)
+    in_part = changed(away, owner_references=before.metadata.owner_references)
+    assert in_part.is_released_in_part
+    assert not in_part.released
+    back = patched(in_part, writes.roll_back_patch(in_part, in_part.release))
+    assert back.metadata.labels == before.metadata.labels
+    assert back.metadata.owner_references == before.metadata.owner_references
+
+
+def test_a_pod_that_another_controller_adopted_stays_that_ones() -> None:
+    adopter = msgspec.structs.replace(OTHER_OWNER, controller=True)
+    away = with_owners(released(builders.pod(of=REPLICA_SET)), adopter)
+    back = patched(away, writes.roll_back_patch(away, RELEASE))
+    assert back.metadata.owner_references == (adopter,)
+    assert back.metadata.labels[names.TEMPLATE_HASH] == builders.HASH
 
 
 def test_what_karpenter_was_told_is_as_before_when_a_release_was_rolled_back() -> None:
@@ -133,6 +175,7 @@ def test_our_mark_comes_off_when_the_release_cannot_be_read() -> None:
     back = patched(spoilt, writes.roll_back_patch(spoilt, None))
     assert back.metadata.annotations == {"note": "x"}
     assert back.metadata.labels == before.metadata.labels
+    assert back.metadata.owner_references == ()
 
 
 def test_a_pod_goes_back_when_all_its_annotations_were_taken_off() -> None:
@@ -164,14 +207,14 @@ def changed(pod: Pod, **meta: Any) -> Pod:
 )
 def test_a_release_fails_whole_when_the_pod_changed_meanwhile(meanwhile: dict[str, Any]) -> None:
     pod = builders.pod(of=REPLICA_SET)
-    patch = writes.release_patch(pod, RELEASE)
+    patch = writes.release_patch(pod, RELEASE, builders.ABOVE)
     with pytest.raises(InvalidError):
         patched(changed(pod, **meanwhile), patch)
 
 
 def test_a_release_does_not_mind_a_new_version_when_it_makes_no_map_of_annotations() -> None:
     pod = builders.pod(of=REPLICA_SET, annotations={"note": "x"})
-    patch = writes.release_patch(pod, RELEASE)
+    patch = writes.release_patch(pod, RELEASE, builders.ABOVE)
     busy = changed(pod, resource_version="2")
     assert patched(busy, patch).released
 
@@ -194,7 +237,7 @@ def test_a_rollback_fails_whole_when_the_pod_changed_meanwhile(meanwhile: dict[s
 
 def test_hash_and_owner_go_in_one_write_to_this_very_pod() -> None:
     pod = builders.pod("web-7", namespace="shop", of=REPLICA_SET)
-    patch = writes.release_patch(pod, RELEASE)
+    patch = writes.release_patch(pod, RELEASE, builders.ABOVE)
     assert (patch.kind, patch.name, patch.namespace, patch.subresource) == (
         Pod,
         "web-7",
@@ -204,7 +247,7 @@ def test_hash_and_owner_go_in_one_write_to_this_very_pod() -> None:
     changed = [(o.op, o.path) for o in operations(patch) if o.op in ("remove", "replace")]
     assert changed == [
         ("replace", "/metadata/labels/pod-template-hash"),
-        ("remove", "/metadata/ownerReferences/0"),
+        ("replace", "/metadata/ownerReferences/0"),
     ]
 
 

@@ -10,6 +10,7 @@ from evenkeel.decisions.gate import gate
 from evenkeel.decisions.gate.gate import SHORTEST_RETRY, GatedPod
 from evenkeel.decisions.gate.scope import Evictor
 from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
+from evenkeel.errors import ForbiddenError
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import PodDisruptionBudget
@@ -409,3 +410,18 @@ def test_an_eviction_has_no_patience_anew_when_its_node_turns_out_to_die() -> No
     pods = [*away(replica_set, "a"), *owned(replica_set, "b", node="good")]
     verdict = asked(replica_set, pods, dooms=IN_AN_HOUR, now=NOW + PATIENCE)
     assert passed(verdict) == ("PatienceOver", True)
+
+
+def test_an_eviction_whose_release_is_refused_comes_back_while_it_has_patience() -> None:
+    error = ForbiddenError("the platform team says no")
+    verdict = gate.refused(error, is_over=False)
+    assert isinstance(verdict, Deferred)
+    assert (verdict.reason, verdict.retry_after) == ("Changed", seconds(1))
+    assert verdict.message == "its release is refused: the platform team says no"
+    assert passed(gate.refused(error, is_over=True)) == ("PatienceOver", True)
+
+
+def test_an_eviction_whose_release_is_always_refused_passes_with_the_refuser_s_words() -> None:
+    verdict = gate.not_released(ForbiddenError("the platform team says no"))
+    assert passed(verdict) == ("ReleaseRefused", True)
+    assert verdict.message == "it cannot be released: the platform team says no"

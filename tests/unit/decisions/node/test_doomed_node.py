@@ -346,7 +346,7 @@ def test_a_lift_takes_off_all_that_is_ours_the_taint_of_a_node_that_came_back_to
 
 def test_a_lift_keeps_a_cordon_that_was_there_before() -> None:
     notice = builders.hint(cordoned_before=True)
-    node = builders.node(notice=notice)
+    node = builders.node(notice=notice, unschedulable=True)
     at = situation(notice, node=node, now=notice.deadline)
     assert patched(node, the(Verb.LIFT, at).write) == builders.node(unschedulable=True)
 
@@ -433,7 +433,7 @@ def test_a_hint_becomes_certain_whatever_ec2_says(state: str | None, *, cordoned
     before = situation(notice, now=notice.deadline, state=state)
     assert not before.over
     (step,) = plan(before)[0]
-    assert (step.verb, step.reason, step.until) == (Verb.MARK, "ScheduledChange", notice.ends_at)
+    assert (step.verb, step.reason, step.until) == (Verb.CORDON, "ScheduledChange", notice.ends_at)
     assert step.warning
     certain = mark.read(patched(before.node, step.write))
     assert certain is not None
@@ -449,3 +449,37 @@ def test_the_time_of_a_drain_on_purpose_is_up_and_its_cordon_stays() -> None:
     lift = the(Verb.LIFT, at)
     assert lift.reason == "DrainOver"
     assert patched(node, lift.write).spec.unschedulable
+
+
+# The window of a scheduled change.
+
+WINDOW = builders.notice(cause="scheduled-change", last_deadline=NOW + seconds(3_600), boot_id="a")
+
+
+@pytest.mark.parametrize(
+    ("after", "boot_id", "state", "lifted"),
+    [
+        (180, "a", "running", False),
+        (3_659, "a", "running", False),
+        (3_660, "a", "running", True),
+        (180, "", "running", False),
+        (180, "b", "running", True),
+        (119, "b", "running", False),
+        (180, "b", "stopping", False),
+        (180, "b", None, False),
+        (180, "b", "unlisted", False),
+    ],
+)
+def test_a_change_is_over_at_its_end_or_when_the_machine_was_started_anew_since_it_began(
+    after: float, boot_id: str, state: str | None, *, lifted: bool
+) -> None:
+    node = builders.node(notice=WINDOW, boot_id=boot_id)
+    at = situation(WINDOW, now=NOW + seconds(after), node=node, state=state)
+    assert ((Verb.LIFT, "InstanceRunning") in decided(at)) is lifted
+
+
+def test_a_warning_of_another_kind_lasts_whatever_is_started() -> None:
+    warning = builders.notice(last_deadline=NOW + seconds(3_600))
+    node = builders.node(notice=warning, boot_id="b")
+    at = situation(warning, now=NOW + seconds(180), node=node, state="running")
+    assert (Verb.LIFT, "InstanceRunning") not in decided(at)

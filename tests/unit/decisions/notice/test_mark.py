@@ -12,6 +12,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.request import Patch
 from evenkeel_sandbox.simulator.api.patches import json_patch
+from tests.kit import builders
 from tests.kit.builders import NOW
 from tests.kit.nodes import is_marked
 
@@ -192,13 +193,13 @@ def test_a_recommendation_is_only_noted_until_it_gets_its_share() -> None:
     assert noted["spec"] == manifest()["spec"]
     assert noted["metadata"]["labels"] == {names.DOOMED: "rebalance"}
 
-    cordoned = applied(noted, mark.cordon(parsed(noted), NOW))
+    drained = applied(noted, mark.drain(parsed(noted), NOW))
 
-    assert cordoned["spec"]["unschedulable"] is True
-    assert cordoned["spec"]["taints"] == [DOOMED | {"value": "rebalance"}]
-    assert mark.read(parsed(cordoned)) == msgspec.structs.replace(hint, cordoned_at=NOW)
-    assert mark.cordon(parsed(cordoned), NOW) is None
-    assert applied(cordoned, mark.unmark(parsed(cordoned))) == manifest()
+    assert "unschedulable" not in drained["spec"]
+    assert drained["spec"]["taints"] == [DOOMED | {"value": "rebalance"}]
+    assert mark.read(parsed(drained)) == msgspec.structs.replace(hint, cordoned_at=NOW)
+    assert mark.drain(parsed(drained), NOW) is None
+    assert applied(drained, mark.unmark(parsed(drained))) == manifest()
 
 
 def test_a_cordon_that_came_before_the_share_is_not_ours() -> None:
@@ -206,11 +207,61 @@ def test_a_cordon_that_came_before_the_share_is_not_ours() -> None:
     noted = applied(manifest(), mark.set_mark(parsed(manifest()), hint))
     noted["spec"]["unschedulable"] = True
 
-    cordoned = applied(noted, mark.cordon(parsed(noted), NOW))
+    cordoned = applied(noted, mark.drain(parsed(noted), NOW))
 
     node = parsed(cordoned)
     assert not mark.has_our_cordon(node, mark.read(node))
     assert applied(cordoned, mark.unmark(node)) == manifest(unschedulable=True)
+
+
+OURS, PERSON = names.FIELD_MANAGER, "kubectl"
+
+
+@pytest.mark.parametrize(
+    ("doomed", "by", "ours"),
+    [
+        (notice(), [OURS], True),
+        (notice(), [PERSON], False),
+        (notice(), [OURS, PERSON], False),
+        (notice(), [], True),
+        (notice(cordoned_before=True), [OURS], False),
+        (notice(cordoned_at=None), [OURS], False),
+        (notice(kind=NoticeKind.REBALANCE), [], False),
+        (notice(kind=NoticeKind.REBALANCE), [OURS], True),
+        (notice(kind=NoticeKind.REBALANCE), [PERSON], False),
+        (notice(kind=NoticeKind.REBALANCE, keep_cordon=True), [], True),
+        (notice(kind=NoticeKind.DRAIN), [], True),
+        (None, [OURS], False),
+    ],
+)
+def test_a_cordon_is_ours_if_the_mark_and_the_api_server_say_so(
+    doomed: NodeNotice | None, by: list[str], *, ours: bool
+) -> None:
+    node = builders.node(notice=doomed, unschedulable=True, cordoned_by=by)
+    assert mark.has_our_cordon(node, doomed) is ours
+    free = msgspec.structs.replace(node.spec, unschedulable=False)
+    assert not mark.has_our_cordon(msgspec.structs.replace(node, spec=free), doomed)
+
+
+@pytest.mark.parametrize(
+    ("present", "by", "anothers"),
+    [
+        (None, [PERSON], True),
+        (None, [OURS], True),
+        (notice(), [OURS], False),
+        (notice(), [PERSON], True),
+        (notice(kind=NoticeKind.REBALANCE), [OURS], False),
+        (notice(kind=NoticeKind.REBALANCE), [PERSON], True),
+        (notice(cordoned_before=True), [PERSON], True),
+    ],
+)
+def test_a_cordon_that_is_there_when_a_node_is_drained_is_anothers_unless_it_is_ours(
+    present: NodeNotice | None, by: list[str], *, anothers: bool
+) -> None:
+    node = builders.node(notice=present, unschedulable=True, cordoned_by=by)
+    wanted = mark.drained_for(node, present or notice(cordoned_at=None), NOW)
+    assert wanted.cordoned_before is anothers
+    assert wanted.cordoned_at == NOW
 
 
 def test_a_cordon_is_left_when_the_annotation_cannot_tell_whose_it_is() -> None:
@@ -224,7 +275,7 @@ def test_nothing_is_written_when_there_is_no_mark() -> None:
     node = parsed(manifest(taints=[DEDICATED], unschedulable=True))
     assert not is_marked(node)
     assert mark.unmark(node) is None
-    assert mark.cordon(node, NOW) is None
+    assert mark.drain(node, NOW) is None
     assert mark.exclude(node) is None
     assert mark.take_out_of_service(node) is None
     assert mark.note_unlisted(node, NOW) is None
@@ -292,6 +343,25 @@ def test_an_annotation_that_makes_no_sense_is_no_notice(text: str) -> None:
     node = parsed(manifest(annotations={names.NOTICE: text}))
     assert mark.read(node) is None
     assert is_marked(node)
+
+
+@pytest.mark.parametrize(
+    ("provider_id", "noted", "known"),
+    [
+        ("aws:///x/i-1234567890abcdef0", "i-0987654321fedcba0", "i-1234567890abcdef0"),
+        ("", "i-0987654321fedcba0", "i-0987654321fedcba0"),
+        ("kind://x/n1", "i-0987654321fedcba0", ""),
+        ("", "", ""),
+        ("", "i-x" * 100, ""),
+    ],
+)
+def test_a_mark_says_which_instance_a_node_is_only_where_the_node_does_not(
+    provider_id: str, noted: str, known: str
+) -> None:
+    notice = builders.notice(instance_id=noted)
+    node = builders.node(notice=notice)
+    spec = msgspec.structs.replace(node.spec, provider_id=provider_id)
+    assert mark.instance_of(msgspec.structs.replace(node, spec=spec), notice) == known
 
 
 def test_a_node_is_drained_once_it_was_cordoned_for_its_notice() -> None:

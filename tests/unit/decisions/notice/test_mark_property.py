@@ -48,7 +48,7 @@ NOTICES = st.lists(
 STEPS: list[Callable[[Node], Patch | None]] = [
     mark.exclude,
     mark.take_out_of_service,
-    lambda node: mark.cordon(node, NOW),
+    lambda node: mark.drain(node, NOW),
 ]
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.notice import kinds
-from evenkeel.decisions.notice.event import Harmless, Probe, Understood, Unknown
+from evenkeel.decisions.notice.event import Harmless, Probe, Reading, Understood, Unknown
 from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.decisions.notice.reading import read, read_json
 from evenkeel.errors import MalformedNoticeError
@@ -119,6 +119,96 @@ def test_a_known_kind_that_takes_no_node_is_harmless() -> None:
         "detail": {"EC2InstanceId": "i-1234567890abcdef0"},
     }
     assert isinstance(read(event), Harmless)
+
+
+@pytest.mark.parametrize("state", ["Shutting-down", "SHUTTING-DOWN"])
+def test_a_state_may_be_written_in_capitals(state: str) -> None:
+    event = sample("state-change-shutting-down")
+    plain = read(event)
+    event["detail"]["state"] = state
+    assert read(event) == plain
+
+
+def received(message: object) -> Reading:
+    """What a message of the queue means."""
+    return read_json(json.dumps(message), **SET)
+
+
+def from_auto_scaling(**says: str) -> dict[str, Any]:
+    """What Auto Scaling sends to a queue by itself, as its users have published it."""
+    return {
+        "AccountId": "123456789012",
+        "RequestId": "12345678-1234-1234-1234-123456789014",
+        "AutoScalingGroupName": "workers",
+        "Service": "AWS Auto Scaling",
+        "Time": "2026-11-21T06:00:00.000Z",
+        **says,
+    }
+
+
+def test_a_hooks_notification_of_auto_scaling_itself_is_read_like_the_event() -> None:
+    event = sample("lifecycle-action-terminate")
+    detail = event["detail"]
+    assert received(from_auto_scaling(**detail)) == read(event, **SET)
+    other = received(from_auto_scaling(**detail | {"LifecycleHookName": "theirs"}))
+    assert isinstance(other, Harmless)
+
+
+@pytest.mark.parametrize(
+    ("says", "kind"),
+    [
+        ({"Event": "autoscaling:TEST_NOTIFICATION"}, Harmless),
+        ({"LifecycleTransition": "autoscaling:EC2_INSTANCE_LAUNCHING"}, Harmless),
+        ({"Event": "autoscaling:EC2_INSTANCE_TERMINATE"}, Unknown),
+    ],
+)
+def test_what_else_auto_scaling_sends_needs_not_come_again(
+    says: dict[str, str], kind: type[object]
+) -> None:
+    reading = received(from_auto_scaling(**says))
+    assert isinstance(reading, kind)
+    assert getattr(reading, "detail_type", "") in says.values()
+
+
+@pytest.mark.parametrize("name", [file.stem for file in sorted(EVENTS.glob("*.json"))])
+def test_an_event_that_sns_passed_on_is_read_like_the_event(name: str) -> None:
+    event = sample(name)
+    assert received(passed_on(json.dumps(event))) == read(event, **SET)
+
+
+def test_a_hooks_notification_that_sns_passed_on_is_read() -> None:
+    detail = sample("lifecycle-action-terminate")["detail"]
+    passed = passed_on(json.dumps(from_auto_scaling(**detail)))
+    assert received(passed) == received(from_auto_scaling(**detail))
+
+
+@pytest.mark.parametrize(
+    ("message", "field"),
+    [
+        (7, "Message"),
+        ("You have chosen to subscribe to the topic", "Message"),
+        ("[]", "Message"),
+        ("{}", "Message.id"),
+        (json.dumps({"TopicArn": "arn:aws:sns:x:1:t", "Message": "{}"}), "Message.id"),
+    ],
+)
+def test_the_error_names_the_field_when_what_sns_passed_on_is_malformed(
+    message: object, field: str
+) -> None:
+    with pytest.raises(MalformedNoticeError) as caught:
+        received(passed_on(message))
+    assert caught.value.field == field
+
+
+def passed_on(message: object) -> dict[str, object]:
+    return {
+        "Type": "Notification",
+        "MessageId": "dc1e94d9-56c5-5e96-808d-cc7f68faa162",
+        "TopicArn": "arn:aws:sns:eu-central-1:123456789012:notices",
+        "Message": message,
+        "Timestamp": "2026-11-21T06:00:00.100Z",
+        "SignatureVersion": "1",
+    }
 
 
 def test_a_kind_without_a_parser_is_unknown() -> None:
@@ -241,6 +331,7 @@ MALFORMED: dict[str, list[tuple[str, object, str]]] = {
         ("detail.startTime", "2026-11-21T18:00:00Z", "should be a time such as Sat"),
         ("detail.startTime", ",", "should be a time such as Sat"),
         ("detail.startTime", 7, "should be a string, but is a number"),
+        ("detail.endTime", "tomorrow", "should be a time such as Sat"),
         ("detail.eventArn", "x" * 257, "has 257 characters, and 256 at most"),
         ("detail.eventTypeCode", None, "should be a string, but is null"),
         ("detail.statusCode", [], "should be a string, but is an array"),
@@ -340,6 +431,48 @@ def test_a_scheduled_change_is_a_hint_for_each_of_its_instances_until_it_is_near
         assert (near.kind, near.deadline, near.ends_at) == (NoticeKind.INTERRUPTION, STARTS, None)
 
 
+ENDS = STARTS + timedelta(hours=2)
+
+
+@pytest.mark.parametrize(
+    ("end", "known"),
+    [
+        ({}, None),
+        ({"endTime": "Sat, 21 Nov 2026 20:00:00 GMT"}, ENDS),
+        ({"endTime": "Sat, 21 Nov 2026 18:00:00 GMT"}, None),
+        ({"endTime": "Sat, 21 Nov 2026 17:00:00 GMT"}, None),
+    ],
+    ids=["it does not say", "two hours later", "at its start", "before its start"],
+)
+def test_a_scheduled_change_lasts_until_its_end_if_it_says_when(
+    end: dict[str, str], known: datetime | None
+) -> None:
+    reading = read(scheduled(**end))
+    assert isinstance(reading, Understood)
+    assert reading.notice.last_deadline == known
+    assert reading.notice.lasts_until == (known or STARTS - timedelta(minutes=15))
+
+
+@pytest.mark.parametrize(
+    ("before_end", "deadline"),
+    [
+        (timedelta(hours=2), STARTS + timedelta(seconds=120)),
+        (timedelta(hours=1), ENDS - timedelta(minutes=58)),
+        (timedelta(minutes=1), ENDS),
+        (timedelta(minutes=-1), ENDS),
+    ],
+)
+def test_a_change_that_has_begun_and_not_ended_is_a_warning_now(
+    before_end: timedelta, deadline: datetime
+) -> None:
+    """EC2 may carry it out any moment: the pods get what a spot instance's get."""
+    reading = read(scheduled(endTime="Sat, 21 Nov 2026 20:00:00 GMT"))
+    assert isinstance(reading, Understood)
+    notice = reading.notice.heard_at(ENDS - before_end)
+    assert notice.kind is NoticeKind.INTERRUPTION
+    assert (notice.deadline, notice.lasts_until, notice.ends_at) == (deadline, ENDS, None)
+
+
 @pytest.mark.parametrize(
     ("code", "action"),
     [
@@ -375,6 +508,13 @@ def test_the_code_of_a_change_says_whether_the_instance_comes_back(code: str, ac
 )
 def test_news_of_health_that_end_no_instance_are_harmless(changes: dict[str, object]) -> None:
     assert isinstance(read(scheduled(**changes)), Harmless)
+
+
+def test_a_change_of_a_dedicated_host_names_the_host() -> None:
+    code = "AWS_EC2_DEDICATED_HOST_RETIREMENT_SCHEDULED"
+    reading = read(scheduled(eventTypeCode=code, affectedEntities=[{"entityValue": "h-0a1b2c3d"}]))
+    assert isinstance(reading, Harmless)
+    assert reading.message == f"{code} names no instance, but h-0a1b2c3d"
 
 
 def test_a_change_that_is_closed_is_taken_back_and_so_is_one_that_is_resolved() -> None:

@@ -97,7 +97,7 @@ def test_the_message_tells_what_was_superseded() -> None:
 def test_our_own_cordon_for_a_recommendation_stays_ours_when_a_warning_follows() -> None:
     world = World()
     world.receive(given(NoticeKind.REBALANCE))
-    world.write(mark.cordon(world.node, NOW + SECOND))
+    world.write(mark.drain(world.node, NOW + SECOND))
 
     world.receive(given(NoticeKind.INTERRUPTION, at=2), at=2)
 
@@ -200,6 +200,34 @@ def test_a_late_warning_is_left_when_the_instance_has_outlived_it() -> None:
     decision = World().receive(warning, at=120 + 60)
     assert decision.verb is Verb.LEAVE
     assert decision.reason == "Outlived"
+
+
+def test_a_change_that_has_begun_is_left_when_the_instance_has_outlived_its_end() -> None:
+    change = scheduled(3_600, last_deadline=NOW + 7_200 * SECOND)
+    world = World()
+    assert world.receive(change, at=7_259).verb is Verb.MARK
+    assert (world.carried.kind, world.carried.lasts_until) == (
+        NoticeKind.INTERRUPTION,
+        NOW + 7_200 * SECOND,
+    )
+    assert World().receive(change, at=7_260).reason == "Outlived"
+
+
+@pytest.mark.parametrize("at", [3, 4_000], ids=["as a hint", "as a warning"])
+def test_a_scheduled_change_keeps_how_often_the_machine_was_started_when_it_is_certain(
+    at: float,
+) -> None:
+    world = World()
+    world.document["status"] = {"nodeInfo": {"bootID": "a"}}
+    change = scheduled(3_600, last_deadline=NOW + 7_200 * SECOND)
+    world.receive(change, at=at)
+    if at == 3:
+        assert world.carried.boot_id == ""
+        world.write(mark.make_certain(world.node, NOW + 2_700 * SECOND))
+    assert world.carried.boot_id == "a"
+    world.document["status"] = {"nodeInfo": {"bootID": "b"}}
+    assert world.receive(change, at=4_100).reason == "AlreadyMarked"
+    assert world.carried.boot_id == "a"
 
 
 def test_a_recommendation_is_left_when_it_has_expired() -> None:

@@ -46,7 +46,10 @@ class World:
     def __init__(self, *, unschedulable: bool = False) -> None:
         self.document: dict[str, Any] = {
             "metadata": {"name": "n1", "uid": "u1", "resourceVersion": "7"},
-            "spec": {"unschedulable": unschedulable},
+            "spec": {
+                "unschedulable": unschedulable,
+                "providerID": "aws:///eu-central-1a/i-1234567890abcdef0",
+            },
         }
 
     @property

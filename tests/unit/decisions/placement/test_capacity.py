@@ -15,15 +15,14 @@ from evenkeel.decisions.placement.clauses import (
 from evenkeel.model import names
 from evenkeel.model.affinity import NodeRequirement, NodeSelectorTerm, PreferredTerm, Toleration
 from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
-from evenkeel.model.meta import Metadata
-from evenkeel.model.node import Node
+from evenkeel.model.node import Node, NodeMetadata
 
 OWN = CapacityLabels(("lifecycle", "example.com/life"))
 KARPENTER, EKS = names.CAPACITY_LABELS[2], names.CAPACITY_LABELS[1]
 
 
 def node(labels: Mapping[str, str]) -> Node:
-    return Node(metadata=Metadata(name="n", labels=dict(labels)))
+    return Node(metadata=NodeMetadata(name="n", labels=dict(labels)))
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ class Planned:
         plans: Any = SimpleNamespace(
             having=lambda has: [(WEB.key, plan)] if has in plan.has else []
         )
-        writer: Any = SimpleNamespace(may_write=lambda _: True, submit_all=self.sent.extend)
+        writer: Any = SimpleNamespace(may_write=lambda *_: True, submit_all=self.sent.extend)
         listings: Any = SimpleNamespace(refresh=self._list)
         self.evictions = Evictions(plans, writer, self.view, listings)
 

@@ -96,14 +96,22 @@ def test_many_pods_without_a_known_controller_are_one_list(site: Site) -> None:
     assert stranger.uid not in site.view.pods
 
 
-def test_pods_without_a_known_controller_that_are_gone_count_no_more(site: Site) -> None:
-    pods = builders.pods(2, of=builders.foreign_owner("Workflow"), prefix="step", node="s1")
-    for pod in pods:
-        site.view.pods.see(pod)
-    (key,) = site.view.pods.controllers_of(pods)
+def test_of_a_controller_that_is_not_known_all_pods_are_found(site: Site) -> None:
+    one, other = builders.pods(2, of=builders.foreign_owner("Workflow"), prefix="step", node="s1")
+    site.view.pods.see(one)
+    (key,) = site.view.pods.controllers_of([one])
     site.listings.refresh([key], NOW)
-    site.answer(lambda asked: pods[1] if asked.name == pods[1].name else None)
-    assert site.view.pods.of_controller(key) == [pods[1]]
+    site.answer(lambda asked: Listing([*filter(asked.kept, [other, builders.pod("x")])], "105"))
+    assert site.view.pods.of_controller(key) == [other]
+
+
+def test_a_bare_pod_that_is_gone_counts_no_more(site: Site) -> None:
+    pod = builders.pod("alone")
+    site.view.pods.see(pod)
+    (key,) = site.view.pods.controllers_of([pod])
+    site.listings.refresh([key], NOW)
+    site.answer(lambda _: None)
+    assert pod.uid not in site.view.pods
 
 
 def test_a_controller_that_is_read_meanwhile_is_kept_though_none_was_asked_for(site: Site) -> None:

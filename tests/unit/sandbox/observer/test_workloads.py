@@ -13,7 +13,7 @@ from evenkeel.model.meta import (
     OwnerReference,
     Reference,
 )
-from evenkeel.model.node import Node
+from evenkeel.model.node import Node, NodeMetadata
 from evenkeel.model.pod import Pod, PodSpec, PodStatus
 from evenkeel.model.request import Change, Listing, Relisted, Selection
 from evenkeel.model.workload import (
@@ -152,7 +152,7 @@ def test_pods_serve_no_more_when_their_node_is_lost(observer: Observer) -> None:
 
 
 def test_pods_serve_no_more_when_their_node_object_is_deleted() -> None:
-    node = Node(metadata=Metadata(name="n1", uid="n1"))
+    node = Node(metadata=NodeMetadata(name="n1", uid="n1"))
     observer = observing(node, DEPLOYMENT, REPLICA_SET, pod("a", READY))
 
     observer.absorb([changed(node, deleted=True)])

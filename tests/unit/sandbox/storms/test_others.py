@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from evenkeel.model.capacity import WELL_KNOWN
+from evenkeel.model.names import ZONE
 from evenkeel_sandbox import snapshot_cluster, synthetic
 from evenkeel_sandbox.events import at_time
 from evenkeel_sandbox.simulation import nodes_of
@@ -128,6 +129,50 @@ def test_no_node_comes_for_a_pod_that_fits_on_none(
     )
     clock.advance(timedelta(minutes=5))
     assert (waiting(cluster), scaler.made) == (1, 0)
+
+
+MOUNTING = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]}
+EVEN = {
+    "maxSkew": 1,
+    "topologyKey": ZONE,
+    "whenUnsatisfiable": "DoNotSchedule",
+    "labelSelector": {"matchLabels": {"app": "big"}},
+}
+
+
+def big(name: str, cpu: int, **spec: Any) -> dict[str, Any]:
+    """A pod that asks for so many thousandths of a core."""
+    container = {"name": "main", "resources": {"requests": {"cpu": f"{cpu}m"}}}
+    labels = {"app": "big"}
+    return resource("Pod", name, "default", labels=labels, spec={"containers": [container], **spec})
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        pytest.param(MOUNTING, id="its volume is there"),
+        pytest.param({"topologySpreadConstraints": [EVEN]}, id="the other zones have one more"),
+    ],
+)
+def test_nodes_come_in_the_zone_that_a_pod_needs(
+    clock: SimulatedClock, cluster: SimulatedCluster, own: dict[str, Any]
+) -> None:
+    zone = "eu-central-1c"
+    clause = {"key": ZONE, "operator": "In", "values": [zone]}
+    only = {"required": {"nodeSelectorTerms": [{"matchExpressions": [clause]}]}}
+    cluster.apply(
+        resource("PersistentVolume", "v", spec={"nodeAffinity": only}),
+        resource("PersistentVolumeClaim", "data", "default", spec={"volumeName": "v"}),
+        big("in-a", 1, nodeSelector={ZONE: "eu-central-1a"}),
+        big("in-b", 1, nodeSelector={ZONE: "eu-central-1b"}),
+    )
+    clock.advance(timedelta(seconds=5))
+    scaler = Autoscaler(clock, cluster, WELL_KNOWN, lambda new: cluster.apply(*new), after=AFTER)
+    cluster.apply(big("third", 3 * synthetic.CPU, **own))
+    clock.advance(timedelta(minutes=5))
+    assert (waiting(cluster), scaler.made) == (0, 1)
+    (made,) = [node for node in nodes_of(cluster) if node.name.startswith("scaled-")]
+    assert made.metadata.labels[ZONE] == zone
 
 
 def test_where_all_nodes_are_spot_on_demand_ones_of_their_size_come(clock: SimulatedClock) -> None:

@@ -30,6 +30,13 @@ SEVERAL_BUDGETS = "more than one PodDisruptionBudget"
 pkg/registry/core/pod/storage/eviction.go has had it since 1.5; there is no code for it.
 """
 
+DENIED = "denied the request"
+"""Part of the message of a webhook's or a policy's refusal, whichever code it chose.
+
+The API server puts it before their own words: its staging/src/k8s.io/apiserver has it in
+pkg/admission/plugin/webhook/errors/statuserror.go. A 429 with it is no word on the server's load.
+"""
+
 LONGEST_RETRY_AFTER = 60.0
 """No server is believed that asks for a longer rest, in seconds: nodes die in two minutes."""
 
@@ -67,7 +74,7 @@ def failure(what: str, code: int, body: bytes, retry_after: str | None = None) -
         refused_by = "; ".join(cause.message for cause in causes if cause.message)
         asked = status.details.retry_after_seconds if status.details else 0
         return DisruptionRefusedError(f"{message} {refused_by}".rstrip(), float(asked))
-    if code in (429, 503):
+    if code in (429, 503) and DENIED not in status.message:
         return ThrottledError(message, _seconds(retry_after, status))
     if code == 500 and SEVERAL_BUDGETS in status.message:
         return MultipleBudgetsError(message)

@@ -146,8 +146,7 @@ def read_version(data: msgspec.Raw, what: str) -> str:
 
 def read_metadata[T: KubernetesObject](kind: type[T], data: msgspec.Raw, what: str) -> T:
     """Which object this is; all else of it as if it were not set. Raises UnavailableError."""
-    metadata = msgspec.to_builtins(_identity(data, what))
-    return kind(metadata=converted(metadata, Metadata))
+    return converted({"metadata": msgspec.to_builtins(_identity(data, what))}, kind)
 
 
 def _identity(data: bytes | msgspec.Raw, what: str) -> _Identity:

@@ -1,15 +1,19 @@
 """The ways that break before they make: rationed, at once, by ordinal, at the last moment."""
 
-from collections.abc import Collection, Iterator, Sequence
-from datetime import datetime
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 
 from evenkeel.decisions.drain import budgets, writes
 from evenkeel.decisions.drain.census import Census, MovingPod
+from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.route import Way
 from evenkeel.decisions.drain.verdicts import PodPlan
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.ordinal import ordinal_of
+from evenkeel.model.pod import Pod
+from evenkeel.model.times import span
 
 
 def of_moving(
@@ -80,10 +84,43 @@ def _whose_turn(census: Census, going: Sequence[MovingPod]) -> Collection[str]:
         return ()
     broken = [mover.pod.uid for mover in going if not census.is_available(mover.pod)]
     whole = [mover.pod.uid for mover in going if census.is_available(mover.pod)]
-    most = 1
-    if all(mover.route.way is Way.BY_ORDINAL for mover in going):
-        if broken:
-            return broken[:1]
-    else:
-        most = max(1, budgets.max_unavailable(census.owner.deployment))
-    return {*broken, *whole[: max(0, most - census.missing)]}
+    if broken and going[0].route.way is Way.BY_ORDINAL:
+        return broken[:1]
+    return {*broken, *whole[: max(0, _most_missing(census, going) - census.missing)]}
+
+
+def _most_missing(census: Census, going: Sequence[MovingPod]) -> int:
+    """How many pods may be missing at a time while some take turns."""
+    if going[0].route.way is Way.BY_ORDINAL:
+        return 1
+    return max(1, budgets.max_unavailable(census.owner.deployment))
+
+
+def evict_by(census: Census, in_turn: Sequence[MovingPod]) -> Mapping[str, datetime]:
+    """By when the available pods whose turn it is are evicted by force, by uid.
+
+    A budget or a policy may refuse all their evictions. Were they to wait for their last moment,
+    all pods that take turns would go at once. So a pod on a dying node goes so early that there is
+    a turn for each that is left.
+    """
+    dying = [mover for mover in in_turn if mover.deadline.forced and census.is_available(mover.pod)]
+    turn = _whose_turn(census, dying)
+    if not turn:
+        return {}
+    later = math.ceil(len(dying) / _most_missing(census, dying)) - 1
+    lead = later * turn_length(census, dying[0].pod)
+    return {mover.pod.uid: mover.evict_by - lead for mover in dying if mover.pod.uid in turn}
+
+
+def turn_length(census: Census, pod: Pod) -> timedelta:
+    """How long a turn takes if all goes well: grace period, and the shortest time to available.
+
+    A pod that was not Ready for a while tells a longer time than it took.
+    """
+    times = (
+        each.ready_since - made
+        for each in census.owned
+        if (made := each.metadata.creation_timestamp) is not None and each.ready_since is not None
+    )
+    start = max(timedelta(), min(times, default=timedelta()))
+    return pod.grace + EVICTION_OVERHEAD + start + span(census.min_ready_seconds)

@@ -94,6 +94,8 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
       goes on, or they were not read.
     - ``minimum_available``: the highest count so far of pods to keep available. A census in the
       middle of many releases may miss a pod.
+    - ``most_seen``: the most of its pods that were seen at a time, where its kind does not say how
+      many it asks for.
     - ``pools``: in which pool a node is, None for an on-demand node, ``kept_empty``: whether it is
       drained by anybody, as far as that was read.
     """
@@ -108,6 +110,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     lost: frozenset[str] = frozenset()
     siblings: Sequence[Pod] | None = None
     minimum_available: int = 0
+    most_seen: int = 0
     pools: Mapping[str, Pool | None] = {}
     kept_empty: Mapping[str, bool] = {}
 
@@ -165,11 +168,11 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def size(self) -> int:
-        """How many pods the controller asks for; as many as there are where it does not say."""
+        """How many pods the controller asks for; as many as there were where it does not say."""
         controller = self.owner.controller
         if isinstance(controller, ReplicaSet | StatefulSet):
             return controller.spec.replicas
-        return len(self.pods)
+        return max(len(self.pods), self.most_seen)
 
     @cached_property
     def replicas(self) -> int:
@@ -204,14 +207,19 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def unreadable(self) -> Sequence[Pod]:
-        """Released pods whose annotation cannot be read, or cannot be true."""
+        """Released pods whose annotation cannot be read, or cannot be true; or in part alone."""
         return [pod for pod, release in self._bearing if release is None]
 
     @cached_property
     def _bearing(self) -> Sequence[tuple[Pod, Release | None]]:
         """The pods that bear a release, each with what is believed of it."""
-        bearing = [pod for pod in self.pods if pod.released] if self.is_of_replica_set else []
-        return [(pod, pod.believed_release(self.now)) for pod in bearing]
+        if not self.is_of_replica_set:
+            return []
+        bearing = [pod for pod in self.pods if pod.released or pod.is_released_in_part]
+        return [
+            (pod, None if pod.is_released_in_part else pod.believed_release(self.now))
+            for pod in bearing
+        ]
 
     @cached_property
     def kept(self) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from evenkeel.decisions.drain import verdicts
+from evenkeel.decisions.drain import break_first, verdicts
 from evenkeel.decisions.drain.agenda import Forced
 from evenkeel.decisions.drain.census import Census, MovingPod, ReleasedPod
 from evenkeel.model.decision import Decision
@@ -10,11 +10,15 @@ from evenkeel.model.reasons import Reason
 
 
 def forced_evictions(
-    census: Census, handed: Sequence[MovingPod], others: Sequence[MovingPod]
+    census: Census,
+    handed: Sequence[MovingPod],
+    others: Sequence[MovingPod],
+    in_turn: Sequence[MovingPod] = (),
 ) -> Sequence[Forced]:
     """The pods whose nodes die, and what of their workload serves on after each.
 
-    ``handed`` are those that wait for a release, ``others`` those that break before they make.
+    ``handed`` are those that wait for a release, ``others`` those that break before they make, some
+    of them ``in_turn``.
 
     - Evicting a pod whose replacement is available costs nothing.
     - Each other pod of a handover leaves one pod less: by eviction deadline, and released pods
@@ -34,6 +38,7 @@ def forced_evictions(
     unreplaced.sort(key=lambda each: each.evict_by)
     serving = census.ready_off_doomed + len(unreplaced)
     breaking = (mover for mover in others if mover.deadline.forced)
+    turns = break_first.evict_by(census, in_turn)
     return [
         *(
             Forced(
@@ -60,7 +65,7 @@ def forced_evictions(
             Forced(
                 pod=mover.pod,
                 owner=census.owner,
-                evict_by=mover.evict_by,
+                evict_by=turns.get(mover.pod.uid, mover.evict_by),
                 share_remaining=census.share(census.available - position),
                 together=mover.together is not None,
                 lives=mover.lives,

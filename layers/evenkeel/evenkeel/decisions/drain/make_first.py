@@ -24,7 +24,7 @@ LOOK_AGAIN_AFTER = timedelta(seconds=5)
 """A pod that restore moves is looked at so often: its node lives, but the next move waits."""
 
 SHORTEST_VOLUNTARY = timedelta(seconds=60)
-"""A voluntary handover is not begun with less time than this before its deadline."""
+"""A voluntary handover is not begun with no more time than this before its deadline."""
 
 
 def of_released(census: Census) -> Iterator[PodPlan]:
@@ -192,7 +192,7 @@ def _voluntary_hold(census: Census, until: datetime) -> tuple[Reason, str] | Non
             Reason.COOLING_DOWN,
             f"{cooldown.failures} handovers were rolled back: none before {until_then}",
         )
-    if until - census.now < SHORTEST_VOLUNTARY:
+    if until - census.now <= SHORTEST_VOLUNTARY:
         return Reason.TOO_LATE_FOR_HANDOVER, "too little time is left for a voluntary move"
     budget = budgets.hold_now(census.budgets)
     if budget is None:

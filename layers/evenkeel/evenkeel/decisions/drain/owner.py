@@ -1,5 +1,6 @@
 """Who owns a pod, and what its owners say about it."""
 
+from datetime import datetime
 from typing import Unpack
 
 import msgspec
@@ -12,16 +13,25 @@ from evenkeel.model.reasons import Reason
 from evenkeel.model.workload import Controller, Deployment, ReplicaSet
 
 
+class ReleasesRefused(msgspec.Struct, frozen=True):
+    """Why pods cannot be released: what a webhook or policy said, and until when that counts."""
+
+    words: str
+    until: datetime
+
+
 class Owner(msgspec.Struct, frozen=True, kw_only=True):
     """The owners of a pod: its controller, and the Deployment above a ReplicaSet.
 
     ``controller`` is None for a bare pod, and for a pod whose controller Evenkeel does not
     know, is gone, or could not be read; ``kind`` is then the kind named by the pod.
+    ``releases_refused``: releases of its pods were refused a while ago.
     """
 
     kind: str = ""
     controller: Controller | None = None
     deployment: Deployment | None = None
+    releases_refused: ReleasesRefused | None = None
 
     @property
     def workload(self) -> Reference | None:

@@ -17,6 +17,7 @@ from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.verdicts import Candidate
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.meta import OwnerReference
 from evenkeel.model.notice import NoticeKind
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
@@ -30,9 +31,10 @@ type _Rank = tuple[bool, bool, int, int, int, datetime, str, str]
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """A candidate, its ReplicaSet, and the census that its release is decided on."""
+    """A candidate, its ReplicaSet and Deployment, and the census that its release is decided on."""
 
     replica_set: ReplicaSet
+    deployment: OwnerReference
     census: Census
     candidate: Candidate
 
@@ -102,26 +104,31 @@ def turns(rankings: Iterable[Ranking], room: int, may_go: MayGo = _anybody) -> I
 
 def rank(census: Census, candidates: Sequence[Candidate]) -> Ranking:
     """Rank the candidates of one ReplicaSet."""
-    replica_set = census.replica_set
-    if replica_set is None:
-        return Ranking(turns=(), saves_from_zero=False)
     is_zero = not census.released and census.ready_off_doomed == 0
     return Ranking(
-        turns=list(_ranked(replica_set, census, candidates, is_zero=is_zero)),
+        turns=list(_ranked(census, candidates, is_zero=is_zero)),
         saves_from_zero=is_zero and any(each.deadline.forced for each in candidates),
     )
 
 
+def turn_of(census: Census, candidate: Candidate) -> Turn | None:
+    """The turn of a pod of this ReplicaSet; None where no Deployment could have it meanwhile."""
+    replica_set = census.replica_set
+    deployment = replica_set.deployment if replica_set is not None else None
+    if replica_set is None or deployment is None:
+        return None
+    return Turn(replica_set, deployment, census, candidate)
+
+
 def _ranked(
-    replica_set: ReplicaSet,
-    census: Census,
-    candidates: Sequence[Candidate],
-    *,
-    is_zero: bool,
+    census: Census, candidates: Sequence[Candidate], *, is_zero: bool
 ) -> Iterator[tuple[_Rank, Turn]]:
     ahead = census.pending_replacements + sum(not census.is_doomed(pod) for pod in census.owned)
     ready = census.ready_off_doomed
     for position, candidate in enumerate(sorted(candidates, key=_within_workload)):
+        turn = turn_of(census, candidate)
+        if turn is None:
+            return
         is_first_of_zero = is_zero and position == 0
         pod = candidate.pod
         rank = (
@@ -131,10 +138,10 @@ def _ranked(
             _round_of(ahead + position),
             ready,
             candidate.deadline.at,
-            replica_set.uid,
+            turn.replica_set.uid,
             pod.uid,
         )
-        yield rank, Turn(replica_set, census, candidate)
+        yield rank, turn
 
 
 def _round_of(earlier: int) -> int:
@@ -188,7 +195,7 @@ def release(
         f"{value.wanted} are to stay available",
         workload=census.owner.workload,
         until=candidate.deadline.at,
-        write=writes.release_patch(pod, value),
+        write=writes.release_patch(pod, value, turn.deployment),
     )
 
 

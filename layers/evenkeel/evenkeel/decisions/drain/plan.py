@@ -71,7 +71,7 @@ def plan(census: Census) -> Plan:
         ],
         evictions=[each.decision for each in found if each.needs_fresh],
         candidates=candidates,
-        forced=forced_evictions(census, handed, others),
+        forced=forced_evictions(census, handed, others, in_turn),
         due=next_due(
             census.now,
             census.due if census.is_of_replica_set else None,

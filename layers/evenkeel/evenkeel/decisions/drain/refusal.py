@@ -1,10 +1,13 @@
-"""What to do when a disruption budget refuses an eviction."""
+"""What to do when the eviction of a pod at its last moment is refused."""
 
 from datetime import datetime, timedelta
+
+import msgspec
 
 from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.decisions.drain.owner import Owner
+from evenkeel.errors import ClusterError, DisruptionRefusedError, MultipleBudgetsError
 from evenkeel.model import names
 from evenkeel.model.annotations import AT_DEADLINE
 from evenkeel.model.decision import Decision, Verb
@@ -20,17 +23,17 @@ pods are no longer taken for ready (node-monitor-grace-period is 50 s).
 """
 
 
-def after_refusal(pod: Pod, owner: Owner, now: datetime) -> Decision:
-    """Decide about a pod at its last moment whose eviction a budget refused.
+def after_refusal(
+    pod: Pod, owner: Owner, now: datetime, error: ClusterError, *, sets_condition: bool
+) -> Decision:
+    """Decide about a pod at its last moment whose eviction a budget, webhook or policy refused.
 
-    - the owner said ``evenkeel.dev/at-deadline: leave``: it stays, and dies with its node;
     - a Job's pod whose podFailurePolicy would count the failure gets its DisruptionTarget
-      condition first, which an accepted eviction would have set;
+      condition first, which an accepted eviction would have set. ``sets_condition`` False: that was
+      refused, too;
     - else it is deleted: the node dies anyway, and only a delete gives the pod its SIGTERM.
     """
-    if _is_kept(pod, owner):
-        return leave(pod, owner)
-    if needs_condition(pod, owner):
+    if sets_condition and needs_condition(pod, owner):
         return owner.decision(
             pod,
             Verb.SET_CONDITION,
@@ -38,13 +41,30 @@ def after_refusal(pod: Pod, owner: Owner, now: datetime) -> Decision:
             "its Job's podFailurePolicy has to see a disruption, not a failure",
             write=writes.disruption_patch(pod, now),
         )
+    reason, why = Reason.EVICTION_REFUSED_AT_LAST_MOMENT, f"its eviction is refused ({error})"
+    if isinstance(error, DisruptionRefusedError | MultipleBudgetsError):
+        reason, why = Reason.BUDGET_REFUSED_AT_LAST_MOMENT, "its budget refuses"
     return owner.decision(
         pod,
         Verb.DELETE,
-        Reason.BUDGET_REFUSED_AT_LAST_MOMENT,
-        "its budget refuses, but its node dies: deleted, so that it gets its SIGTERM",
+        reason,
+        f"{why}, but its node dies: deleted, so that it gets its SIGTERM",
         write=writes.delete(pod),
         warning=True,
+    )
+
+
+def not_taken(decision: Decision, error: ClusterError) -> Decision:
+    """A write is refused, or undone, each time that it is sent: its object stays as it is."""
+    return msgspec.structs.replace(
+        decision,
+        verb=Verb.LEAVE,
+        reason=Reason.WRITE_REFUSED,
+        message=f"{decision.verb} is not taken: {error}",
+        warning=True,
+        forced=False,
+        until=None,
+        write=None,
     )
 
 
@@ -59,21 +79,22 @@ def kept_past_deadline(pod: Pod, owner: Owner, deadline: Deadline, now: datetime
     Its budget has refused up to its node's deadline and beyond: it has died with its node, or
     the node lives on, and a further eviction is of no use.
     """
-    return deadline.forced and now >= tried_until(deadline) and _is_kept(pod, owner)
+    return deadline.forced and now >= tried_until(deadline) and is_kept(pod, owner)
 
 
 def leave(pod: Pod, owner: Owner) -> Decision:
-    """A pod stays whose budget refuses, because its owner keeps it."""
+    """A pod stays whose eviction is refused, because its owner keeps it."""
     return owner.decision(
         pod,
         Verb.LEAVE,
         Reason.AT_DEADLINE_LEAVE,
-        f"its budget refuses, and {names.AT_DEADLINE}: leave keeps it to the end",
+        f"its eviction is refused, and {names.AT_DEADLINE}: leave keeps it to the end",
         warning=True,
     )
 
 
-def _is_kept(pod: Pod, owner: Owner) -> bool:
+def is_kept(pod: Pod, owner: Owner) -> bool:
+    """Whether the owner has a pod stay, and die with its node, if its eviction is refused."""
     return owner.says(AT_DEADLINE, pod) == "leave"
 
 

@@ -80,7 +80,8 @@ def route(
       ``_replica_set``;
     - a pod without a controller, and one whose controller Evenkeel does not know, is left
       under a hint. Under a warning the first keeps running to its last moment, because no
-      controller makes it again; the second goes at once, within its budget, as in a drain.
+      controller makes it again; the second goes at once within its budget, and without one when
+      none of its controller's pods is missing.
     """
     kept = not_ours(pod, owner)
     if kept is not None:
@@ -111,7 +112,7 @@ def route(
                 message="a Job's pod may still finish: it goes at the last moment",
             )
         case "ReplicaSet":
-            way = _replica_set(pod, owner, around)
+            way = _replica_set(pod, owner, around, now)
         case "":
             way = Route(
                 way=Way.AT_LAST_MOMENT,
@@ -121,18 +122,14 @@ def route(
                 warning=True,
             )
         case kind:
-            way = Route(
-                way=Way.AT_ONCE,
-                reason=Reason.FOREIGN_CONTROLLER,
-                message=f"its controller is a {kind}: evicted within its budget, so that the "
-                f"{kind} has the most time to replace it",
-            )
+            way = _foreign(kind, has_budget=bool(around.budgets_of(pod)))
     if hint and way.way not in (Way.HANDOVER, Way.BY_ORDINAL):
         return Route(
             way=Way.STAY,
             reason=way.reason,
             message=f"{way.message.rpartition(': ')[0]}: no gap is made while its node lives",
             remedy=way.remedy,
+            until=way.until,
         )
     return way
 
@@ -179,7 +176,7 @@ def _protected(pod: Pod, owner: Owner, now: datetime | None) -> Route | None:
     if owner.annotation(names.SAFE_TO_EVICT, pod).lower() == "false":
         return _kept(names.SAFE_TO_EVICT, "false")
     word = owner.annotation(names.DO_NOT_DISRUPT, pod)
-    if pod.released or not word:
+    if pod.released or pod.is_released_in_part or not word:
         return None
     if word.lower() == "true":
         return _kept(names.DO_NOT_DISRUPT, word)
@@ -203,13 +200,31 @@ def _kept(key: str, word: str, until: datetime | None = None) -> Route:
     )
 
 
-def _replica_set(pod: Pod, owner: Owner, around: NamespaceObjects) -> Route:
+def _foreign(kind: str, *, has_budget: bool) -> Route:
+    """The way of a pod whose controller Evenkeel does not know: its budget rations it, if any."""
+    if has_budget:
+        return Route(
+            way=Way.AT_ONCE,
+            reason=Reason.FOREIGN_CONTROLLER,
+            message=f"its controller is a {kind}: evicted within its budget, so that the {kind} "
+            "has the most time to replace it",
+        )
+    return Route(
+        way=Way.RATIONED,
+        reason=Reason.FOREIGN_CONTROLLER,
+        message=f"its controller is a {kind}, and no budget says how many may be missing: one at a "
+        "time",
+        remedy="give it a PodDisruptionBudget",
+    )
+
+
+def _replica_set(pod: Pod, owner: Owner, around: NamespaceObjects, now: datetime | None) -> Route:
     """The way of a ReplicaSet's pod: a handover, unless two at once are ruled out.
 
     Single replicas, Recreate and a volume that only one node can mount gain nothing from
     waiting: they go at once. All others go a few at a time.
     """
-    ruled_out = _two_at_once_ruled_out(pod, owner, around)
+    ruled_out = _two_at_once_ruled_out(pod, owner, around) or _refused(owner, now)
     if ruled_out is None:
         return Route(
             way=Way.HANDOVER,
@@ -219,18 +234,22 @@ def _replica_set(pod: Pod, owner: Owner, around: NamespaceObjects) -> Route:
     reason, why, remedy = ruled_out
     replica_set = owner.controller
     alone = isinstance(replica_set, ReplicaSet) and replica_set.spec.replicas <= 1
+    refused = owner.releases_refused
+    until = refused.until if reason is Reason.RELEASE_REFUSED and refused is not None else None
     if alone or reason in (Reason.RECREATE, Reason.SINGLE_NODE_VOLUME):
         return Route(
             way=Way.AT_ONCE,
             reason=reason,
             message=f"{why}: it goes at once, so that its replacement has the most time",
             remedy=remedy,
+            until=until,
         )
     return Route(
         way=Way.RATIONED,
         reason=reason,
         message=f"{why}: no more than maxUnavailable at a time",
         remedy=remedy,
+        until=until,
     )
 
 
@@ -251,6 +270,7 @@ def _two_at_once_ruled_out(
     - the owner said ``evenkeel.dev/handover: never``;
     - maxSurge 0: the owner forbids more pods than replicas;
     - the ReplicaSet does not select by template hash: its pods cannot be released from it;
+    - no Deployment made it: a released pod would have no controller, and another may adopt it;
     - a Service or NetworkPolicy selects by template hash, or a NetworkPolicy of other pods allows
       the traffic of such: a released pod would lose it.
     """
@@ -287,6 +307,12 @@ def _two_at_once_ruled_out(
             f"its ReplicaSet does not select by {names.TEMPLATE_HASH}, so it cannot be released",
             "run it under a Deployment",
         )
+    if isinstance(replica_set, ReplicaSet) and replica_set.deployment is None:
+        return (
+            Reason.NO_DEPLOYMENT,
+            "no Deployment made its ReplicaSet, so another controller could adopt the released pod",
+            "run it under a Deployment",
+        )
     selector = _selects_by_hash(pod, around)
     if selector:
         return (
@@ -295,6 +321,18 @@ def _two_at_once_ruled_out(
             f"take {names.TEMPLATE_HASH} out of the selector of {selector}",
         )
     return None
+
+
+def _refused(owner: Owner, now: datetime | None) -> tuple[Reason, str, str] | None:
+    """What a webhook or policy said of releases of its owner's pods; None if that is over."""
+    refused = owner.releases_refused
+    if refused is None or now is None or refused.until <= now:
+        return None
+    return (
+        Reason.RELEASE_REFUSED,
+        f"its release is not taken ({refused.words})",
+        "let Evenkeel change labels, annotations and ownerReferences of pods",
+    )
 
 
 def _single_node_claim(pod: Pod, around: NamespaceObjects) -> str:

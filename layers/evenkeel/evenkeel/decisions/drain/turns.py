@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from evenkeel.decisions.drain import budgets, writes
+from evenkeel.decisions.drain.break_first import turn_length
 from evenkeel.decisions.drain.census import Census, MovingPod
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.verdicts import PodPlan
@@ -19,7 +20,7 @@ from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.reasons import Reason
 from evenkeel.model.refused import MOST_TRIES, Refused
-from evenkeel.model.times import is_sound, span
+from evenkeel.model.times import is_sound
 
 KNOWN_AFTER: Final = timedelta(seconds=2)
 """So long a quota has to refuse pods, for some nine tries of the controller, to be believed."""
@@ -183,23 +184,9 @@ def _whose_turn(census: Census, note: Refused, movers: Sequence[MovingPod]) -> C
     broken = {each.pod.uid for each in ordered} - ready
     there = len({*whole, *(pod.uid for pod in census.pods if census.is_available(pod))})
     left = (ordered[-1].evict_by - census.now).total_seconds()
-    takes = _took(census, note) or _takes_at_first(census, ordered[0])
+    takes = _took(census, note) or turn_length(census, ordered[0].pod).total_seconds()
     most = max(1, budgets.max_unavailable(census.owner.deployment))
     if takes < left:
         most = max(most, int(len(whole) * takes / left))
     room = min(most - max(0, wanted - there), len(ready) - 1)
     return {*broken, *whole[: max(0, room)]}
-
-
-def _takes_at_first(census: Census, mover: MovingPod) -> float:
-    """How many seconds a turn takes if all goes well: grace period, and the shortest time to Ready.
-
-    A pod that was not Ready for a while tells a longer time than it took.
-    """
-    times = (
-        pod.ready_since - made
-        for pod in census.owned
-        if (made := pod.metadata.creation_timestamp) is not None and pod.ready_since is not None
-    )
-    start = max(timedelta(), min(times, default=timedelta()))
-    return (mover.pod.grace + start + span(census.min_ready_seconds)).total_seconds()

@@ -102,13 +102,18 @@ def roll_back(
 
 
 def unreadable(census: Census, pod: Pod) -> Decision:
-    """A released pod whose annotation was spoilt goes back: nobody could say when it may go."""
+    """A released pod goes back whose annotation was spoilt: nobody could say when it may go.
+
+    So does one of which a policy took back a part of the release.
+    """
+    in_part = pod.is_released_in_part
+    why = "a part of its release was undone" if in_part else "its annotation cannot be read"
     return census.owner.decision(
         pod,
         Verb.ROLL_BACK,
-        Reason.UNREADABLE_RELEASE,
-        "the annotation of its release cannot be read: back to its owner",
-        write=writes.roll_back_patch(pod, None),
+        Reason.RELEASE_REFUSED if in_part else Reason.UNREADABLE_RELEASE,
+        f"{why}: back to its owner",
+        write=writes.roll_back_patch(pod, pod.release if in_part else None),
         warning=True,
     )
 

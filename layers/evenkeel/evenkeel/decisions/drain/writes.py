@@ -1,29 +1,31 @@
 """The writes that move pods: release, roll back, evict, delete, cool down."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 import msgspec
 
 from evenkeel.model import names
-from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.meta import KubernetesObject, OwnerReference
 from evenkeel.model.notes import read_note
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Cooldown, Release, rest_after
 from evenkeel.model.request import Delete, Evict, Operation, Patch, as_read, pointer
 from evenkeel.model.times import in_words, is_sound
+from evenkeel.model.workload import ReplicaSet
 
 _LABELS = ("metadata", "labels")
 _ANNOTATIONS = ("metadata", "annotations")
 
 
-def release_patch(pod: Pod, release: Release) -> Patch:
+def release_patch(pod: Pod, release: Release, deployment: OwnerReference) -> Patch:
     """Take a pod out of its ReplicaSet in one write, while Services still select it.
 
     The hash label changes, so that its ReplicaSet selects the pod no longer, and one watch of both
-    values shows the pod before and after. The controller's entry in ownerReferences goes with
-    it: if only the label changed, the ReplicaSet controller would have to take that away.
+    values shows the pod before and after. In ownerReferences the ReplicaSet's ``deployment`` takes
+    its place: a pod without a controller would be adopted by any whose selector matches, and
+    deleted as its surplus.
     """
     owners = pod.metadata.owner_references
     index = next(i for i, o in enumerate(owners) if o.uid == release.controller_uid)
@@ -35,7 +37,7 @@ def release_patch(pod: Pod, release: Release) -> Patch:
         Operation("test", f"/metadata/ownerReferences/{index}/uid", release.controller_uid),
         Operation("replace", hash_path, names.released_hash(template_hash)),
         Operation("add", pointer(*_LABELS, names.RELEASED_FROM), template_hash),
-        Operation("remove", f"/metadata/ownerReferences/{index}"),
+        Operation("replace", f"/metadata/ownerReferences/{index}", _controlled_by(deployment)),
         *_annotations_exist(pod),
         Operation(
             "add", pointer(*_ANNOTATIONS, names.RELEASE), msgspec.json.encode(release).decode()
@@ -48,19 +50,21 @@ def release_patch(pod: Pod, release: Release) -> Patch:
 def roll_back_patch(
     pod: Pod, release: Release | None, notes: Mapping[str, str] | None = None
 ) -> Patch:
-    """Put a released pod's hash label back, so that its ReplicaSet adopts it again.
+    """Give a released pod its hash label and its ReplicaSet back.
 
-    ``release`` None: its annotation cannot be read; what Karpenter's annotation was is then
-    unknown, and Evenkeel's value is taken off. ``notes``: annotations that it gets instead of its
-    release.
+    ``release`` None: its annotation cannot be read. Which ReplicaSet it had is then unknown, and
+    the one whose selector matches adopts it; and what Karpenter's annotation was, so Evenkeel's
+    value is taken off. ``notes``: annotations that it gets instead of its release.
     """
-    template_hash = pod.metadata.labels[names.RELEASED_FROM]
-    mark = pointer(*_LABELS, names.RELEASED_FROM)
-    operations = [
-        Operation("test", mark, template_hash),
-        Operation("remove", mark),
-        Operation("add", pointer(*_LABELS, names.TEMPLATE_HASH), template_hash),
-    ]
+    operations: list[Operation] = []
+    if (template_hash := pod.metadata.labels.get(names.RELEASED_FROM)) is not None:
+        mark = pointer(*_LABELS, names.RELEASED_FROM)
+        operations += [
+            Operation("test", mark, template_hash),
+            Operation("remove", mark),
+            Operation("add", pointer(*_LABELS, names.TEMPLATE_HASH), template_hash),
+        ]
+    operations += _owned_again(pod, release)
     if names.RELEASE in pod.metadata.annotations:
         added = (
             Operation("add", pointer(*_ANNOTATIONS, key), text)
@@ -76,6 +80,48 @@ def roll_back_patch(
     if names.EVICTION_IN_PROGRESS in pod.metadata.annotations:
         operations.append(Operation("remove", pointer(*_ANNOTATIONS, names.EVICTION_IN_PROGRESS)))
     return _patch(pod, *operations)
+
+
+def _owned_again(pod: Pod, release: Release | None) -> Sequence[Operation]:
+    """Put the ReplicaSet in the place of the Deployment, or of nothing: older releases had none.
+
+    A pod that another controller has adopted stays that one's.
+    """
+    owners, path = pod.metadata.owner_references, "/metadata/ownerReferences"
+    if not pod.released:
+        return []
+    index = next((i for i, owner in enumerate(owners) if owner.controller), None)
+    tests = [] if index is None else [Operation("test", f"{path}/{index}/uid", owners[index].uid)]
+    if release is None:
+        return [] if index is None else [*tests, Operation("remove", f"{path}/{index}")]
+    replica_set = OwnerReference(
+        api_version=ReplicaSet.resource.api_version,
+        kind=ReplicaSet.resource.kind,
+        name=release.controller,
+        uid=release.controller_uid,
+    )
+    reference = _controlled_by(replica_set)
+    if index is not None:
+        return [*tests, Operation("replace", f"{path}/{index}", reference)]
+    if owners:
+        return [Operation("add", f"{path}/-", reference)]
+    return [*_unchanged(pod), Operation("add", path, [reference])]
+
+
+def _controlled_by(owner: OwnerReference) -> dict[str, object]:
+    """The entry in ownerReferences that makes an owner the controller, as on the wire.
+
+    Without blockOwnerDeletion, for which the API server may ask for a right to the owner's
+    finalizers. Controllers set it on what they make, and do without it.
+    https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#ownerreferencespermissionenforcement
+    """
+    return {
+        "apiVersion": owner.api_version,
+        "kind": owner.kind,
+        "name": owner.name,
+        "uid": owner.uid,
+        "controller": True,
+    }
 
 
 def _in_progress(pod: Pod) -> tuple[Operation, ...]:
@@ -177,7 +223,9 @@ def _annotations_exist(item: KubernetesObject) -> tuple[Operation, ...]:
     """Make the annotations map where there is none; only if nothing changed meanwhile."""
     if item.metadata.annotations:
         return ()
-    return (
-        Operation("test", "/metadata/resourceVersion", item.metadata.resource_version),
-        Operation("add", pointer(*_ANNOTATIONS), {}),
-    )
+    return (*_unchanged(item), Operation("add", pointer(*_ANNOTATIONS), {}))
+
+
+def _unchanged(item: KubernetesObject) -> tuple[Operation, ...]:
+    """Let the patch fail if anything of the object has changed since it was read."""
+    return (Operation("test", "/metadata/resourceVersion", item.metadata.resource_version),)

@@ -19,6 +19,7 @@ from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
 from evenkeel.decisions.drain.verdicts import Candidate
 from evenkeel.decisions.gate.scope import Evictor
 from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
+from evenkeel.errors import ClusterError
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.decision import Decision, Verb
@@ -104,7 +105,21 @@ def _decide(found: GatedPod, evictor: Evictor) -> Verdict:
     return _by_workload(found) or _release(found, evictor)
 
 
-def changed() -> Deferred:
+def refused(error: ClusterError, *, is_over: bool) -> Verdict:
+    """The release of a pod was refused: it is looked at again soon, unless its patience is over."""
+    message = f"its release is refused: {error}"
+    if is_over:
+        return Allowed(reason=Reason.PATIENCE_OVER, message=message, warning=True)
+    return Deferred(reason=Reason.CHANGED, message=message, retry_after=SHORTEST_RETRY)
+
+
+def not_released(error: ClusterError) -> Allowed:
+    """The release of a pod is refused each time: it goes as without the gate."""
+    message = f"it cannot be released: {error}"
+    return Allowed(reason=Reason.RELEASE_REFUSED, message=message, warning=True)
+
+
+def _changed() -> Deferred:
     """A pod that has changed while it was decided about is looked at again soon."""
     message = "the pod has changed meanwhile"
     return Deferred(reason=Reason.CHANGED, message=message, retry_after=SHORTEST_RETRY)
@@ -146,7 +161,7 @@ def _not_counted(found: GatedPod) -> Verdict:
     if found.census.now - _asked_since(found) >= found.patience:
         message = "it is released, and not by what Evenkeel would write"
         return Allowed(reason=Reason.PATIENCE_OVER, message=message, warning=True)
-    return changed()
+    return _changed()
 
 
 def _dying(found: GatedPod, evictor: Evictor, deadline: Deadline) -> Verdict:
@@ -200,13 +215,13 @@ def _by_workload(found: GatedPod) -> Allowed | None:
 
 
 def _release(found: GatedPod, evictor: Evictor) -> Verdict:
-    census, pod, replica_set = found.census, found.pod, found.census.replica_set
+    census, pod = found.census, found.pod
     is_last = census.available_owned + census.available_released <= 1
     is_overdue = found.may_exceed and census.now - _asked_since(found) >= found.patience
-    if replica_set is None or not (found.has_room or is_last or is_overdue):
-        return _in_turn(found, evictor)
     deadline = Deadline(census.now + found.patience, forced=False)
-    turn = pace.Turn(replica_set, census, Candidate(pod, deadline))
+    turn = pace.turn_of(census, Candidate(pod, deadline))
+    if turn is None or not (found.has_room or is_last or is_overdue):
+        return _in_turn(found, evictor)
     release = pace.release(
         turn,
         census.now,
@@ -216,7 +231,7 @@ def _release(found: GatedPod, evictor: Evictor) -> Verdict:
     )
     return Deferred(
         reason=Reason.RELEASED,
-        message=f"{replica_set.name} makes its replacement first",
+        message=f"{turn.replica_set.name} makes its replacement first",
         retry_after=SHORTEST_RETRY,
         step=release,
     )

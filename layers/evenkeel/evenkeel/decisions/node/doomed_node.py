@@ -88,13 +88,22 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def settled_at(self) -> datetime:
-        """A minute after the deadline, or after the latest one of several warnings."""
+        """A minute after the deadline, or after the latest time that the notice names."""
         return self.notice.lasts_until + OUTLIVED_AFTER
 
     @property
+    def is_started_anew(self) -> bool:
+        """Whether its scheduled change is over, for the machine was started again since.
+
+        Its node says so, and no right in AWS is needed for that, as for DescribeInstanceStatus.
+        """
+        known = self.notice.boot_id
+        return known != "" and self.node.status.node_info.boot_id not in ("", known)
+
+    @property
     def outlived(self) -> bool:
-        """Whether that minute is over, and EC2 says that the instance still does not end."""
-        settled = self.now >= self.settled_at
+        """Whether it is settled, and EC2 says that the instance does not end."""
+        settled = self.now >= self.settled_at or self.is_started_anew
         return settled and self.state not in {None, UNLISTED, *ENDING}
 
     @property
@@ -131,7 +140,7 @@ def _make_certain(situation: Situation) -> Decision:
     notice = situation.notice
     return Decision.about(
         situation.node,
-        Verb.MARK,
+        Verb.CORDON,
         wording.of_notice(notice).reason,
         "it is certain by now that the instance ends: what is left on it has to go",
         until=notice.ends_at,
@@ -182,7 +191,9 @@ def _after_the_deadline(situation: Situation) -> tuple[Sequence[Decision], datet
       the node, so that another invocation can hear the second;
     - running, after a hint: the mark is lifted;
     - running, after a drain on purpose: the mark is lifted, and the cordon stays;
-    - running, after a warning: EC2 has a minute to end the instance, then the mark is lifted;
+    - running, after a warning: EC2 has until a minute after the latest time that it named to end
+      the instance, then the mark is lifted; at once if the machine was started anew, because
+      nothing more comes of a scheduled change then;
     - unknown, or not listed while the node is Ready: a hint expires all the same; after a warning
       EC2 is asked again.
     """
@@ -201,9 +212,8 @@ def _after_the_deadline(situation: Situation) -> tuple[Sequence[Decision], datet
     if notice.is_hint:
         return (_lift(situation, Reason.HINT_EXPIRED, "nothing came of the recommendation"),), None
     if situation.outlived:
-        return (
-            _lift(situation, Reason.INSTANCE_RUNNING, f"EC2 says {state} after the deadline"),
-        ), None
+        why = "the machine was started anew" if situation.is_started_anew else f"EC2 says {state}"
+        return (_lift(situation, Reason.INSTANCE_RUNNING, f"{why} after the deadline"),), None
     settled = situation.settled_at
     known = "does not answer" if state is None else f"still says {state}"
     if state == UNLISTED:

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
-from evenkeel.errors import MalformedNoticeError
+from evenkeel.errors import MalformedNoticeError, UnreadableError
+from evenkeel.model.decoding import decoded
 from evenkeel.model.times import YEARS
 
 INSTANCE_ID: Final = re.compile(r"i-(?:[0-9a-f]{8}|[0-9a-f]{17})")
@@ -34,6 +35,10 @@ class Fields:
             )
         self._values: Mapping[str, Any] = values
         self._path = path
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a field of this name."""
+        return name in self._values
 
     def path(self, name: str) -> str:
         """The full path of a field, such as ``detail.instance-id``."""
@@ -68,6 +73,14 @@ class Fields:
     def nested(self, name: str) -> "Fields":
         """A field that is an object."""
         return Fields(self._value(name), self.path(name))
+
+    def document(self, name: str) -> "Fields":
+        """A field that is an object written as JSON in a string."""
+        value = self._value(name)
+        try:
+            return Fields(decoded(object, value if isinstance(value, str) else ""), self.path(name))
+        except UnreadableError as error:
+            raise self.malformed(name, f"should be JSON in a string: {error}") from error
 
     def time(self, name: str) -> datetime:
         """A field that is a time with its zone, as in 2026-11-21T06:00:00Z; answers UTC."""

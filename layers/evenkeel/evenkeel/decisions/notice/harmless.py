@@ -16,6 +16,8 @@ REASONS: Final = {
     ("aws.autoscaling", "EC2 Instance Launch Successful"): "an instance was started",
     ("aws.autoscaling", "EC2 Instance Launch Unsuccessful"): "no instance was started",
     ("aws.autoscaling", "EC2 Instance-launch Lifecycle Action"): "an instance is starting",
+    ("aws.autoscaling", "autoscaling:EC2_INSTANCE_LAUNCHING"): "an instance is starting",
+    ("aws.autoscaling", "autoscaling:TEST_NOTIFICATION"): "a group tries its notification target",
     ("aws.autoscaling", "EC2 Instance Terminate Successful"): (
         "EC2's own state change tells of the same instance, and sooner"
     ),

@@ -3,18 +3,14 @@
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html
 """
 
-from datetime import timedelta
 from typing import Final
 
 from evenkeel.decisions.notice.event import EC2, Event, Understood
 from evenkeel.decisions.notice.instance_action import read_action
 from evenkeel.decisions.notice.kind import EventKind
-from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
+from evenkeel.model.notice import LEAD, Concern, InstanceAction, Notice, NoticeKind
 from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
-
-LEAD: Final = timedelta(seconds=120)
-"""How long before a stop or a termination EC2 warns."""
 
 
 def parse(event: Event) -> Understood:

@@ -1,7 +1,7 @@
 """The mark of a doomed node: what it holds, and the patches that change it.
 
-A mark is the label and the annotation, and from the cordon on also ``spec.unschedulable`` and
-the NoSchedule taint. Each patch tests the node's uid and resource version first, so the indices
+A mark is the label and the annotation, once the node is drained also the NoSchedule taint, and for
+what is no hint ``spec.unschedulable``. Each patch tests the node's uid and resource version first, so the indices
 of other people's taints hold, and a map that was empty is still empty: whatever changed
 meanwhile makes it fail as a whole (422), and the caller reads the node again.
 """
@@ -12,6 +12,8 @@ from typing import Any, Final
 
 import msgspec
 
+from evenkeel.decisions.notice import scheduled_change
+from evenkeel.decisions.notice.fields import INSTANCE_ID
 from evenkeel.model import names
 from evenkeel.model.node import Node, Taint
 from evenkeel.model.notes import read_note
@@ -38,6 +40,16 @@ def read(node: Node) -> NodeNotice | None:
     return notice if notice is not None and notice.makes_sense else None
 
 
+def instance_of(node: Node, notice: NodeNotice) -> str:
+    """The id of a marked node's EC2 instance, or empty.
+
+    What the node itself says counts. Without it the mark's word counts, which anybody may have
+    written who may annotate nodes.
+    """
+    noted = "" if node.spec.provider_id else notice.instance_id
+    return node.instance_id or (noted if INSTANCE_ID.fullmatch(noted) else "")
+
+
 def is_only_noted(node: Node) -> bool:
     """Whether a marked node lives as before, perhaps for weeks: its hint is not followed yet.
 
@@ -48,7 +60,7 @@ def is_only_noted(node: Node) -> bool:
 
 
 def drained(notices: Mapping[str, NodeNotice | None]) -> Mapping[str, NodeNotice]:
-    """Those of these notices, by node name, for which their nodes were cordoned."""
+    """Those of these notices, by node name, for which their nodes are drained."""
     return {
         name: notice
         for name, notice in notices.items()
@@ -57,13 +69,16 @@ def drained(notices: Mapping[str, NodeNotice | None]) -> Mapping[str, NodeNotice
 
 
 def has_our_cordon(node: Node, notice: NodeNotice | None) -> bool:
-    """Whether the node is unschedulable, and only because Evenkeel made it so."""
-    return (
-        node.spec.unschedulable
-        and notice is not None
-        and notice.cordoned_at is not None
-        and not notice.cordoned_before
-    )
+    """Whether the node is unschedulable, and only because Evenkeel made it so.
+
+    - the mark says that nobody had cordoned the node before Evenkeel did;
+    - nobody else has cordoned it since: the API server keeps whose the cordon is. Where it does
+      not, the mark has to be one that cordons, which the version before did for hints, too.
+    """
+    if notice is None or notice.cordoned_at is None or notice.cordoned_before:
+        return False
+    by = node.cordoned_by
+    return node.spec.unschedulable and (by == {names.FIELD_MANAGER} if by else notice.cordons)
 
 
 def set_mark(node: Node, notice: NodeNotice, *more: Taint) -> Patch | None:
@@ -80,7 +95,7 @@ def set_mark(node: Node, notice: NodeNotice, *more: Taint) -> Patch | None:
     operations: list[Operation] = []
     if notice.cordoned_at is not None:
         taints.append(Taint(key=names.DOOMED, value=notice.name, effect=NO_SCHEDULE))
-        if not spec.unschedulable:
+        if notice.cordons and not spec.unschedulable:
             operations.append(Operation("add", "/spec/unschedulable", value=True))
     operations += _put_taints(spec.taints, [*taints, *more])
     operations += _put_entries(("metadata", "labels"), metadata.labels, labels)
@@ -92,15 +107,15 @@ def set_mark(node: Node, notice: NodeNotice, *more: Taint) -> Patch | None:
     return _patch(node, operations)
 
 
-def cordon(node: Node, now: datetime) -> Patch | None:
-    """Cordon a node whose rebalance recommendation was only noted so far.
+def drain(node: Node, now: datetime) -> Patch | None:
+    """Let nothing new land on a node whose hint was only noted so far.
 
-    None if it carries no notice, or Evenkeel has cordoned it already.
+    None if it carries no notice, or Evenkeel drains it already.
     """
     notice = read(node)
     if notice is None or notice.cordoned_at is not None:
         return None
-    return set_mark(node, cordoned(node, notice, now))
+    return set_mark(node, drained_for(node, notice, now))
 
 
 def make_certain(node: Node, now: datetime) -> Patch | None:
@@ -112,19 +127,27 @@ def make_certain(node: Node, now: datetime) -> Patch | None:
     if notice is None or notice.ends_at is None:
         return None
     certain = msgspec.structs.replace(
-        notice, kind=NoticeKind.INTERRUPTION, deadline=notice.ends_at, ends_at=None
+        notice,
+        kind=NoticeKind.INTERRUPTION,
+        deadline=notice.lost_at(now),
+        ends_at=None,
+        boot_id="",
     )
-    return set_mark(node, cordoned(node, certain, now))
+    return set_mark(node, drained_for(node, certain, now))
 
 
-def cordoned(node: Node, notice: NodeNotice, now: datetime) -> NodeNotice:
-    """The notice of a node that Evenkeel cordons now, unless it did before.
+def drained_for(node: Node, notice: NodeNotice, now: datetime) -> NodeNotice:
+    """The notice of a node that is drained for it from now on, if it was not before.
 
-    A cordon counts as another's if the node had it when Evenkeel first cordoned it.
+    A cordon that is there and is not Evenkeel's is another's.
     """
-    if notice.cordoned_at is not None:
-        return notice
-    return msgspec.structs.replace(notice, cordoned_at=now, cordoned_before=node.spec.unschedulable)
+    if notice.name == scheduled_change.KIND.name and not notice.boot_id:
+        notice = msgspec.structs.replace(notice, boot_id=node.status.node_info.boot_id)
+    return msgspec.structs.replace(
+        notice,
+        cordoned_at=notice.cordoned_at or now,
+        cordoned_before=node.spec.unschedulable and not has_our_cordon(node, read(node)),
+    )
 
 
 def exclude(node: Node) -> Patch | None:

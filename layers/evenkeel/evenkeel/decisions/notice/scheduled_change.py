@@ -1,7 +1,7 @@
 """AWS Health announces that EC2 will stop, retire or reboot instances, often weeks ahead.
 
 One event may name several instances, as ids or as ARNs. It is sent again when it changes, with the
-same ARN: with another start, or closed.
+same ARN: with another start, or closed. It often does not say until when the change lasts.
 
 https://docs.aws.amazon.com/health/latest/ug/aws-health-events-eventbridge-schema.html
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/monitoring-instances-status-check_sched.html
@@ -49,6 +49,7 @@ def parse(event: Event) -> Understood | Harmless:
     if not ENDS_INSTANCES.fullmatch(code):
         return event.harmless(f"{code} ends no instance")
     start = detail.http_time("startTime")
+    end = detail.http_time("endTime") if "endTime" in detail else start
     is_closed = detail.text_or("statusCode", "") == OVER
     action = InstanceAction.TERMINATE if TERMINATES.fullmatch(code) else InstanceAction.STOP
     notices = tuple(
@@ -59,12 +60,17 @@ def parse(event: Event) -> Understood | Harmless:
             start - CERTAIN,
             event_id=detail.text("eventArn"),
             ends_at=start,
+            last_deadline=end if end > start else None,
             action=action,
             withdrawn=is_closed or is_resolved,
         )
         for instance_id, is_resolved in dict(_instances(event)).items()
     )
-    return Understood(notices=notices) if notices else event.harmless(f"{code} names no instance")
+    return (
+        Understood(notices=notices)
+        if notices
+        else event.harmless(f"{code} names no instance{_others(event)}")
+    )
 
 
 def _instances(event: Event) -> Iterator[tuple[str, bool]]:
@@ -73,6 +79,12 @@ def _instances(event: Event) -> Iterator[tuple[str, bool]]:
         instance_id = entity.text("entityValue").rpartition(":instance/")[2]
         if INSTANCE_ID.fullmatch(instance_id):
             yield instance_id, entity.text_or("status", "") == RESOLVED
+
+
+def _others(event: Event) -> str:
+    """What it names instead, such as a Dedicated Host: which instances run there is not asked."""
+    named = [entity.text("entityValue") for entity in event.detail.objects("affectedEntities")]
+    return f", but {named[0]}" if named else ""
 
 
 def announce(notice: Notice) -> str:
@@ -93,5 +105,5 @@ KIND: Final = EventKind(
     reason=Reason.SCHEDULED_CHANGE,
     announce=announce,
     brief="has a scheduled change",
-    times=("startTime",),
+    times=("startTime", "endTime"),
 )

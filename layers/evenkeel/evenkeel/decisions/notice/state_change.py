@@ -24,7 +24,7 @@ LIVING: Final = frozenset({"pending", "running"})
 def parse(event: Event) -> Understood | Harmless:
     """A loss that happens now, or a start. Raises MalformedNoticeError."""
     instance_id = event.detail.instance_id("instance-id")
-    state = event.detail.text("state")
+    state = event.detail.text("state").lower()
     if state in LIVING:
         return event.harmless(f"instance {instance_id} is {state}: no node is lost")
     if state not in LOSING:

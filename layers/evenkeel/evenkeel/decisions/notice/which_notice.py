@@ -81,18 +81,20 @@ def decide(node: Node, notice: Notice, now: datetime, instance_state: str = "") 
 
 
 def has_outlived(notice: Notice, now: datetime, instance_state: str) -> bool:
-    """Whether a notice came to nothing: its deadline is well past, and the instance runs."""
-    return instance_state == "running" and now >= notice.deadline + OUTLIVED_AFTER
+    """Whether a notice came to nothing: its time is well past, and the instance runs."""
+    return instance_state == "running" and now >= notice.lasts_until + OUTLIVED_AFTER
 
 
 def merge(node: Node, present: NodeNotice | None, notice: Notice, now: datetime) -> NodeNotice:
     """What the node should carry once this notice came, too; ``present`` is what it carries.
 
-    The note that a rebalance recommendation leaves behind is no cordon yet.
+    The note that a hint leaves behind drains nothing yet.
     """
     given = NodeNotice(since=notice.time, **notice.announced)
     wanted = given if present is None else _joined(present, given)
-    return wanted if wanted.is_hint else mark.cordoned(node, wanted, now)
+    if not node.spec.provider_id:
+        wanted = msgspec.structs.replace(wanted, instance_id=notice.instance_id)
+    return wanted if wanted.is_hint else mark.drained_for(node, wanted, now)
 
 
 def _joined(present: NodeNotice, given: NodeNotice) -> NodeNotice:
@@ -115,7 +117,7 @@ def _joined(present: NodeNotice, given: NodeNotice) -> NodeNotice:
 
 def _counts(first: NodeNotice, present: NodeNotice, **joined: Any) -> NodeNotice:
     """The mark once ``first`` counts; ``joined`` is what comes of both notices."""
-    said = {**first.announced, "since": first.since, "last_deadline": first.last_deadline}
+    said = {**first.announced, "since": first.since}
     return msgspec.structs.replace(present, **(said | joined))
 
 

@@ -51,7 +51,7 @@ def move(moving: Moving, replica_set: ReplicaSet) -> Outcome:
     decision = moving.decide(
         Verb.RELEASE,
         pod,
-        released(pod, release),
+        released(moving, pod, release),
         f"{release.wanted} are to stay available{waits}",
         until=release.deadline,
     )
@@ -126,7 +126,8 @@ def release_of(
     return msgspec.structs.replace(release, there=there)
 
 
-def released(pod: Pod, release: Release) -> Patch:
-    """Release a pod, which keeps what it said to Karpenter."""
+def released(moving: Moving, pod: Pod, release: Release) -> Patch:
+    """Release a pod of a Deployment, which keeps what it said to Karpenter."""
     kept = pod.metadata.annotations.get(names.DO_NOT_DISRUPT)
-    return writes.release_patch(pod, msgspec.structs.replace(release, do_not_disrupt=kept))
+    value = msgspec.structs.replace(release, do_not_disrupt=kept)
+    return writes.release_patch(pod, value, moving.case.workload.as_controller)

@@ -64,8 +64,8 @@ def move(moving: Moving, group: GroupName, replica_sets: Sequence[ReplicaSet]) -
     return Step(
         workload=case.workload.key,
         decision=moving.decide(
-            Verb.RELEASE, first, released(first, release), message, until=release.deadline
+            Verb.RELEASE, first, released(moving, first, release), message, until=release.deadline
         ),
-        after=[*(released(pod, release) for pod in others), moving.note(first, len(pods))],
+        after=[*(released(moving, pod, release) for pod in others), moving.note(first, len(pods))],
         moves=len(pods),
     )

@@ -16,7 +16,6 @@ from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
 from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.decisions.template.additions import (
-    DO_NOT_SCHEDULE,
     Aim,
     additions,
     is_intact,
@@ -26,7 +25,7 @@ from evenkeel.decisions.template.additions import (
 )
 from evenkeel.decisions.template.form import Form, form_of, serves
 from evenkeel.model import names
-from evenkeel.model.affinity import NewPodSpec
+from evenkeel.model.affinity import DO_NOT_SCHEDULE, NewPodSpec
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.decision import Decision, Verb

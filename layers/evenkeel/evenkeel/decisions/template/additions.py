@@ -20,6 +20,7 @@ from evenkeel.decisions.placement.clauses import (
 from evenkeel.decisions.template.form import Form
 from evenkeel.model import names
 from evenkeel.model.affinity import (
+    DO_NOT_SCHEDULE,
     NewAffinity,
     NewPodSpec,
     NodeAffinity,
@@ -32,8 +33,6 @@ from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.request import Operation, Patch, pointer
 from evenkeel.model.template import Rather, Written
 from evenkeel.model.workload import Deployment
-
-DO_NOT_SCHEDULE: Final = "DoNotSchedule"
 
 _SPEC: Final = ("spec", "template", "spec")
 _AFFINITY: Final = (*_SPEC, "affinity")

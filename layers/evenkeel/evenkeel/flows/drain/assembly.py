@@ -45,7 +45,7 @@ def loop_of(
     cluster, session, clock = ports
     forced = ForcedEvictions(settings.evictions_per_second, session.capacity, kept.answers)
     plans = Plans(Planner(view, kept.places), view, forced, once)
-    writer = Writer(session, view, clock, once, kept.answers, leadership.left)
+    writer = Writer(session, view, clock, once, kept.answers, kept.backoff, leadership.left)
     evictions = Evictions(plans, writer, view, Listings(session, view))
     releases = Releases(settings, view, plans, writer, forced)
     questions = Questions(session, clock)

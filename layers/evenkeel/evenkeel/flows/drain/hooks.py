@@ -60,7 +60,7 @@ class Hooks:
         hook = notice.hook
         if self._actions is None or hook is None or hook.is_over or hook.name != self._name:
             return None
-        return Termination(hook, node.instance_id)
+        return Termination(hook, mark.instance_of(node, notice))
 
     def keep(
         self,

@@ -151,7 +151,11 @@ class HandoverFlow:
         held_for = self._look(leadership)
         if held_for:
             return Outcome("LeaseHeld", None if scheduled else held_for)
-        view = View(node_pools=self._kept.pools(started))
+        self._kept.backoff.begin(started)
+        view = View(
+            node_pools=self._kept.pools(started),
+            releases_refused=self._kept.refusals(started),
+        )
         if not reader.is_any_work(self._cluster, view):
             self._once.forget()
             return Outcome("Quiet")

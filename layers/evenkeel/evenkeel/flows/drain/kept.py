@@ -9,9 +9,11 @@ from concurrent.futures import Future
 from datetime import datetime, timedelta
 from functools import partial
 
+from evenkeel.decisions.drain.owner import ReleasesRefused
 from evenkeel.decisions.node.doomed_node import ENDING, UNLISTED
 from evenkeel.errors import ClusterError, InstancesError
 from evenkeel.flows import selections
+from evenkeel.flows.drain.dispatch.backoff import Backoff
 from evenkeel.flows.drain.dispatch.forced_evictions import Answers
 from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.places import Places
@@ -189,8 +191,16 @@ class Kept:
         self.other_nodes = other_nodes(cluster, recorder)
         self.places = Places(cluster, labels, recorder)
         self.answers = Answers()
+        self.backoff = Backoff()
+        self._releases_refused: dict[str, ReleasesRefused] = {}
         self._pools: dict[str, Pool | None] = {}
         self._forget_pools_at: datetime | None = None
+
+    def refusals(self, now: datetime) -> dict[str, ReleasesRefused]:
+        """Of which controllers, by key, releases are refused; the caller may add to them."""
+        known = self._releases_refused.items()
+        self._releases_refused = {key: each for key, each in known if now < each.until}
+        return self._releases_refused
 
     def pools(self, now: datetime) -> dict[str, Pool | None]:
         """The pools of nodes, by name, as far as they were read; the caller may add to them.

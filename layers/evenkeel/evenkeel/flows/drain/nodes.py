@@ -1,4 +1,4 @@
-"""The nodes' own part: which may be cordoned for a hint, and what becomes of each."""
+"""The nodes' own part: which may be drained for a hint, and what becomes of each."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -58,8 +58,8 @@ class NodeReconciler:
         nodes, notices = self._view.nodes, self._view.notices
         return [(nodes[name], notices[name]) for name in nodes if name in notices]
 
-    def _cordons(self, now: datetime) -> Sequence[Decision]:
-        """The cordons for hints that the share allows now."""
+    def _drains(self, now: datetime) -> Sequence[Decision]:
+        """The nodes that are drained for hints from now on, because the share allows it."""
         notices = self._view.notices
         hinted = [
             (node, notice)
@@ -77,11 +77,11 @@ class NodeReconciler:
         return [
             Decision.about(
                 node,
-                Verb.CORDON,
+                Verb.DRAIN,
                 wording.of_notice(notices[node.name]).reason,
-                f"within the {share:.0%} of {spot_nodes} spot nodes that hints may have",
+                f"tainted, within the {share:.0%} of {spot_nodes} spot nodes that hints may have",
                 until=notices[node.name].deadline,
-                write=mark.cordon(node, now),
+                write=mark.drain(node, now),
             )
             for node in admitted(hinted, spot_nodes, share)
         ]
@@ -119,7 +119,7 @@ class NodeReconciler:
         ends, due = self._kept.hooks.keep(waiting, empty, now, self.questions)
         dues += [due, empty_at]
         self._view.queue.again(NODES, earliest(*dues))
-        return [*self._cordons(now), *self._unreadable(), *steps, *ends]
+        return [*self._drains(now), *self._unreadable(), *steps, *ends]
 
     def _situations(self, now: datetime) -> Iterator[Situation]:
         """What is known of every node with a notice, but for its pods and for load balancers.
@@ -128,16 +128,17 @@ class NodeReconciler:
         """
         states = self._kept.states
         for node, notice in self._marked:
+            instance_id = mark.instance_of(node, notice)
             situation = Situation(
                 now=now,
                 node=node,
                 notice=notice,
-                state=states.of(node.instance_id, now),
+                state=states.of(instance_id, now),
                 heard_at=states.heard_at or now,
                 handovers_left=node.name in self._handovers,
                 do_out_of_service=self._settings.do_out_of_service,
             )
-            if not (situation.over and states.is_awaited(node.instance_id, now)):
+            if not (situation.over and states.is_awaited(instance_id, now)):
                 yield situation
 
     def _unreadable(self) -> Iterator[Decision]:
@@ -156,7 +157,7 @@ class NodeReconciler:
 
     def _ask_about_overdue(self, now: datetime) -> None:
         """Ask EC2 about all nodes whose deadline has passed."""
-        overdue = (node.instance_id for node, notice in self._marked if notice.deadline <= now)
+        overdue = (mark.instance_of(*each) for each in self._marked if each[1].deadline <= now)
         self._kept.states.refresh(filter(None, overdue), now, self.questions)
 
     def _terminations(self) -> Sequence[tuple[Node, NodeNotice, Termination]]:

@@ -10,7 +10,7 @@ decided about where nobody else waits.
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
@@ -157,13 +157,15 @@ class _Waiting(msgspec.Struct):
     """An eviction that was put off: since when, and until when it was told to stay away.
 
     ``in_turn``: whether others are released before it; None: it was not looked at yet.
-    ``unread_since``: when it was first that what it depends on could not be read.
+    ``unread_since``: when it was first that what it depends on could not be read. ``refused``: how
+    the last release of its pod was refused.
     """
 
     since: datetime
     until: datetime
     in_turn: bool | None = None
     unread_since: datetime | None = None
+    refused: Hashable = None
 
     def comes_early(self, now: datetime) -> bool:
         """Whether it was told to stay away for longer, if the clock was not set back."""
@@ -236,6 +238,12 @@ class Concurrency:
         with self._noted(eviction) as (waiting, now):
             waiting.unread_since = waiting.unread_since or now
             return now - waiting.unread_since
+
+    def is_refused_again(self, eviction: Eviction, how: Hashable) -> bool:
+        """The release of its pod was refused; whether it was so the last time, too."""
+        with self._noted(eviction) as (waiting, _):
+            last, waiting.refused = waiting.refused, how
+            return last == how
 
     def passed(self, eviction: Eviction) -> None:
         """It has passed."""

@@ -22,6 +22,7 @@ from evenkeel.flows.gate.concurrency import Concurrency
 from evenkeel.flows.gate.eviction import Eviction
 from evenkeel.flows.gate.reading import EvictionReader
 from evenkeel.flows.gate.window import Window
+from evenkeel.flows.replies import error_in, undoing
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
@@ -153,10 +154,16 @@ class GateFlow:
         if isinstance(verdict, Allowed) and verdict.counted:
             workload = self._reader.confirmed(workload, census)
             verdict = decide(self._reader.census(workload, afresh=True))
-        return self._carry_out(verdict, eviction), found.pod, of
+        return self._carry_out(verdict, eviction, found.pod.revision, waited), found.pod, of
 
-    def _carry_out(self, verdict: Verdict, eviction: Eviction) -> Verdict:
-        """Carry out the step that comes first, mostly a release. Raises ClusterError."""
+    def _carry_out(
+        self, verdict: Verdict, eviction: Eviction, revision: int, waited: timedelta
+    ) -> Verdict:
+        """Carry out the step that comes first, mostly a release. Raises ClusterError.
+
+        ``revision`` is that of the pod as it was read. A note that is refused changes nothing: the
+        eviction waits as long as this process knows that it does.
+        """
         if not isinstance(verdict, Deferred) or verdict.step is None:
             return verdict
         if verdict.step.write is None or eviction.dry_run or self._is_observing:
@@ -165,14 +172,30 @@ class GateFlow:
         if releases:
             self._window.took(eviction.namespace, eviction.name)
         (reply,) = self._cluster.perform([verdict.step.write])
-        if isinstance(reply.error, ConflictError | InvalidError):
-            return gate.changed()
-        if reply.error is not None:
-            raise reply.error
+        error = error_in(reply)
+        if isinstance(error, NotFoundError | ThrottledError | UnavailableError):
+            raise error
+        if error is not None:
+            self._cluster.perform(undoing(reply))
+            return self._refused(eviction, error, revision, waited) if releases else verdict
         if releases:
             self._recorder.counted(Metric.PODS_RELEASED)
         self._recorder.decided(verdict.step)
         return verdict
+
+    def _refused(
+        self, eviction: Eviction, error: ClusterError, revision: int, waited: timedelta
+    ) -> Verdict:
+        """The pod cannot be released: another write came first, or it is refused for good.
+
+        It is refused for good if it is so twice, and no other write can have come in between.
+        """
+        may_be_race = isinstance(error, ConflictError | InvalidError)
+        how = (type(error), revision if may_be_race else None)
+        if self._concurrency.is_refused_again(eviction, how):
+            self._recorder.counted(Metric.WRITES_REFUSED)
+            return gate.not_released(error)
+        return gate.refused(error, is_over=waited >= self._settings.patience)
 
     @property
     def _is_observing(self) -> bool:

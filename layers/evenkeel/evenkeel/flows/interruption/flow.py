@@ -25,14 +25,17 @@ from evenkeel.decisions.notice.result import (
 from evenkeel.errors import (
     ClusterError,
     ConflictError,
+    ForbiddenError,
     InvalidError,
     NotFoundError,
     QueueError,
     ThrottledError,
+    UndoneError,
 )
 from evenkeel.flows.interruption.hooks import HookTimer
 from evenkeel.flows.interruption.nodes import Booting, Found, NodeLookup
 from evenkeel.flows.pause import is_paused
+from evenkeel.flows.replies import error_in
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
@@ -47,6 +50,9 @@ WAKE_UP_DELAY: Final = timedelta(seconds=1)
 
 POSTPONED_DELAY: Final = timedelta(seconds=5)
 """When a notice is tried again that waits for its node, or for the end of a pause."""
+
+REFUSED_DELAY: Final = timedelta(seconds=10)
+"""When a notice is tried again whose node may not be marked, as under a policy."""
 
 PATIENCE: Final = timedelta(seconds=120)
 """A notice waits at least so long, even if it tells of a loss that happens at once."""
@@ -198,14 +204,15 @@ class InterruptionFlow:
         """Write the marks, all at once, and read again the nodes that others wrote to."""
         writes = [decision.write for decision in decisions.values()]
         replies = self._cluster.perform([write for write in writes if write is not None])
-        stale = []
+        stale: dict[str, ClusterError] = {}
         for (name, decision), reply in zip(decisions.items(), replies, strict=True):
-            if isinstance(reply.result, Node):
+            error = error_in(reply)
+            if error is None and isinstance(reply.result, Node):
                 self._written(work, decision, reply.result)
-            elif _is_stale(reply.error) and work.attempts[name] < ATTEMPTS:
-                stale.append(name)
+            elif isinstance(error, ConflictError | InvalidError) and work.attempts[name] < ATTEMPTS:
+                stale[name] = error
             else:
-                self._fail(work, name, reply.error)
+                self._fail(work, name, error)
         self._read_again(work, stale)
 
     def _written(self, work: _Work, decision: Decision, node: Node) -> None:
@@ -219,17 +226,22 @@ class InterruptionFlow:
         metric = Metric.NODES_LIFTED if lifts else Metric.NODES_MARKED
         self._settle(work, position, Done(decision, metric))
 
-    def _read_again(self, work: _Work, names: Sequence[str]) -> None:
-        """These nodes have changed meanwhile: decide again on what they are now."""
-        replies = self._cluster.perform([Get(Node, name) for name in names]) if names else []
-        for name, reply in zip(names, replies, strict=True):
+    def _read_again(self, work: _Work, errors: Mapping[str, ClusterError]) -> None:
+        """If these nodes have changed meanwhile, decide again on what they are now.
+
+        The mark of one that has not is refused: the same will be refused again.
+        """
+        replies = self._cluster.perform([Get(Node, name) for name in errors]) if errors else []
+        for (name, error), reply in zip(errors.items(), replies, strict=True):
             work.attempts[name] += 1
             before = work.found[name]
             node = reply.result
             if not isinstance(node, Node):
                 self._fail(work, name, reply.error)
-            elif node.instance_id != before.node.instance_id:
+            elif not node.may_be(work.notices[work.queues[name][0]].instance_id):
                 self._fail(work, name, NotFoundError("the node is another instance's now"))
+            elif node.revision == before.node.revision:
+                self._fail(work, name, UndoneError(str(error)))
             else:
                 work.found[name] = Found(node, before.instance)
 
@@ -298,6 +310,9 @@ def _failed(notice: Notice, node_name: str, error: ClusterError | None) -> Resul
     if _is_stale(error):
         message = f"node {node_name} changed {ATTEMPTS} times while it was being marked"
         return Again(Reason.NODE_KEEPS_CHANGING, message)
+    if isinstance(error, UndoneError | ForbiddenError):
+        message = f"the mark of node {node_name} is not taken: {error}"
+        return Again(Reason.WRITE_REFUSED, message, REFUSED_DELAY, error=error)
     error = error or ClusterError("the answer holds no node")
     delay = NO_ANSWER_DELAY
     if isinstance(error, ThrottledError):

@@ -3,7 +3,7 @@
 EC2 is asked for all instances of a batch at once, by filter: an id that it does not know then
 fails nothing. What its tags call another cluster's is dropped without a word to this cluster.
 The rest should be nodes that are named after their private DNS names; the provider id proves
-it. Where that name leads nowhere (a terminated instance has none any more, a node may be named
+it, where there is one: without a cloud controller nodes may have none. Where that name leads nowhere (a terminated instance has none any more, a node may be named
 otherwise, EC2 may not answer) a list of all nodes helps, and as 5,000 nodes are 65 MB on the
 wire, at most once in ten seconds.
 """
@@ -126,7 +126,7 @@ class NodeLookup:
         findings: dict[str, Found | Again] = {}
         for each, reply in zip(asked, replies, strict=True):
             node = reply.result
-            if isinstance(node, Node) and node.instance_id == each:
+            if isinstance(node, Node) and node.may_be(each):
                 findings[each] = Found(node, known.get(each))
             elif reply.error is not None and not isinstance(reply.error, NotFoundError):
                 findings[each] = _silence(reply.error)

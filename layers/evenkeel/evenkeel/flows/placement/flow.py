@@ -13,6 +13,7 @@ from evenkeel.decisions.placement.scope import (
     left_by_namespace,
 )
 from evenkeel.decisions.placement.share import share_of
+from evenkeel.decisions.placement.spreads import spread_operations
 from evenkeel.decisions.placement.verdict import Chosen, Counted, Left
 from evenkeel.errors import ClusterError
 from evenkeel.flows.placement.claims import sweep_claims
@@ -198,7 +199,9 @@ class PlacementFlow:
             lost=lost_pools(losses_in(around.losses, self._clock.now())),
         )
         is_only = not isinstance(workload, Job) and workload.spec.replicas == 1
-        patch = self._patch(pod, note, labels, is_only=is_only, pools=pools)
+        patch = [*self._patch(pod, note, labels, is_only=is_only, pools=pools)]
+        if around.deployment is not None:
+            patch += spread_operations(pod, around.deployment.spec.selector)
         return Outcome(patch, summary=message)
 
     def _patch(

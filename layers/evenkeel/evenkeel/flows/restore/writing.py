@@ -15,6 +15,7 @@ from evenkeel.errors import (
     NotFoundError,
 )
 from evenkeel.flows import home, pause
+from evenkeel.flows.replies import error_in, undoing
 from evenkeel.model.decision import Decision
 from evenkeel.model.metrics import Metric
 from evenkeel.model.request import Request, Write
@@ -99,9 +100,10 @@ class Writer:
         """
         refused = set()
         for (step, _), reply in zip(asked, self.perform([w for _, w in asked]), strict=True):
-            if reply.error is not None:
+            if (error := error_in(reply)) is not None:
                 refused.add(step.workload)
-                self._log(step.decision, reply.request, reply.error)
+                self._log(step.decision, reply.request, error)
+                self.perform(undoing(reply))
         return refused
 
     def _log(self, decision: Decision, request: Request, error: ClusterError) -> None:

@@ -187,6 +187,11 @@ class Pods:
         pods = self._going.get(controller_key, {}) if self._awaits(controller_key) else {}
         return [pods[uid] for uid in sorted(pods)]
 
+    def number_of(self, controller_key: str) -> int:
+        """How many pods of a controller are there, and were not leaving when they were seen."""
+        going = self._going.get(controller_key, {}).values()
+        return len(self._counting.get(controller_key, {})) + sum(not pod.leaving for pod in going)
+
     def has_any(self, controller_key: str) -> bool:
         """Whether a controller has active pods, or awaits that others are gone."""
         return bool(self._counting.get(controller_key)) or self._awaits(controller_key)

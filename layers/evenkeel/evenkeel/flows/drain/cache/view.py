@@ -2,15 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
-from evenkeel.decisions.drain.owner import Owner
+from evenkeel.decisions.drain.owner import Owner, ReleasesRefused
 from evenkeel.decisions.notice import mark
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.facts import Facts
@@ -21,13 +21,16 @@ from evenkeel.flows.drain.queue import NODES, Queue
 from evenkeel.flows.selections import PodLabel
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import PodDisruptionBudget
-from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.meta import KubernetesObject, Reference
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool
 from evenkeel.model.request import Get, Selection
 from evenkeel.model.workload import Controller, Deployment, Job, ReplicaSet, StatefulSet
+
+REFUSED_FOR: Final = timedelta(minutes=5)
+"""So long no release is tried again of a workload whose releases are not taken."""
 
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,10 +63,12 @@ class View:
         self,
         assumed: Mapping[str, NodeNotice] | None = None,
         node_pools: dict[str, Pool | None] | None = None,
+        releases_refused: dict[str, ReleasesRefused] | None = None,
     ) -> None:
         """``assumed`` are notices that no node carries, by node name: observe mode's.
 
         ``node_pools``: in which pool nodes are, None: on-demand, as far as it was read before.
+        ``releases_refused``: of which controllers, by key, releases were refused before.
         """
         self.queue = Queue()
         self.facts = Facts(self.queue)
@@ -81,8 +86,10 @@ class View:
         self.namespace_objects: dict[str, NamespaceObjects] = {}
         self._objects = defaultdict[str, dict[type, tuple[Sequence[KubernetesObject], str]]](dict)
         self.node_pools = {} if node_pools is None else node_pools
+        self.releases_refused = {} if releases_refused is None else releases_refused
         self.kept_empty: dict[str, bool] = {}  # whether a node is drained, as far as it was read
         self.listed_at: dict[str, datetime] = {}  # by key: when its last list was asked for
+        self._most_seen: dict[str, int] = {}  # by key
         self.minimums: dict[str, int] = {}  # by uid: how many pods of a ReplicaSet are to stay
 
     @property
@@ -207,6 +214,11 @@ class View:
         if _deadline(self.dooms.get(name)) != _deadline(before):
             self.queue.add(self.pods.controllers_on(name), urgent=True)
 
+    def most_seen(self, key: str) -> int:
+        """How many pods of a controller were seen at a time, at most."""
+        self._most_seen[key] = max(self.pods.number_of(key), self._most_seen.get(key, 0))
+        return self._most_seen[key]
+
     def keep_at_least(self, uid: str, wanted: int) -> None:
         """A release promised to keep so many pods of a ReplicaSet available."""
         self.minimums[uid] = max(wanted, self.minimums.get(uid, 0))
@@ -269,7 +281,30 @@ class View:
     def owner(self, kind: str, controller: Controller | None) -> Owner:
         """A controller of this kind, with the Deployment above it if that was read."""
         above = controller.controller_key if isinstance(controller, ReplicaSet) else ""
-        return Owner(kind=kind, controller=controller, deployment=self.deployments.get(above))
+        return Owner(
+            kind=kind,
+            controller=controller,
+            deployment=self.deployments.get(above),
+            releases_refused=self.releases_refused.get(controller.key) if controller else None,
+        )
+
+    def refuse_releases(self, key: str, words: str, now: datetime) -> bool:
+        """Releases of a controller's pods are not taken; whether that was not known."""
+        last = self.releases_refused.get(key)
+        self.releases_refused[key] = ReleasesRefused(words, now + REFUSED_FOR)
+        self.queue.add([key], urgent=True)
+        return last is None or last.until <= now
+
+    def revision_of(self, reference: Reference) -> int:
+        """How new what is known of an object is; -1 of one that is not known."""
+        key = f"{reference.namespace}/{reference.uid}"
+        found = (
+            self.pods.get(reference.uid)
+            or self.nodes.get(reference.name)
+            or self.controllers.get(key)
+            or self.deployments.get(key)
+        )
+        return -1 if found is None else found.revision
 
     def is_refused(self, key: str) -> bool:
         """Whether a quota refuses a controller pods, or has done so."""

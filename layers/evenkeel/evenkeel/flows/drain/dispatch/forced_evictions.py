@@ -7,6 +7,8 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from itertools import takewhile
 
+import msgspec
+
 from evenkeel.decisions.drain import agenda
 from evenkeel.decisions.drain.agenda import Forced, Slot, Usual
 
@@ -83,6 +85,8 @@ class ForcedEvictions:
             self._forced[controller_key] = after
         for uid in before.keys() - after.keys():
             self._slots.pop(uid, None)
+        for uid in self._slots.keys() & after.keys():
+            self._slots[uid] = msgspec.structs.replace(self._slots[uid], forced=after[uid])
         if not _times(after) <= _times(before):
             self._counted_at = None
 

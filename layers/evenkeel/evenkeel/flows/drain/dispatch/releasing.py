@@ -108,4 +108,4 @@ class Releases:
         if self._view.queue.is_wrong(pod.origin_key):
             return False
         knows_all = self._view.knows_all_of(pod.origin_key, now)
-        return knows_all and self._writer.may_write(pod.uid)
+        return knows_all and self._writer.may_write(pod.uid, Verb.RELEASE)

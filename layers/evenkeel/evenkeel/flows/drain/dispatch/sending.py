@@ -61,7 +61,7 @@ class Evictions:
         for key, plan in self._plans.having(Has.EVICTIONS):
             if view.queue.has_changed(key):
                 continue
-            steps = [step for step in plan.plan.evictions if may_write(step.subject.uid)]
+            steps = [step for step in plan.plan.evictions if may_write(step.subject.uid, step.verb)]
             if steps and view.is_fresh(key, plan.watched_by, now):
                 self._writer.submit_all(steps)
             elif steps and not streams.lag(plan.watched_by):
@@ -134,7 +134,7 @@ class Sender:
         """The slots that are due by a time, but for those that were sent, or whose pod rests."""
         may_write = self.writer.may_write
         due = self.forced.due(now, by)
-        return (slot for slot in due if may_write(slot.forced.pod.uid, forced=True))
+        return (slot for slot in due if may_write(slot.forced.pod.uid, None))
 
     def _in_order(self, steps: Sequence[Decision], now: datetime) -> Sequence[Decision]:
         """Those of a workload's steps that may be taken now.

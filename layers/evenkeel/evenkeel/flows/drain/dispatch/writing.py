@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Final, NamedTuple
 
-import msgspec
-
-from evenkeel.decisions.drain.refusal import after_refusal
+from evenkeel.decisions.drain.refusal import not_taken
 from evenkeel.errors import (
     ClusterError,
     ConflictError,
@@ -16,20 +15,23 @@ from evenkeel.errors import (
     MultipleBudgetsError,
     NotFoundError,
     ThrottledError,
+    UnauthenticatedError,
     UnavailableError,
 )
 from evenkeel.flows import pause
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.dispatch.backoff import AFTER_AN_ERROR, Backoff
+from evenkeel.flows.drain.dispatch.backoff import Backoff
 from evenkeel.flows.drain.dispatch.forced_evictions import Answers
+from evenkeel.flows.drain.dispatch.last_moments import LastMoments
 from evenkeel.flows.drain.recording import OnceRecorder
+from evenkeel.flows.replies import error_in
 from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.meta import Reference
+from evenkeel.model.meta import KubernetesObject, Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
-from evenkeel.model.request import Delete, Evict, Get
+from evenkeel.model.request import Delete, Evict, Get, Patch
 from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Clock, Reply, Session, TimeLeft
 
@@ -42,6 +44,38 @@ METRICS = {
     Verb.ROLL_BACK: Metric.PODS_ROLLED_BACK,
 }
 """The metric of each accepted write, except evictions and deletions."""
+
+
+_METRIC_OF_ERROR: Final = {
+    ConflictError: Metric.WRITES_CONFLICTED,
+    InvalidError: Metric.WRITES_CONFLICTED,
+    DisruptionRefusedError: Metric.EVICTIONS_REFUSED,
+    MultipleBudgetsError: Metric.EVICTIONS_REFUSED,
+    ThrottledError: Metric.WRITES_THROTTLED,
+    UnavailableError: Metric.WRITES_UNANSWERED,
+}
+
+TRIES: Final = 2
+"""A write is not taken that is refused so often in a row although no other write came first."""
+
+TRIES_UNANSWERED: Final = 4
+"""As ``TRIES``, of writes without a usable answer: most API servers recover within seconds."""
+
+LONGEST_THROTTLED: Final = timedelta(seconds=1)
+"""No write at a pod's last moment waits longer because the API server asks for it."""
+
+
+class Sent(NamedTuple):
+    """A write that was sent for a decision: when, and how old what is known of its object was."""
+
+    decision: Decision
+    at: datetime
+    revision: int
+
+    @property
+    def uid(self) -> str:
+        """The uid of its object."""
+        return self.decision.subject.uid
 
 
 class Writer:
@@ -60,9 +94,10 @@ class Writer:
         clock: Clock,
         once: OnceRecorder,
         answers: Answers,
+        backoff: Backoff,
         left: TimeLeft,
     ) -> None:
-        """All of them are the invocation's. ``answers`` keeps how long they took.
+        """``answers`` and ``backoff`` outlive the invocation, whose all others are.
 
         ``left``: how long from now a write may begin that rests on the Lease.
         """
@@ -76,7 +111,8 @@ class Writer:
         self._answers = answers
         self._under_way: set[str] = set()
         self._accepted_counts: Counter[Verb] = Counter()
-        self._backoff = Backoff()
+        self._backoff = backoff
+        self._last_moments = LastMoments(view, once)
 
     @property
     def is_paused(self) -> bool:
@@ -107,15 +143,15 @@ class Writer:
         now = self._clock.now()
         self._answers.saw(now - asked.at, now, is_write=False)
 
-    def may_write(self, uid: str, *, forced: bool = False) -> bool:
+    def may_write(self, uid: str, verb: Verb | None) -> bool:
         """Whether a write to this object may be sent as far as the object is concerned.
 
-        Not while another is under way, nor once the object is leaving, nor while it rests after a
-        refusal. A budget's refusal does not hold a forced eviction.
+        Not while another is under way, nor once the object is leaving, nor while it rests after
+        such a write was refused. ``verb`` None: at a pod's last moment.
         """
         if uid in self._under_way or self._view.pods.is_assumed_evicted(uid):
             return False
-        return self._backoff.may_write(uid, self._clock.now(), forced=forced)
+        return self._backoff.may_write(uid, verb, self._clock.now())
 
     @property
     def next_retry(self) -> datetime | None:
@@ -139,18 +175,21 @@ class Writer:
 
         It is not sent without room, nor when ``may_write`` forbids it.
         """
+        decision = self._last_moments.next_step(decision, self._clock.now())
         subject = decision.subject.uid
-        if decision.write is None or not self.may_write(subject, forced=decision.forced):
+        if decision.write is None or not self.may_write(subject, _lane(decision)):
             return False
         if self.room(forced=decision.forced) == 0:
             return False
         self._under_way.add(subject)
         if isinstance(decision.write, Evict | Delete):
             self._view.evicting(subject, self._clock.now())
+        revision = self._view.revision_of(decision.subject)
+        sent = Sent(decision, self._clock.now(), revision)
         # A forced eviction needs no Lease: it rests on no count.
         self._session.submit(
             decision.write,
-            partial(self._heard, decision, self._clock.now()),
+            partial(self._heard, sent),
             None if decision.forced else self._left,
         )
         self._once.record([decision])
@@ -162,86 +201,93 @@ class Writer:
             if not self.submit(decision) and self.room(forced=decision.forced) == 0:
                 break
 
-    def _heard(self, decision: Decision, sent_at: datetime, reply: Reply) -> None:
-        """Take the reply to a decision's write."""
-        now = self._clock.now()
-        self._answers.saw(now - sent_at, now, is_write=True)
-        self._under_way.discard(decision.subject.uid)
+    def _heard(self, sent: Sent, reply: Reply) -> None:
+        """Take the reply to a decision's write: is what was asked for in it?"""
+        now, error = self._clock.now(), error_in(reply)
+        self._answers.saw(now - sent.at, now, is_write=True)
+        self._under_way.discard(sent.uid)
         if isinstance(reply.result, Pod):
-            self._view.wrote(reply.result, sent_at, now)
-        if reply.error is None:
-            self._accepted(decision, reply)
+            self._view.wrote(reply.result, sent.at, now)
+        if error is None:
+            self._accepted(sent.decision, reply)
         else:
-            self._refused(decision, reply.error)
+            self._view.see(reply.result)
+            self._refused(sent, error)
 
     def _accepted(self, decision: Decision, reply: Reply) -> None:
         uid = decision.subject.uid
         self._accepted_counts[decision.verb] += 1
-        self._backoff.forget(uid)
+        self._backoff.forget(uid, _lane(decision))
         self._recorder.counted(_metric_of(decision))
         if isinstance(decision.write, Evict | Delete):
             return  # planned for since it was sent
         self._view.see(reply.result)
-        if decision.verb is Verb.SET_CONDITION and isinstance(reply.result, Pod):
-            self._after_refusal(reply.result)
+        if decision.verb is Verb.SET_CONDITION:
+            self._go_on(uid)
 
-    def _refused(self, decision: Decision, error: ClusterError) -> None:
+    def _refused(self, sent: Sent, error: ClusterError) -> None:
         """What follows an error.
 
         - the object is gone: as good as done;
         - it has changed or is another one, or the outcome is unknown: read it again;
-        - a budget refuses: again soon, or a delete at the last moment;
-        - throttled: again when the API server said;
-        - else: told, and again after a while.
+        - a budget refuses: again soon;
+        - throttled: again when the API server said; without credentials: again soon;
+        - else no other write came first: the same will be refused again.
 
-        A pod whose eviction was refused counts again, but not where the outcome is unknown.
+        Each refusal in a row lets the object rest for longer. At its last moment a pod does not
+        wait: see ``LastMoments``. A pod whose eviction was refused counts again, but not where the
+        outcome is unknown.
         """
-        uid, now = decision.subject.uid, self._clock.now()
+        decision, uid = sent.decision, sent.uid
+        retry = partial(self._backoff.refused, uid, _lane(decision), self._clock.now())
         self._view.spared(uid, counts=not isinstance(error, NotFoundError | UnavailableError))
-        match error:
-            case NotFoundError():
-                self._gone(decision.subject)
-            case ConflictError() | InvalidError():
-                self._recorder.counted(Metric.WRITES_CONFLICTED)
-                self._backoff.retry(uid, now)
-                self._read_again(decision.subject)
-            case DisruptionRefusedError() | MultipleBudgetsError():
-                self._budget_refused(decision, error)
-            case ThrottledError(retry_after=seconds):
-                self._recorder.counted(Metric.WRITES_THROTTLED)
-                self._backoff.rest(uid, now + timedelta(seconds=seconds))
-            case UnavailableError():
-                self._recorder.counted(Metric.WRITES_UNANSWERED)
-                self._backoff.retry(uid, now)
-                self._read_again(decision.subject)
-            case _:
-                self._recorder.counted(Metric.WRITES_FAILED)
-                self._recorder.noted(
-                    f"{decision.verb} {decision.subject} failed: {error}",
-                    reason=decision.reason,
-                    error=type(error).__name__,
-                )
-                self._backoff.rest(uid, now + AFTER_AN_ERROR)
-
-    def _budget_refused(self, decision: Decision, error: ClusterError) -> None:
-        uid, now = decision.subject.uid, self._clock.now()
-        self._recorder.counted(Metric.EVICTIONS_REFUSED)
-        pod = self._view.pods.get(uid)
-        if decision.forced and pod is not None:
-            self._after_refusal(pod)
+        if isinstance(error, NotFoundError):
+            self._gone(decision.subject)
             return
-        if not self._backoff.has_retried(uid):
-            self._recorder.noted(f"the eviction of {decision.subject} is refused: {error}")
-        self._backoff.hold(uid, now)
+        self._recorder.counted(_METRIC_OF_ERROR.get(type(error), Metric.WRITES_FAILED))
+        match error:
+            case ConflictError() | UnavailableError():
+                retry()
+                self._read_again(sent, error)
+            case InvalidError() if isinstance(decision.write, Patch):  # perhaps one of its tests
+                retry()
+                self._read_again(sent, error)
+            case ThrottledError(retry_after=seconds):
+                asked = timedelta(seconds=seconds)
+                retry(at_least=min(asked, LONGEST_THROTTLED) if decision.forced else asked)
+                self._last_moments.refused(decision, error)
+            case UnauthenticatedError():  # it says nothing of this write
+                retry()
+            case _ if self._last_moments.refused(decision, error):
+                self._go_on(uid)
+            case DisruptionRefusedError() | MultipleBudgetsError():
+                if self._backoff.in_vain(uid, _lane(decision), type(error)) == 1:
+                    self._recorder.noted(f"the eviction of {decision.subject} is refused: {error}")
+                retry()
+            case _:
+                retry()
+                self._in_vain(sent, error)
 
-    def _after_refusal(self, pod: Pod) -> None:
-        """The next write for a pod at its last moment that a budget keeps."""
-        decision = after_refusal(pod, self._view.owner_of(pod), self._clock.now())
-        if decision.write is None:
-            self._once.record([decision])
-            self._backoff.rest(pod.uid, self._clock.now() + AFTER_AN_ERROR)
-        else:
-            self.submit(msgspec.structs.replace(decision, forced=True))
+    def _in_vain(self, sent: Sent, error: ClusterError) -> None:
+        """No other write came first. What is refused so again and again is not taken: told once.
+
+        A release of which a policy undoes a part is not tried again: the ReplicaSet sees that part.
+        """
+        decision, pod = sent.decision, self._view.pods.get(sent.uid)
+        in_part = pod is not None and pod.is_released_in_part
+        tries = TRIES_UNANSWERED if isinstance(error, UnavailableError) else TRIES
+        beyond = self._backoff.in_vain(sent.uid, _lane(decision), type(error)) - tries
+        is_news = beyond == 0
+        if decision.verb is Verb.RELEASE and pod is not None and (beyond >= 0 or in_part):
+            is_news = self._view.refuse_releases(pod.origin_key, str(error), self._clock.now())
+        if is_news:
+            self._recorder.counted(Metric.WRITES_REFUSED)
+            self._once.record([not_taken(decision, error)])
+
+    def _go_on(self, uid: str) -> None:
+        """Send what comes next for a pod at its last moment whose eviction was refused."""
+        if (eviction := self._last_moments.eviction_of(uid)) is not None:
+            self.submit(eviction)
 
     def _gone(self, subject: Reference) -> None:
         if subject.kind == "Node":
@@ -249,20 +295,25 @@ class Writer:
         else:
             self._view.pods.forget(subject.uid)
 
-    def _read_again(self, subject: Reference) -> None:
-        kind = _REREAD[subject.kind]
+    def _read_again(self, sent: Sent, error: ClusterError) -> None:
+        subject = sent.decision.subject
         self._under_way.add(subject.uid)
-        request = Get(kind, subject.name, subject.namespace)
-        self._session.submit(request, partial(self._reread, subject))
+        request = Get(_REREAD[subject.kind], subject.name, subject.namespace)
+        self._session.submit(request, partial(self._reread, sent, error))
 
-    def _reread(self, subject: Reference, reply: Reply) -> None:
+    def _reread(self, sent: Sent, error: ClusterError, reply: Reply) -> None:
+        subject, found = sent.decision.subject, reply.result
         self._under_way.discard(subject.uid)
         self._view.spared(subject.uid, counts=True)
-        found = reply.result
         self._view.see(found)
         is_another = isinstance(found, Pod) and found.uid != subject.uid
         if is_another or isinstance(reply.error, NotFoundError):
             self._gone(subject)
+        elif isinstance(found, KubernetesObject) and not found.leaving:
+            if self._last_moments.refused(sent.decision, error):
+                self._go_on(subject.uid)
+            elif found.revision == sent.revision:
+                self._in_vain(sent, error)
 
 
 _REREAD: dict[str, type[Pod | Node | Deployment | ReplicaSet]] = {
@@ -271,6 +322,11 @@ _REREAD: dict[str, type[Pod | Node | Deployment | ReplicaSet]] = {
     "Deployment": Deployment,
     "ReplicaSet": ReplicaSet,
 }
+
+
+def _lane(decision: Decision) -> Verb | None:
+    """By what a decision's write rests after a refusal."""
+    return None if decision.forced else decision.verb
 
 
 def _metric_of(decision: Decision) -> Metric:

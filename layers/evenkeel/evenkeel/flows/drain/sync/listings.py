@@ -99,7 +99,8 @@ def _requests(
 
     The released pods of a ReplicaSet are always among what is asked for: one may be released while
     the list is on its way. The pods of no controller, or of one that is gone, are read by name, and
-    where there are many by one list of their namespace: they must not take up the session.
+    where there are many by one list of their namespace: they must not take up the session. So are
+    the pods of a controller that Evenkeel does not know, which may have others.
     """
     match controller:
         case ReplicaSet() if deployment is not None:
@@ -125,7 +126,7 @@ def _requests(
     releases = (pod.release for pod in pods if pod.released)
     lost = next((release.controller for release in releases if release is not None), None)
     above = [Get(ReplicaSet, lost, pods[0].namespace)] if lost else []
-    if len(pods) <= MANY:
+    if len(pods) <= MANY and all(pod.controller is None for pod in pods):
         return (*above, *(Get(Pod, pod.name, pod.namespace) for pod in pods))
     known = frozenset(pod.uid for pod in pods)
     everywhere = Selection(Pod, pods[0].namespace)

@@ -209,6 +209,7 @@ class Planner:
             lost=frozenset(view.lost_nodes),
             siblings=self._siblings(controller_key, owner),
             minimum_available=view.minimums.get(replica_set.uid, 0) if replica_set else 0,
+            most_seen=view.most_seen(controller_key) if controller is None else 0,
             pools=view.node_pools,
             kept_empty=view.kept_empty,
         )
@@ -267,7 +268,8 @@ class Planner:
         above = owner.controller
         known = None if above is None else (above.metadata.annotations, above.spec)
         drain = self._drain(pod.spec.node_name, notice)
-        inputs = (pod.revision, drain, owner.kind, known, owner.deployment, around)
+        said = owner.deployment, owner.releases_refused
+        inputs = (pod.revision, drain, owner.kind, known, said, around)
         found = self._routes.get(pod.uid)
         is_over = found is not None and found[1].until is not None and found[1].until <= now
         if found is None or found[0] != inputs or is_over:

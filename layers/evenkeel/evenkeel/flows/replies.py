@@ -1,0 +1,31 @@
+"""What the API server said to a write: is what was asked for in its reply?"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from evenkeel.decisions.drain import writes
+from evenkeel.errors import ClusterError, UndoneError
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Patch
+from evenkeel.ports import Reply
+
+UNDONE: Final = "accepted, but the reply shows it undone: a webhook or a policy takes it back"
+
+
+def undoing(reply: Reply) -> Sequence[Patch]:
+    """What takes back the part of a release that was accepted, if another part was undone."""
+    pod = reply.result
+    if not isinstance(pod, Pod) or not pod.is_released_in_part:
+        return []
+    return [writes.roll_back_patch(pod, pod.release)]
+
+
+def error_in(reply: Reply) -> ClusterError | None:
+    """The error of a reply; UndoneError where a patch was accepted and its object is without it."""
+    request, found = reply.request, reply.result
+    if reply.error is not None or not isinstance(request, Patch):
+        return reply.error
+    if not isinstance(found, KubernetesObject) or request.is_shown_by(found):
+        return None
+    return UndoneError(f"{request.reference}: {UNDONE}")

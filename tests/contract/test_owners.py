@@ -1,0 +1,185 @@
+"""Whose a released pod is: nobody's is taken by whoever selects it, its Deployment's is not."""
+
+from typing import Any
+
+import pytest
+
+from evenkeel.errors import InvalidError
+from evenkeel.model import names
+from evenkeel.model.cluster_objects import Event, PodDisruptionBudget
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Operation, Patch, pointer
+from evenkeel.model.workload import Deployment
+from tests.contract.ground import Ground
+from tests.contract.manifests import budget, deployment
+from tests.kit.manifests import Manifest
+from tests.kit.others import WORDS, adopter
+
+HASH = pointer("metadata", "labels", names.TEMPLATE_HASH)
+FROM = pointer("metadata", "labels", names.RELEASED_FROM)
+OWNERS = "/metadata/ownerReferences"
+
+ADOPTERS = {
+    "a ReplicaSet without replicas": adopter("web", namespace=""),
+    "a DaemonSet of no node": adopter("web", "DaemonSet", namespace=""),
+}
+
+
+@pytest.fixture(params=[*ADOPTERS.values()], ids=[*ADOPTERS])
+def other(request: pytest.FixtureRequest) -> Manifest:
+    """What selects the pods of ``web`` without their template hash, and wants none."""
+    found: Manifest = request.param
+    return found
+
+
+@pytest.fixture
+def web(ground: Ground) -> Pod:
+    """The first pod of a Deployment of three."""
+    ground.add_node("n")
+    ground.apply(deployment("web", replicas=3))
+    return ground.ready_pods(3)[0]
+
+
+def release(ground: Ground, pod: Pod, *owners: dict[str, Any]) -> Patch:
+    """The request that lets a ReplicaSet go of a pod, which has these owners from then on."""
+    value = pod.metadata.labels[names.TEMPLATE_HASH]
+    return Patch(
+        Pod,
+        pod.name,
+        [
+            Operation("test", "/metadata/uid", pod.uid),
+            Operation("add", FROM, value),
+            Operation("replace", HASH, f"{value}-released"),
+            Operation("replace", OWNERS, list(owners)),
+        ],
+        ground.namespace,
+    )
+
+
+def of_its_deployment(ground: Ground) -> dict[str, Any]:
+    """The reference to ``web``, which keeps nobody from deleting it."""
+    owner = ground.get(Deployment, "web")
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "name": owner.name,
+        "uid": owner.uid,
+        "controller": True,
+    }
+
+
+def warnings(ground: Ground) -> list[str]:
+    """The reasons of the Warnings about the budget so far."""
+    return [
+        event.reason
+        for event in ground.list(Event)
+        if event.type == "Warning" and event.involved_object.kind == "PodDisruptionBudget"
+    ]
+
+
+def test_one_that_nobody_owns_is_adopted_and_deleted(
+    ground: Ground, web: Pod, other: Manifest
+) -> None:
+    ground.apply(other)
+    ground.ask(release(ground, web))
+    ground.gone(web)
+
+
+def test_one_that_its_deployment_owns_is_left_alone(
+    ground: Ground, web: Pod, other: Manifest
+) -> None:
+    ground.apply(other)
+    ground.ask(release(ground, web, of_its_deployment(ground)))
+    ground.ready_pods(4)
+    ground.never(lambda: len([pod for pod in ground.pods() if pod.active]) != 4)
+    assert not ground.get(Pod, web.name).leaving
+
+
+@pytest.mark.parametrize(
+    ("bound", "expected", "allowed"),
+    [
+        ({"minAvailable": "50%"}, 3, 2),
+        ({"maxUnavailable": "34%"}, 3, 3),
+        ({"maxUnavailable": 1}, 3, 2),
+        ({"minAvailable": 3}, 4, 1),
+    ],
+)
+def test_a_budget_counts_it_and_its_deployment_s_size_once(
+    ground: Ground, web: Pod, bound: dict[str, Any], expected: int, allowed: int
+) -> None:
+    ground.apply(budget("web", "web", **bound))
+    ground.ask(release(ground, web, of_its_deployment(ground)))
+    ground.ready_pods(4)
+
+    def counted() -> bool:
+        status = ground.whole("PodDisruptionBudget", "web")["status"]
+        return (status["expectedPods"], status["disruptionsAllowed"]) == (expected, allowed)
+
+    ground.eventually(counted, f"{expected} expected, {allowed} allowed")
+    assert ground.get(PodDisruptionBudget, "web").status.current_healthy == 4
+    assert warnings(ground) == []
+    ground.evict(ground.get(Pod, web.name))
+
+
+def test_one_patch_puts_it_back_and_another_goes(ground: Ground, web: Pod, other: Manifest) -> None:
+    ground.apply(other)
+    ground.ask(release(ground, web, of_its_deployment(ground)))
+    ground.ready_pods(4)
+    mine = web.controller
+    assert mine is not None
+    reference = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "name": mine.name,
+        "uid": mine.uid,
+        "controller": True,
+    }
+    ground.patch(
+        Pod,
+        web.name,
+        [
+            Operation("remove", FROM),
+            Operation("replace", HASH, web.metadata.labels[names.TEMPLATE_HASH]),
+            Operation("replace", OWNERS, [reference]),
+        ],
+    )
+    left = ground.ready_pods(3)
+    assert web.uid in [pod.uid for pod in left]
+    ground.never(lambda: ground.get(Pod, web.name).leaving)
+
+
+def test_it_goes_with_its_deployment(ground: Ground, web: Pod) -> None:
+    ground.ask(release(ground, web, of_its_deployment(ground)))
+    ground.ready_pods(4)
+    ground.delete(ground.get(Deployment, "web"))
+    ground.gone(web)
+
+
+def test_a_policy_refuses_with_its_words(ground: Ground, web: Pod) -> None:
+    with ground.refusing("web"):
+        error = ground.refused(release(ground, web))
+    assert isinstance(error, InvalidError)
+    assert f'pods "{web.name}" is forbidden: ValidatingAdmissionPolicy' in str(error)
+    assert str(error).endswith(WORDS)
+    assert ground.get(Pod, web.name).metadata.labels == web.metadata.labels
+
+
+def test_a_failed_test_of_a_patch_has_none(ground: Ground, web: Pod) -> None:
+    """So that one can be told from the other by what it says."""
+    stale = Operation("test", "/metadata/uid", "another's")
+    error = ground.refused(Patch(Pod, web.name, [stale], ground.namespace))
+    assert isinstance(error, InvalidError)
+    assert WORDS not in str(error)
+
+
+@pytest.mark.parametrize("parts", [("labels",), ("labels", "ownerReferences")])
+def test_the_reply_shows_what_a_policy_undid(
+    ground: Ground, web: Pod, parts: tuple[str, ...]
+) -> None:
+    mine = of_its_deployment(ground)
+    with ground.undoing("web", *parts):
+        reply = ground.ask(release(ground, web, mine))
+    assert reply.metadata.labels == web.metadata.labels
+    (owner,) = reply.metadata.owner_references
+    assert owner.kind == ("ReplicaSet" if "ownerReferences" in parts else "Deployment")
+    assert not ground.get(Pod, web.name).leaving

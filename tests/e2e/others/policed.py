@@ -1,0 +1,30 @@
+"""Three Deployments whose releases policies do not let happen, each in a way of its own."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from tests.e2e.harness import Site
+from tests.kit.manifests import Manifest
+from tests.kit.policies import refusing, serves_mutating, undoing
+
+REFUSED = ("invalid", "forbidden", "undone")
+"""Refused with 422, which a policy without a reason answers; with 403; labels put back."""
+
+
+def policies(site: Site) -> Sequence[Sequence[Manifest]]:
+    """What keeps their releases from happening; nothing undoes any before 1.36."""
+    name = site.namespace
+    found = [
+        refusing(name, "invalid", "invalid"),
+        refusing(name, "forbidden", "forbidden", reason="Forbidden"),
+    ]
+    if serves_mutating(site.control_plane):
+        found.append(undoing(name, "undone", "undone", "labels"))
+    return found
+
+
+def needs_policy(site: Site, app: str) -> None:
+    """Skip a test about a Deployment whose policy this API server does not know."""
+    if app == "undone" and not serves_mutating(site.control_plane):
+        pytest.skip("MutatingAdmissionPolicies are stable since 1.36")

@@ -1,0 +1,66 @@
+"""A rebalance recommendation in others' clusters: no workload has fewer pods than it had."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.harness import Site
+from tests.e2e.manifests import deployment, selector, stateful_set
+from tests.e2e.others.policed import REFUSED, needs_policy, policies
+from tests.kit.control_plane import ControlPlane
+from tests.kit.others import adopter
+from tests.kit.policies import denying, in_force
+
+pytestmark = pytest.mark.controlplane
+
+LASTS = 6.0
+"""Seconds in which a StatefulSet's pod went and came back many times."""
+REPLICAS = {**dict.fromkeys(REFUSED, 3), "own": 3, "denied": 2, "db": 2, "pinned": 1}
+
+
+@pytest.fixture
+def hinted(the_hinted: Site) -> Site:
+    the_hinted.tell()
+    return the_hinted
+
+
+@pytest.fixture(scope="module")
+def the_hinted(control_plane: ControlPlane) -> Iterator[Site]:
+    """The node a is recommended to be replaced, and has not been for a while."""
+    with control_plane.namespace() as name, Site.open(control_plane, name) as site:
+        site.add_nodes("a")
+        here = {"kubernetes.io/hostname": site.node_name("a")}
+        site.run(
+            *(deployment(app, 3) for app in (*REFUSED, "own")),
+            deployment("denied", 2),
+            stateful_set("db", 2, tolerations=[{"operator": "Exists"}]),
+            stateful_set("pinned", 1, nodeSelector=here),
+        )
+        site.apply(adopter("own", namespace=""))
+        site.add_nodes("b", spot=False)
+        meanwhile = (*policies(site), denying(name, "denied", beginning="denied-"))
+        with in_force(control_plane, name, *meanwhile):
+            evenkeel = site.deploy()
+            evenkeel.notify(site.recommendation("a"))
+            site.wait_for("own to run on b", lambda: site.is_settled("own", 3, "b"))
+            site.let_pass(LASTS)
+            yield site
+
+
+@pytest.mark.parametrize("app", REPLICAS)
+def test_no_workload_has_fewer_pods_than_it_had(hinted: Site, app: str) -> None:
+    assert hinted.witness.lowest(app) == REPLICAS[app]
+
+
+@pytest.mark.parametrize("app", ["db", "pinned"])
+def test_a_pod_that_can_be_nowhere_else_stays(hinted: Site, app: str) -> None:
+    assert not hinted.witness.departures(**selector(app))
+
+
+@pytest.mark.parametrize("app", REFUSED)
+def test_a_pod_whose_release_is_not_taken_stays_as_it_was(hinted: Site, app: str) -> None:
+    needs_policy(hinted, app)
+    assert len(hinted.pods_on("a", **selector(app))) == 3
+    assert len(hinted.witness.pods(**selector(app))) == 3
+    gone = {d.pod["spec"].get("nodeName") for d in hinted.witness.departures(**selector(app))}
+    assert hinted.node_name("a") not in gone

@@ -1,0 +1,110 @@
+"""Others refuse, undo, deny, take and hold: all invariants hold, and a hint takes nothing."""
+
+from hypothesis import example, given
+
+from tests.property import strategies
+from tests.property.invariants import sunk, uncordoned, written_in_vain
+from tests.property.judging import ALL, hold, tries
+from tests.property.scenes import (
+    THREE,
+    Disturbance,
+    Kind,
+    News,
+    NodePlan,
+    NoticePlan,
+    Scene,
+    Trouble,
+    WorkloadPlan,
+)
+
+HINT = NoticePlan(news=News.REBALANCE)
+
+ADOPTED = Scene(
+    nodes=THREE,
+    workloads=(WorkloadPlan(replicas=3, adopter="ReplicaSet"),),
+    notices=(HINT,),
+    age=100,
+)
+"""A ReplicaSet that wants no pods selects those of a Deployment, too."""
+
+FULL = NodePlan(slots=2)
+
+TWINS = Scene(
+    nodes=(FULL, FULL, FULL),
+    workloads=(WorkloadPlan(replicas=3, adopter="Deployment"),),
+    notices=(HINT,),
+    age=100,
+)
+"""Of two Deployments with one selector and one template released pods have to go back."""
+
+REFUSED = Scene(
+    nodes=THREE,
+    workloads=(WorkloadPlan(replicas=3, refused=422), WorkloadPlan(replicas=2, undone=("labels",))),
+    notices=(NoticePlan(), NoticePlan(node=1)),
+    age=100,
+)
+"""Releases are refused, or undone, and two nodes die."""
+
+DENIED = Scene(
+    nodes=THREE,
+    workloads=(WorkloadPlan(replicas=3), WorkloadPlan(kind=Kind.STATEFUL_SET, replicas=2)),
+    notices=(NoticePlan(), NoticePlan(node=1)),
+    disturbances=(Disturbance(trouble=Trouble.DENY, number=422),),
+    age=100,
+)
+"""A webhook denies all evictions."""
+
+KEPT = Scene(
+    nodes=THREE,
+    workloads=(WorkloadPlan(replicas=3, refused=403),),
+    notices=(HINT, NoticePlan(news=News.REBALANCE, node=1)),
+    age=100,
+)
+"""Releases are refused, and no node dies."""
+
+RETURNING = Scene(
+    nodes=THREE,
+    workloads=(WorkloadPlan(kind=Kind.STATEFUL_SET, replicas=3, tolerant=True),),
+    notices=(HINT, NoticePlan(news=News.REBALANCE, node=1)),
+    age=100,
+)
+"""A StatefulSet's pods come back to the node that they leave."""
+
+CORDONED = Scene(
+    nodes=THREE,
+    workloads=(WorkloadPlan(replicas=2),),
+    notices=(HINT,),
+    disturbances=(
+        Disturbance(trouble=Trouble.UNCORDON, at=20),
+        Disturbance(trouble=Trouble.CORDON, at=30),
+    ),
+    age=100,
+)
+"""An operator cordons a node that a hint holds, lifts that first if it is cordoned."""
+
+
+@tries()
+@example(REFUSED)
+@example(DENIED)
+@given(
+    strategies.scenes(of=strategies.meddled(), told="warnings", disturbances=strategies.meddling())
+)
+def test_all_hold_when_others_meddle_and_nodes_die(scene: Scene) -> None:
+    hold(scene, *ALL, written_in_vain, uncordoned)
+
+
+@tries()
+@example(ADOPTED)
+@example(TWINS)
+@example(KEPT)
+@example(RETURNING)
+@example(CORDONED)
+@given(
+    strategies.scenes(
+        of=strategies.meddled(),
+        notices=strategies.hints(),
+        disturbances=strategies.meddling(Trouble.UNCORDON),
+    )
+)
+def test_a_hint_takes_no_workload_below_what_it_had(scene: Scene) -> None:
+    hold(scene, *ALL, sunk, written_in_vain, uncordoned)

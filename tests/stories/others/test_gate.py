@@ -1,0 +1,78 @@
+"""Through the gate: an eviction passes when the release before it is not taken."""
+
+from functools import partial
+
+import pytest
+
+from evenkeel.model.request import Patch
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from tests.kit.manifests import budget, deployment
+from tests.kit.others import WORDS, Outsider, adopter, refuse, undo
+from tests.stories.gate.gated import Gated
+
+PAUSE = 5.0
+"""How long a drainer rests after a refusal."""
+
+
+@pytest.mark.parametrize("code", [422, 403, 400, 413])
+def test_a_drain_ends_when_a_policy_refuses_releases(gated: Gated, code: int) -> None:
+    (old,) = gated.given(deployment("one"), spare="o1")
+    refuse(gated.cluster, code)
+
+    assert gated.drain("s1", within=30) <= 2 * PAUSE + 1
+
+    passed = [decision for _, decision in gated.told("ReleaseRefused")]
+    assert {decision.subject.name for decision in passed} == {old}
+    assert all(WORDS in decision.message for decision in passed)
+    assert gated.in_vain(Patch).get(f"pod default/{old}", 0) <= 2
+
+
+@pytest.mark.parametrize("parts", [("labels",), ("labels", "annotations", "ownerReferences")])
+def test_a_drain_ends_when_a_policy_undoes_releases(gated: Gated, parts: tuple[str, ...]) -> None:
+    gated.given(deployment("one"), spare="o1")
+    undo(gated.cluster, *parts)
+
+    assert gated.drain("s1", within=30) <= 2 * PAUSE + 1
+
+    assert gated.told("ReleaseRefused")
+
+
+@pytest.mark.parametrize(
+    "policy", [partial(refuse, code=422), lambda cluster: undo(cluster, "labels")]
+)
+def test_the_budget_keeps_what_it_asks_for_when_no_release_is_taken(
+    gated: Gated, policy: partial[SimulatedCluster]
+) -> None:
+    gated.given(deployment("web", 4), budget("web", minAvailable=3), spare="o1")
+    policy(gated.cluster)
+
+    gated.drain("s1", within=90)
+
+    assert gated.lowest("web") == 3
+
+
+def test_it_waits_as_ever_when_the_pod_has_changed_between_two_refusals(gated: Gated) -> None:
+    """The second refusal is of another pod: it may be a race."""
+    (old,) = gated.given(deployment("one"), spare="o1")
+    end = refuse(gated.cluster, 422)
+    drainer = gated.drainer()
+    drainer.drain("s1")
+    gated.settle(0.5)
+    end()
+    gated.cluster.server.patch(
+        "Pod", ("default", old), {"metadata": {"annotations": {"changed": "yes"}}}
+    )
+
+    gated.finish(drainer, within=30)
+
+    assert gated.lowest("one") == 1
+
+
+def test_an_adopter_takes_no_pod_that_the_gate_has_released(gated: Gated) -> None:
+    gated.given(deployment("web", 3), adopter("web"), spare="o1")
+    outside = Outsider(gated.cluster, "web")
+
+    gated.drain("s1", within=60)
+
+    assert outside.lowest == 3
+    assert outside.orphans == []
