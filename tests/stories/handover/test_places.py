@@ -93,7 +93,7 @@ def is_list_of_nodes(request: Any) -> bool:
 def test_where_one_takes_it_it_goes(scene: Scene, manifests: list[Manifest], spare: Any) -> None:
     given(scene, *manifests, spare=spare)
     scene.recommend("s1").run(until=60)
-    assert scene.story("db-0").order() == ["leave NoPlace", "evict StatefulSet"]
+    assert scene.story("db-0").order() == ["evict StatefulSet"]
     assert [pod.spec.node_name for pod in scene.pods("db")] == ["o1"]
 
 

@@ -91,6 +91,7 @@ class Places:
         self._labels = labels
         self._recorder = recorder
         self._found: dict[str, Place] = {}  # by the pod's uid
+        self._sought: frozenset[str] = frozenset()
         self._look_at: datetime | None = None
         self._told = ""
         self._passed = 0  # so many nodes were looked at in vain, in their order
@@ -101,6 +102,10 @@ class Places:
         until = found.at + LOOK_AGAIN_AFTER if found is not None else now
         return until if now < until else None
 
+    def was_sought(self, pod: Pod) -> bool:
+        """Whether a pod is among those for which places were looked for last."""
+        return pod.uid in self._sought
+
     def ask(
         self,
         wishes: Sequence[Wish],
@@ -109,7 +114,7 @@ class Places:
         questions: Questions,
         then: Callable[[Collection[str]], object],
     ) -> None:
-        """Look for places, unless that was done just now. ``then`` gets the keys of what has one.
+        """Look for places, unless that was done just now. ``then`` gets the keys of those that were sought.
 
         ``doomed``: nodes that are none, whether they are marked or not.
         """
@@ -131,6 +136,8 @@ class Places:
         now: datetime,
     ) -> None:
         self._look_at = now + max(LOOK_AGAIN_AFTER, PAUSE_PER_LOOK * (now - asked_at))
+        self._sought = frozenset(wish.pod.uid for wish in wishes)
+        then({wish.key for wish in wishes})
         try:
             result = looking.result()
         except ClusterError as error:
@@ -143,7 +150,6 @@ class Places:
         for wish in found:
             uid = wish.pod.uid
             self._found[uid] = Place(nodes[uid], wish.pod.requests, now)
-        then({wish.key for wish in found})
 
     def _tell(self, error: ClusterError | None) -> None:
         """Say what keeps places from being known, once for as long as it is the same."""

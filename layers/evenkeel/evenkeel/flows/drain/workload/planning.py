@@ -53,7 +53,8 @@ class Has(StrEnum):
 class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The plan for one controller's pods, and what the flow has to know to carry it out.
 
-    - ``writes`` are those of its steps that change the cluster, ``notes`` the others.
+    - ``writes`` are those of its steps that change the cluster, ``notes`` the others, but for what
+      waits to hear of a place for the first time.
     - ``ranking``: the pods that wait to be released; None if no pod does.
     - ``pending_replacements``: so many released pods have no replacement yet.
     - ``watched_by``: watches of these labels show all that matters to it; empty where they cannot.
@@ -118,6 +119,8 @@ class Planner:
             found = _with_orphans(
                 found, msgspec.structs.replace(census, owner=Owner(), moving=orphans)
             )
+        wishes = self._wishes(controller_key, moving)
+        unsought = {each.pod.uid for each in wishes if not self._places.was_sought(each.pod)}
         is_handed_over = census.is_of_replica_set
         needs = {**needs, **nodes_of(self._view, controller_key, pods)}
         if is_handed_over and _is_voluntary(census):
@@ -125,13 +128,17 @@ class Planner:
         return WorkloadPlan(
             plan=found,
             writes=[step for step in found.steps if step.write is not None],
-            notes=[step for step in found.steps if step.write is None],
+            notes=[
+                step
+                for step in found.steps
+                if step.write is None and step.subject.uid not in unsought
+            ],
             ranking=pace.rank(census, found.candidates) if found.candidates else None,
             pending_replacements=census.pending_replacements if is_handed_over else 0,
             watched_by=_watched_by(controller, census),
             handovers=_handovers(census),
             needs=needs,
-            wishes=self._wishes(controller_key, moving),
+            wishes=wishes,
             count=_count(census),
             is_touched=bool(census.moving or census.released),
         )
