@@ -422,6 +422,8 @@ def test_a_pod_that_would_come_back_is_told_so() -> None:
     hint, warning = under_hint(situation), under_warning(situation)
     assert (hint.way, hint.reason) == (Way.STAY, "ReturnsToNode")
     assert (warning.way, warning.reason) == (Way.AT_LAST_MOMENT, "ReturnsToNode")
-    assert hint.changes == warning.changes == (
-        "tolerate no taint evenkeel.dev/doomed, and name no node",
+    assert (
+        hint.changes
+        == warning.changes
+        == ("tolerate no taint evenkeel.dev/doomed, and name no node",)
     )
