@@ -1,7 +1,7 @@
 """Which way each pod would go, asked of Evenkeel's own decision before anything happens."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from evenkeel.adapters.clock import SystemClock
@@ -10,11 +10,13 @@ from evenkeel.decisions.drain.gangs import Gang
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.returning import Drain, with_return
-from evenkeel.decisions.drain.route import Route, Way, route
+from evenkeel.decisions.drain.route import Route, Way, route, without_place
 from evenkeel.flows import reads
+from evenkeel.flows.drain import places
 from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.places import Wish
 from evenkeel.flows.drain.sync import reader
-from evenkeel.model.capacity import WELL_KNOWN
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.meta import Reference
 from evenkeel.model.notice import NoticeKind
@@ -26,12 +28,16 @@ from evenkeel_hosting.memory import InMemoryRecorder
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A pod with its owner and what surrounds it, as they were at ``now``."""
+    """A pod with its owner and what surrounds it, as they were at ``now``.
+
+    ``has_place`` False: it was asked, and no other node would take it.
+    """
 
     pod: Pod
     owner: Owner
     namespace_objects: NamespaceObjects
     now: datetime | None = None
+    has_place: bool = True
 
     @property
     def workload(self) -> Reference:
@@ -55,6 +61,8 @@ class Situation:
         found = route(self.pod, self.owner, self.namespace_objects, hint=hint, now=self.now)
         kind = NoticeKind.REBALANCE if hint else NoticeKind.INTERRUPTION
         found = with_return(found, self.pod, self.owner, Drain.for_(kind, is_hint=hint))
+        if hint and found.way is Way.BY_ORDINAL and not self.has_place:
+            found = without_place(found)
         gang = self.gang
         return gangs.stays_under_hint(found, gang) if hint and gang is not None else found
 
@@ -87,6 +95,22 @@ def situations(
         Situation(pod, view.owner_of(pod), view.objects_in(pod.namespace), clock.now())
         for pod in pods.values()
     ]
+
+
+def with_places(
+    cluster: Cluster, labels: CapacityLabels, found: Sequence[Situation]
+) -> list[Situation]:
+    """The same of the pods of one node, and whether others would take them. Raises ClusterError."""
+    asking = [each for each in found if each.way(hint=True).way is Way.BY_ORDINAL]
+    if not asking:
+        return list(found)
+    wishes = [
+        Wish.of("", each.pod, each.owner.controller, each.namespace_objects.claims)
+        for each in asking
+    ]
+    there = places.find(cluster, labels, wishes, {each.pod.spec.node_name for each in asking})
+    missing = {each.pod.uid for each in asking} - there.nodes.keys()
+    return [replace(each, has_place=each.pod.uid not in missing) for each in found]
 
 
 def movable(found: Collection[Situation]) -> frozenset[Reference]:

@@ -18,7 +18,7 @@ from evenkeel_cli import words
 from evenkeel_cli.decisions.waiting import waiting
 from evenkeel_cli.explain import drainers, hurdles
 from evenkeel_cli.explain.listing import Explanation, explanation
-from evenkeel_cli.ways import Situation, situations
+from evenkeel_cli.ways import Situation, situations, with_places
 
 
 def answer(
@@ -31,6 +31,7 @@ def answer(
         found = [each for each in found if _belongs(each, mine.kind, mine.name)]
     else:
         found = [each for each in found if each.pod.active or isinstance(subject, Pod)]
+        found = with_places(cluster, labels, found)
     nodes = [subject] if isinstance(subject, Node) else _nodes_of(cluster, found)
     facts = [
         *_facts(subject, found, nodes, labels),

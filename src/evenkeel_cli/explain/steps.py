@@ -62,6 +62,8 @@ def under_hint(situation: Situation) -> Course:
         steps = [*_hold(situation.budgets), *_handover(situation), _put_back()]
     else:
         steps = [_sentence(route.message), *_within_budgets(situation.budgets)]
+        if route.way is Way.BY_ORDINAL:
+            steps.append("It goes once a node is known that takes its next pod.")
         steps.append(f"What has not moved when the recommendation expires ({_expiry()}) stays.")
     return Course(route.way, route.reason, tuple(steps), (*changes, KEEP))
 

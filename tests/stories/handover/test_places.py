@@ -17,7 +17,7 @@ from tests.kit.manifests import Manifest, resource, stateful_set, volume
 from tests.kit.scene import Scene
 from tests.stories.handover.conftest import MakeScene
 
-A = {names.ZONE: "a"}
+A: dict[str, Any] = {names.ZONE: "a"}
 B = {names.ZONE: "b"}
 
 

@@ -12,7 +12,7 @@ from evenkeel.flows.restore import flow
 from evenkeel.flows.restore.reading import MOVES, read_again
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
-from evenkeel.model.cluster_objects import Lease
+from evenkeel.model.cluster_objects import Lease, PersistentVolume
 from evenkeel.model.decision import Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import new_move
@@ -292,3 +292,14 @@ def test_pods_go_one_at_a_time_to_where_they_belong(
     assert scene.split("web") == {"on-demand": 2, "spot": 3}
     assert len(scene.moves("web")) == moves
     assert scene.lowest("web") == 5
+
+
+def test_a_role_that_may_not_read_volumes_is_told_once_and_the_rest_moves(
+    scene: RestoreScene,
+) -> None:
+    above_its_floor(scene)
+    scene.fail(ForbiddenError("no volumes for you"), asks(List, of=PersistentVolume))
+    scene.run(until=300)
+    told = [note for note, _ in scene.recorder.notes if "persistentvolumes" in note]
+    assert told == ["no right to list persistentvolumes: pods that mount one are not moved"]
+    assert scene.split("web") == {"on-demand": 1, "spot": 3}

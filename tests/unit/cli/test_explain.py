@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from evenkeel.decisions.drain import writes
+from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.route import Way
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.reads import ask
@@ -18,14 +19,18 @@ from evenkeel_cli import node_names
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.explain import drainers, gather, lookup
 from evenkeel_cli.explain.listing import Explanation
+from evenkeel_cli.explain.steps import under_hint, under_warning
 from evenkeel_cli.main import main
 from evenkeel_cli.resource_quota import ResourceQuota
+from evenkeel_cli.ways import Situation
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from tests.kit import builders
 from tests.kit.asking import asks, failing
 from tests.kit.builders import NOW
 from tests.kit.manifests import deployment, resource
+from tests.unit.decisions.restore.cases import with_rules
 
 LOGIN = "shop/deploy/login"
 COSCHEDULED = "scheduling.x-k8s.io/pod-group"
@@ -389,3 +394,36 @@ def test_under_a_hint_it_says_that_a_gang_stays(own_cluster: SimulatedCluster) -
     assert (Way.STAY, "Gang") in {
         (course.way, course.reason) for course in answer.on_rebalance_recommendation
     }
+
+
+def test_a_pod_that_no_other_node_takes_is_left_on_a_hint() -> None:
+    clock = SimulatedClock(NOW)
+    own_cluster = built_in.build(clock)
+    pod = lookup.find(own_cluster, lookup.parse("pod/postgres-0", "data"))
+
+    def told() -> tuple[str, str]:
+        (course,) = gather.answer(own_cluster, pod).on_rebalance_recommendation
+        return course.reason, " ".join(course.steps)
+
+    reason, steps = told()
+    assert reason == "StatefulSet"
+    assert "It goes once a node is known that takes its next pod." in steps
+    for node in own_cluster.objects("Node"):
+        own_cluster.apply({**node, "spec": {**node["spec"], "unschedulable": True}})
+    clock.advance(timedelta(seconds=1))  # nodes are read from a cache
+    assert told()[0] == "NoPlace"
+
+
+def test_a_pod_that_would_come_back_is_told_so() -> None:
+    tolerant = with_rules(builders.stateful_set(), tolerations=[{"operator": "Exists"}])
+    situation = Situation(
+        builders.pod(of=tolerant), builders.owner(tolerant), NamespaceObjects(), NOW
+    )
+    hint, warning = under_hint(situation), under_warning(situation)
+    assert (hint.way, hint.reason) == (Way.STAY, "ReturnsToNode")
+    assert (warning.way, warning.reason) == (Way.AT_LAST_MOMENT, "ReturnsToNode")
+    assert (
+        hint.changes
+        == warning.changes
+        == ("tolerate no taint evenkeel.dev/doomed, and name no node",)
+    )

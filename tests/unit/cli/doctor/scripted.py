@@ -18,6 +18,7 @@ EMPTY = {
     "leases": "Lease",
     "networkpolicies": "NetworkPolicy",
     "persistentvolumeclaims": "PersistentVolumeClaim",
+    "persistentvolumes": "PersistentVolume",
     "poddisruptionbudgets": "PodDisruptionBudget",
     "replicasets": "ReplicaSet",
     "services": "Service",

@@ -85,12 +85,7 @@ class RestoreFlow:
         try:
             if self._acts and pause.is_paused(self._cluster):
                 return Outcome(reason="Paused")
-            snapshot = read(self._cluster, self._clock, self._terms, self._scope)
-            if snapshot.fleet.volumes is None and not self._told_of_volumes:
-                self._told_of_volumes = True
-                self._recorder.noted(
-                    "no right to list persistentvolumes: pods that mount one are not moved"
-                )
+            snapshot = self._read()
             made = plan(snapshot)
             self._tell(made)
             if not self._acts:
@@ -119,6 +114,16 @@ class RestoreFlow:
             if any(step.moves for step in made.steps) or has_leftovers(snapshot):
                 self._wake()
         return Outcome(reason="Restored" if done else "Quiet", plan=made, done=done)
+
+    def _read(self) -> Snapshot:
+        """What a run decides by. A role of a version before may not read volumes."""
+        snapshot = read(self._cluster, self._clock, self._terms, self._scope)
+        if snapshot.fleet.volumes is None and not self._told_of_volumes:
+            self._told_of_volumes = True
+            self._recorder.noted(
+                "no right to list persistentvolumes: pods that mount one are not moved"
+            )
+        return snapshot
 
     def _noted(self, writer: Writer, made: RestorePlan) -> RestorePlan:
         """Note what is known of moves without room; if that is refused, none of them is begun."""
