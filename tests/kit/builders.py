@@ -312,19 +312,6 @@ def pod(
     )
 
 
-def volume(name: str, *nodes_zones: str) -> PersistentVolume:
-    """A PersistentVolume that nodes of these zones can mount; every node, if none is named."""
-    required = in_zone(*nodes_zones) if nodes_zones else None
-    spec = PersistentVolumeSpec(node_affinity=VolumeNodeAffinity(required=required))
-    return PersistentVolume(metadata=metadata(name, namespace=""), spec=spec)
-
-
-def in_zone(*zones: str) -> NodeSelector:
-    """What selects the nodes of these zones."""
-    clause = NodeRequirement(key=names.ZONE, operator="In", values=zones)
-    return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=(clause,)),))
-
-
 def pods(
     number: int,
     *,

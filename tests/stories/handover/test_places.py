@@ -136,7 +136,7 @@ def test_a_volume_that_may_not_be_read_keeps_its_pod_where_it_is(scene: Scene) -
     scene.fail(ForbiddenError("no right"), asks(of=PersistentVolume))
     scene.recommend("s1").run(until=120)
     assert scene.story("db-0").order() == ["leave NoPlace"]
-    assert scene.story("other-0").order() == ["leave NoPlace", "evict StatefulSet"]
+    assert scene.story("other-0").order() == ["evict StatefulSet"]
     assert [note for note, _ in scene.recorder.notes if "no right" in note] == [
         "places for pods that a hint may move are not known: no right"
     ]

@@ -114,7 +114,7 @@ class Places:
         questions: Questions,
         then: Callable[[Collection[str]], object],
     ) -> None:
-        """Look for places, unless that was done just now. ``then`` gets the keys of those that were sought.
+        """Look for places, unless that was done just now. ``then`` gets the keys that were sought.
 
         ``doomed``: nodes that are none, whether they are marked or not.
         """
