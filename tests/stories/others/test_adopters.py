@@ -6,7 +6,7 @@ import pytest
 
 from evenkeel.model import names
 from evenkeel_sandbox.simulator.api.objects import Obj, labels_of, owners_of
-from tests.kit.manifests import Manifest, deployment, replica_set
+from tests.kit.manifests import Manifest, bare_pod, deployment, replica_set
 from tests.kit.others import Outsider, adopter
 from tests.kit.scene import Scene
 
@@ -171,3 +171,26 @@ def test_a_hint_leaves_the_pods_of_a_replica_set_without_a_deployment(scene: Sce
     scene.recommend("s1").run(until=1000)
 
     assert [pod.name for pod in scene.pods("web")] == old
+
+
+def test_a_pod_that_another_s_controller_made_for_a_deployment_keeps_its_owner(
+    scene: Scene,
+) -> None:
+    """It bears no template hash, so it is no pod that was released."""
+    scene.place(deployment("web"), on="s1")
+    (owner,) = scene.cluster.objects("Deployment")
+    helper = bare_pod("helper")
+    helper["metadata"]["ownerReferences"] = [
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "name": "web",
+            "uid": owner["metadata"]["uid"],
+            "controller": True,
+        }
+    ]
+    scene.given(helper, on="")
+    scene.recommend("s1").run(until=60)
+    (there,) = scene.pods("helper")
+    assert [each.kind for each in there.metadata.owner_references] == ["Deployment"]
+    assert scene.written("helper") == []

@@ -170,9 +170,12 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
 
     @cached_property
     def _is_kept(self) -> bool:
-        """Whether it names a Deployment as its controller, as released pods alone do."""
+        """Whether it names a Deployment as its controller, as released pods alone do.
+
+        Another's controller may make pods for a Deployment, which bear no template hash.
+        """
         named = self.metadata.controller
-        return named is not None and named.full_kind == "Deployment"
+        return named is not None and named.full_kind == "Deployment" and bool(self.template_hash)
 
     @cached_property
     def released(self) -> bool:
