@@ -35,7 +35,7 @@ from evenkeel_sandbox.simulator.api.objects import (
 from evenkeel_sandbox.simulator.api.selectors import selects
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.mounts import mounts_of
-from evenkeel_sandbox.simulator.placement import Needs, Room, refusal
+from evenkeel_sandbox.simulator.placement import Clause, Needs, Room, refusal
 from evenkeel_sandbox.storms.new_nodes import empty, named, shapes
 
 RECREATE: Final = "Recreate"
@@ -159,14 +159,15 @@ class _Site:
 
         ``kept``: only on nodes with these labels and taints.
         """
+        needs, mounts = Needs.of(pod), self._mounts(pod)
         for name, room in self.rooms.items():
             its = room.node["metadata"].get("labels", {})
-            if kept.items() <= its.items() and self._takes(room, pod):
+            if kept.items() <= its.items() and not refusal(pod, needs, room, (), clauses=mounts):
                 self._add(pod, room)
                 return name
         for shape in self._shapes:
             room = empty(named(_kept(shape, kept), f"remedy-{self.added + 1}"))
-            if self._takes(room, pod):
+            if not refusal(pod, needs, room, (), clauses=mounts):
                 self._add(pod, room)
                 self.made.append(room.node)
                 name = str(room.node["metadata"]["name"])
@@ -175,10 +176,9 @@ class _Site:
                 return name
         return ""
 
-    def _takes(self, room: Room, pod: Obj, others: Iterable[Room] = ()) -> bool:
-        """Whether a pod can be on a node, its volumes too."""
-        mounts = mounts_of(pod, lambda *which: self._bound.get(which), ())
-        return not refusal(pod, Needs.of(pod), room, others, clauses=mounts)
+    def _mounts(self, pod: Obj) -> Sequence[Clause]:
+        """What a pod's volumes say of nodes."""
+        return list(mounts_of(pod, lambda *which: self._bound.get(which), ()))
 
     def _add(self, pod: Obj, room: Room) -> None:
         self.placed.append(Placed(pod, self._nodes.get(node_of(pod)), room.node))
@@ -186,8 +186,9 @@ class _Site:
 
     def place_on_spot(self, pod: Obj, nodes: Iterable[str]) -> str:
         """The spot node among these that has room for a pod that was on another; empty if none."""
+        needs, mounts, others = Needs.of(pod), self._mounts(pod), self._spot.values()
         for name in nodes:
-            if self._takes(self._spot[name], pod, self._spot.values()):
+            if not refusal(pod, needs, self._spot[name], others, clauses=mounts):
                 self._spot[node_of(pod)].remove(pod)
                 self._add(pod, self._spot[name])
                 return name
