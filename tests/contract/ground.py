@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import msgspec
-import pytest
 
 from evenkeel.errors import ClusterError
 from evenkeel.model.meta import ApiStruct, KubernetesObject
@@ -437,8 +436,7 @@ class RealGround(Ground):
 
     def undoing(self, app: str, *parts: str) -> AbstractContextManager[None]:
         """Give the API server such a policy, if it knows any."""
-        if not policies.serves_mutating(self._control_plane):
-            pytest.skip("MutatingAdmissionPolicies are stable since 1.36")
+        policies.needs_mutating(self._control_plane)
         policy = policies.undoing(self.namespace, "undoing", app, *parts)
         return policies.in_force(self._control_plane, self.namespace, policy)
 

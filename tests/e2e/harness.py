@@ -14,7 +14,7 @@ from evenkeel_sandbox.simulator.api.objects import Obj
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from tests.e2e.application import CLUSTER_NAME, Evenkeel
 from tests.e2e.manifests import selector
-from tests.e2e.witness import Witness
+from tests.e2e.witness import Departure, Witness
 from tests.kit.control_plane import CLUSTER_SCOPED, ROOT, ControlPlane
 from tests.kit.manifests import Manifest
 
@@ -112,6 +112,11 @@ class Site:
         """The pods on a node that were not told to go."""
         name = self.node_name(short)
         return [p for p in self.witness.pods(**labels) if p["spec"].get("nodeName") == name]
+
+    def departures_from(self, short: str, **labels: str) -> Sequence[Departure]:
+        """The pods that were on a node and were told to go, in the order in which they were."""
+        name, departures = self.node_name(short), self.witness.departures(**labels)
+        return [each for each in departures if each.pod["spec"].get("nodeName") == name]
 
     def warning(self, short: str, *, ago: float = 0.0) -> Mapping[str, Any]:
         """The interruption warning for a node, given so many seconds ago."""

@@ -40,11 +40,7 @@ class End:
 
     def departure(self, workload: str) -> Departure:
         """How the workload's pod on the node went."""
-        (departure,) = [
-            departure
-            for departure in self.site.witness.departures(**selector(workload))
-            if departure.pod["spec"].get("nodeName") == self.site.node_name("a")
-        ]
+        (departure,) = self.site.departures_from("a", **selector(workload))
         return departure
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
 from evenkeel.model import names
 from tests.kit.control_plane import MERGE, ControlPlane
 from tests.kit.manifests import Manifest
@@ -142,6 +144,12 @@ def serves_mutating(control_plane: ControlPlane) -> bool:
     """Whether it knows MutatingAdmissionPolicies under this version, as since 1.36."""
     resources = control_plane.request("GET", f"apis/{VERSION}")["resources"]
     return any(each["name"] == "mutatingadmissionpolicies" for each in resources)
+
+
+def needs_mutating(control_plane: ControlPlane) -> None:
+    """Skip a test whose policy this API server does not know."""
+    if not serves_mutating(control_plane):
+        pytest.skip("MutatingAdmissionPolicies are stable since 1.36")
 
 
 @contextmanager

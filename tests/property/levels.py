@@ -131,6 +131,14 @@ class _Looks:
 
 
 @contextmanager
+def held(one_of: int = 1) -> Iterator[None]:
+    """Fail if a plan was forgotten, as ``watched`` finds it."""
+    with watched(one_of) as found:
+        yield
+    assert not found, "; ".join(found)
+
+
+@contextmanager
 def watched(one_of: int = 1) -> Iterator[Sequence[str]]:
     """Look at the plans of all loops after each turn, or one of so many: what was forgotten."""
     looks = _Looks(one_of)

@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 
-import pytest
-
 from tests.e2e.harness import Site
 from tests.kit.manifests import Manifest
-from tests.kit.policies import refusing, serves_mutating, undoing
+from tests.kit.policies import needs_mutating, refusing, serves_mutating, undoing
 
 REFUSED = ("invalid", "forbidden", "undone")
 """Refused with 422, which a policy without a reason answers; with 403; labels put back."""
@@ -26,5 +24,5 @@ def policies(site: Site) -> Sequence[Sequence[Manifest]]:
 
 def needs_policy(site: Site, app: str) -> None:
     """Skip a test about a Deployment whose policy this API server does not know."""
-    if app == "undone" and not serves_mutating(site.control_plane):
-        pytest.skip("MutatingAdmissionPolicies are stable since 1.36")
+    if app == "undone":
+        needs_mutating(site.control_plane)

@@ -37,11 +37,7 @@ class End:
 
     def gone(self, app: str) -> list[datetime]:
         """When the pods of a workload that were on the node were told to go."""
-        return [
-            departure.at
-            for departure in self.site.witness.departures(**selector(app))
-            if departure.pod["spec"].get("nodeName") == self.site.node_name("a")
-        ]
+        return [each.at for each in self.site.departures_from("a", **selector(app))]
 
 
 @pytest.fixture
