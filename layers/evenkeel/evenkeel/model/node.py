@@ -1,6 +1,6 @@
 """Nodes."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -42,6 +42,15 @@ class Taint(ApiStruct, frozen=True, kw_only=True):
     key: str
     effect: str
     value: str = ""
+
+
+NO_SCHEDULE: Final = "NoSchedule"
+"""Effect of a taint that keeps new pods off a node."""
+
+
+def drain_taint(name: str) -> Taint:
+    """The taint of a node that Evenkeel drains for a notice of this name."""
+    return Taint(key=names.DOOMED, value=name, effect=NO_SCHEDULE)
 
 
 class NodeSpec(ApiStruct, frozen=True, kw_only=True):

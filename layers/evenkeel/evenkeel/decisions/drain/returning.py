@@ -15,12 +15,10 @@ from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.room.rules import bears
 from evenkeel.model import names
 from evenkeel.model.affinity import only_node
-from evenkeel.model.node import Node, Taint
+from evenkeel.model.node import NO_SCHEDULE, Node, Taint, drain_taint
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
-
-_NO_SCHEDULE = "NoSchedule"
 
 
 class Drain(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,8 +45,8 @@ class Drain(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _taints(name: str, *, is_cordoned: bool) -> Sequence[Taint]:
-    ours = Taint(key=names.DOOMED, value=name, effect=_NO_SCHEDULE)
-    cordon = Taint(key=names.UNSCHEDULABLE, effect=_NO_SCHEDULE)
+    ours = drain_taint(name)
+    cordon = Taint(key=names.UNSCHEDULABLE, effect=NO_SCHEDULE)
     return (ours, cordon) if is_cordoned else (ours,)
 
 

@@ -2,8 +2,8 @@
 
 A mark is the label and the annotation, once the node is drained also the NoSchedule taint, and for
 what is no hint ``spec.unschedulable``. Each patch tests the node's uid and resource version first,
-so the indices of other people's taints hold, and a map that was empty is still empty: whatever
-changed meanwhile makes it fail as a whole (422), and the caller reads the node again.
+so the indices of other people's taints hold, and a map that was empty is still empty. If anything
+changed meanwhile the patch fails as a whole (422), and the caller reads the node again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,12 +15,10 @@ import msgspec
 from evenkeel.decisions.notice import scheduled_change
 from evenkeel.decisions.notice.fields import INSTANCE_ID
 from evenkeel.model import names
-from evenkeel.model.node import Node, Taint
+from evenkeel.model.node import NO_SCHEDULE, Node, Taint, drain_taint
 from evenkeel.model.notes import read_note
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.request import Operation, Patch, as_read, pointer
-
-NO_SCHEDULE: Final = "NoSchedule"
 
 OUT_OF_SERVICE: Final = Taint(key=names.OUT_OF_SERVICE, value="evenkeel", effect="NoExecute")
 """The value is free (KEP-2268), and tells whose the taint is.
@@ -94,7 +92,7 @@ def set_mark(node: Node, notice: NodeNotice, *more: Taint) -> Patch | None:
     taints: list[Taint] = []
     operations: list[Operation] = []
     if notice.cordoned_at is not None:
-        taints.append(Taint(key=names.DOOMED, value=notice.name, effect=NO_SCHEDULE))
+        taints.append(drain_taint(notice.name))
         if notice.cordons and not spec.unschedulable:
             operations.append(Operation("add", "/spec/unschedulable", value=True))
     operations += _put_taints(spec.taints, [*taints, *more])

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 
 import msgspec
 
@@ -50,12 +51,14 @@ class Fleet(msgspec.Struct, frozen=True, dict=True):
         return pod.spec.node_name in self.doomed
 
 
-def used_by(pods: Iterable[Pod]) -> Mapping[str, Mapping[str, float]]:
-    """What these pods take of each node, by its name."""
+def used_by(
+    pods: Iterable[Pod], others: Iterable[tuple[str, Mapping[str, float]]] = ()
+) -> Mapping[str, Mapping[str, float]]:
+    """What these pods take of each node, by its name; ``others`` say what else takes how much."""
     used: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for pod in pods:
-        if pod.spec.node_name:
-            taken = used[pod.spec.node_name]
-            for name, amount in pod.requests.items():
-                taken[name] += amount
+    of_pods = ((pod.spec.node_name, pod.requests) for pod in pods if pod.spec.node_name)
+    for node, amounts in chain(of_pods, others):
+        taken = used[node]
+        for name, amount in amounts.items():
+            taken[name] += amount
     return used

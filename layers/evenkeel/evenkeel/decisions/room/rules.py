@@ -14,11 +14,11 @@ from evenkeel.model.affinity import (
 )
 from evenkeel.model.cluster_objects import PersistentVolume, PersistentVolumeClaim
 from evenkeel.model.meta import label_holds
-from evenkeel.model.node import Node, Taint
+from evenkeel.model.node import NO_SCHEDULE, Node, Taint
 from evenkeel.model.pod import Pod
 from evenkeel.model.quantity import number
 
-KEEPING_OFF: Final = ("NoSchedule", "NoExecute")
+KEEPING_OFF: Final = (NO_SCHEDULE, "NoExecute")
 
 NOWHERE: Final = NodeSelector()
 """Without terms no node matches."""

@@ -1,13 +1,14 @@
 """Which pods would find a place: asked before one breaks that could as well stay.
 
-Only a mere hint waits for the answer. It is asked for beside the loop, now and then, and of a part
-of the nodes at a time.
+Only a mere hint waits for the answer. Nodes are read beside the loop, at most every ten seconds,
+and the pods of a part of them at a time.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import chain
 from typing import Final
 
 import msgspec
@@ -198,11 +199,8 @@ def find(
     start = passed % max(1, len(youngest))
     part = youngest[start : start + AT_A_TIME]
     pods = list_all(cluster, [selections.candidates_on(node.name) for node in part])
-    used = {name: dict(each) for name, each in used_by(pod for on in pods for pod in on).items()}
-    for each in taken:
-        there = used.setdefault(each.node, {})
-        for resource, amount in each.resources.items():
-            there[resource] = there.get(resource, 0.0) + amount
+    coming = ((each.node, each.resources) for each in taken)
+    used = used_by(chain.from_iterable(pods), coming)
     some = {node.name: node for node in part}
     rooms = Rooms(msgspec.structs.replace(fleet, nodes=some, used=used))
     found: dict[str, str] = {}
