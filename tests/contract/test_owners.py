@@ -1,4 +1,4 @@
-"""Whose a released pod is: nobody's is taken by whoever selects it, its Deployment's is not."""
+"""A released pod without a controller is adopted by others; one of its Deployment is not."""
 
 from typing import Any
 

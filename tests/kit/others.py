@@ -1,6 +1,6 @@
 """Other people in a simulated cluster: what they refuse, undo, take and hold.
 
-Policies stand in the API server, so that they meet every change, whoever makes it. What they
+Policies stand in the API server, so that they meet the changes of all clients. What they
 answer is read by Evenkeel's own decoder (``failure``), from the bytes that a 1.36.3 sends.
 """
 

@@ -154,7 +154,7 @@ class SimulatedCluster:
         return lambda: self.server.webhooks.remove(webhook)
 
     def enforce(self, policy: Policy) -> Callable[[], None]:
-        """Hold changes of objects to a policy, whoever makes them; answers what ends that."""
+        """Hold all changes of objects to a policy; answers what ends that."""
         self.server.policies.append(policy)
         return lambda: self.server.policies.remove(policy)
 

@@ -74,7 +74,7 @@ def noted(waiting: Iterable[Termination]) -> str:
 def waiting_in(note: str | None) -> Mapping[str, Termination]:
     """Those that the Lease has and that can be, by their instances' ids.
 
-    Whoever may write the Lease can have written them.
+    Anybody with the right to write the Lease can have written them.
     """
     found = read_note(note, tuple[Termination, ...]) or ()
     return {each.instance_id: each for each in found[:MOST_NOTED] if is_subdomain(each.node)}

@@ -23,7 +23,7 @@ from evenkeel.model.decoding import decoded
 
 
 def read_json(text: str | bytes, *, lifecycle_hook: str = "", replay_source: str = "") -> Reading:
-    """Read a message as ``read`` does, in whatever envelope. Raises MalformedNoticeError."""
+    """Read a message as ``read`` does, without its envelope. Raises MalformedNoticeError."""
     try:
         value = decoded(object, text)
     except UnreadableError as error:

@@ -9,7 +9,7 @@ from evenkeel.model.decision import Verb
 FIRST_RETRY: Final = timedelta(milliseconds=200)
 LAST_RETRY: Final = timedelta(seconds=12)
 """A refused write is tried again after the first, twice as long each time up to the last: no object
-is written in vain more than twelve times in a minute, whatever answers."""
+is written in vain more than twelve times in a minute."""
 
 FORGOTTEN_AFTER: Final = timedelta(minutes=5)
 """So long after its last rest nothing is known of an object's refusals any more."""
