@@ -248,6 +248,23 @@ def test_a_live_node_keeps_all_when_ec2_does_not_list_its_instance(scene: Scene)
     assert is_marked(scene.node("s1"))
 
 
+def test_no_volume_is_freed_after_a_hint_though_ec2_does_not_list_the_instance_of_a_silent_node(
+    make_scene: MakeScene,
+) -> None:
+    """The kubelet may be cut off, and the instance run on with its volume."""
+    scene = make_scene(rebalance_expiry=timedelta(minutes=2))
+    scene.given(stateful_set("db", 1, pod=HANGING), budget("db", maxUnavailable=0), spare="o1")
+    instance_id = scene.node("s1").instance_id
+    scene.later(30, lambda: scene.cluster.kill_node("s1"))
+    scene.later(30, lambda: scene.instances.forget(instance_id))
+
+    scene.recommend("s1").run(until=600)
+
+    assert "taint InstanceOff" not in scene.story("s1").order()
+    assert not scene.node("s1").has_taint(names.OUT_OF_SERVICE)
+    assert scene.story("s1").order()[-1] == "lift HintExpired"
+
+
 def test_a_last_running_is_not_believed_for_long(scene: Scene) -> None:
     """EC2 calls the instance running, then says nothing: it may be gone by now."""
     scene.given(on="s1 o1")

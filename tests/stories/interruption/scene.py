@@ -93,6 +93,7 @@ class Scene:
         state: str = "running",
         tags: Any = OURS,
         lifecycle: str = "spot",
+        operator: str = "",
     ) -> None:
         self.instances.add(
             Instance(
@@ -101,6 +102,7 @@ class Scene:
                 private_dns_name=dns_name,
                 tags=tags,
                 lifecycle=lifecycle,
+                operator=operator,
             )
         )
 

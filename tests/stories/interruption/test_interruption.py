@@ -32,6 +32,7 @@ from tests.kit.asking import asks, failing, noting, once
 from tests.kit.builders import NOW
 from tests.kit.manifests import PAUSED, resource
 from tests.stories.interruption.scene import (
+    CLUSTER,
     THEIRS,
     Scene,
     event,
@@ -399,6 +400,31 @@ def test_ec2s_silence_is_bridged_by_the_list_of_nodes(scene: Scene) -> None:
     scene.instances.fail(None)
     assert scene.come_again() == []
     assert scene.reasons() == ["UnknownInstance"]
+
+
+def test_a_warning_of_a_node_marks_it_though_ec2_does_not_list_its_instance(scene: Scene) -> None:
+    scene.instances.forget(instance_id(1))
+    assert scene.deliver(warning(1), warning(9)) == []
+    assert scene.node("n1").spec.unschedulable
+    assert sorted(scene.reasons()) == ["SpotInterruption", "UnknownInstance"]
+    assert scene.recorder.total("NoticesForeign") == 1
+
+
+def test_a_node_of_an_instance_that_eks_manages_is_found_by_its_id(scene: Scene) -> None:
+    name = instance_id(7)
+    scene.add_node(name, 7)
+    scene.add_instance(7, dns_name="ip-10-0-0-7.ec2.internal", operator="eks.amazonaws.com")
+    assert scene.deliver(warning(7)) == []
+    assert scene.node(name).spec.unschedulable
+    assert not any(isinstance(each, List) for each in scene.requests)
+
+
+@pytest.mark.parametrize("key", ["eks:eks-cluster-name", "eks:cluster-name", "aws:eks:cluster-name"])
+def test_each_tag_that_names_a_cluster_tells_whose_instance_it_is(scene: Scene, key: str) -> None:
+    scene.add_instance(8, dns_name="n8", tags={key: "other"})
+    scene.add_instance(9, dns_name="n9", tags={key: CLUSTER})
+    scene.deliver(warning(8), warning(9))
+    assert scene.reasons() == ["OtherCluster", "NodeBooting"]
 
 
 def test_an_api_server_that_does_not_answer_gets_the_notice_again(scene: Scene) -> None:

@@ -20,14 +20,29 @@ INTERRUPTIBLE: Final = "interruptible-capacity-reservation"
 RESERVED: Final = frozenset({"capacity-block", INTERRUPTIBLE})
 """The lifecycles of instances that last as long as the capacity that they run in."""
 
+UNLISTED: Final = "unlisted"
+"""Not a state of EC2's: EC2 answered, and did not list the instance.
+
+EC2 forgets an instance about an hour after its end. But an answer may lack one that runs: results
+of DescribeInstances are only eventually consistent.
+
+https://docs.aws.amazon.com/ec2/latest/devguide/eventual-consistency.html
+"""
+
+CLUSTER_TAGS: Final = ("eks:cluster-name", "aws:eks:cluster-name", "eks:eks-cluster-name")
+"""The tags whose value is the name of a cluster: of managed node groups, of EKS, and of Karpenter
+and EKS Auto Mode."""
+
 
 class Instance(msgspec.Struct, frozen=True, kw_only=True):
     """An EC2 instance.
 
-    ``state`` is EC2's word: pending, running, stopping, stopped, shutting-down, terminated.
+    ``state`` is EC2's word: pending, running, stopping, stopped, shutting-down, terminated; or
+    ``UNLISTED``.
     ``lifecycle`` is EC2's too: spot, scheduled, capacity-block or
     interruptible-capacity-reservation, and empty for on-demand. ``reservation`` is the id of the
-    Capacity Reservation that it runs in, empty without.
+    Capacity Reservation that it runs in, empty without. ``operator`` is the service of AWS that
+    manages it, as EKS does in Auto Mode; empty where its owner does.
     """
 
     instance_id: str
@@ -36,6 +51,22 @@ class Instance(msgspec.Struct, frozen=True, kw_only=True):
     tags: Mapping[str, str] = {}
     lifecycle: str = ""
     reservation: str = ""
+    operator: str = ""
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether EC2 lists it."""
+        return self.state != UNLISTED
+
+    @property
+    def node_name(self) -> str:
+        """What its node is usually called; empty if EC2 does not tell.
+
+        That is its private DNS name, and its id where EKS manages it, as in Auto Mode.
+
+        https://docs.aws.amazon.com/eks/latest/userguide/automode-learn-instances.html
+        """
+        return self.instance_id if self.operator else self.private_dns_name
 
     @property
     def is_spot(self) -> bool:
@@ -59,15 +90,13 @@ class Instance(msgspec.Struct, frozen=True, kw_only=True):
 
     def belongs_to(self, cluster_name: str) -> bool:
         """Whether one of the usual tags says that it is a node of this cluster."""
-        return (
-            f"kubernetes.io/cluster/{cluster_name}" in self.tags
-            or self.tags.get("eks:cluster-name") == cluster_name
-            or self.tags.get("aws:eks:cluster-name") == cluster_name
+        return f"kubernetes.io/cluster/{cluster_name}" in self.tags or any(
+            self.tags.get(key) == cluster_name for key in CLUSTER_TAGS
         )
 
     @property
     def belongs_to_any(self) -> bool:
         """Whether one of the usual tags names any cluster at all."""
-        return any(key.startswith("kubernetes.io/cluster/") for key in self.tags) or bool(
-            {"eks:cluster-name", "aws:eks:cluster-name"} & set(self.tags)
+        return any(
+            key in CLUSTER_TAGS or key.startswith("kubernetes.io/cluster/") for key in self.tags
         )

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from evenkeel.decisions.node.doomed_node import (
     LOAD_BALANCER_LEAD,
-    UNLISTED,
     Situation,
     plan,
     unreadable,
@@ -19,6 +18,7 @@ from evenkeel.decisions.notice import mark
 from evenkeel.decisions.notice.which_notice import OUTLIVED_AFTER
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.instance import UNLISTED
 from evenkeel.model.node import Node, Taint
 from evenkeel.model.notice import InstanceAction, NodeNotice, NoticeKind
 from tests.kit import builders
@@ -195,22 +195,19 @@ def unlisted(
     *,
     since: datetime | None = LISTED_NO_MORE,
     ready: bool = False,
-    hint: bool = False,
     **known: Any,
 ) -> Situation:
-    made = builders.hint if hint else builders.notice
-    notice = made(unlisted_since=since)
+    notice = builders.notice(unlisted_since=since)
     node = builders.node(notice=notice, ready=ready, labels=EXCLUDED)
     known = {"state": UNLISTED, "heard_at": heard_at} | known
     return situation(notice, now=max(heard_at, notice.deadline), node=node, **known)
 
 
 @pytest.mark.parametrize("ordinals_left", [True, False])
-@pytest.mark.parametrize("hint", [True, False])
 def test_the_first_answer_without_the_instance_is_noted_when_its_node_is_not_ready(
-    *, hint: bool, ordinals_left: bool
+    *, ordinals_left: bool
 ) -> None:
-    at = unlisted(LISTED_NO_MORE, since=None, hint=hint, ordinals_left=ordinals_left)
+    at = unlisted(LISTED_NO_MORE, since=None, ordinals_left=ordinals_left)
 
     assert decided(at) == [(Verb.MARK, "InstanceUnlisted")]
     noted = patched(at.node, the(Verb.MARK, at).write)
@@ -271,9 +268,24 @@ def test_no_mark_is_lifted_after_a_warning_when_ec2_does_not_list_the_instance(l
     assert "does not list it" in plan(at)[0][0].message
 
 
-def test_a_hint_expires_when_its_node_is_ready_though_ec2_does_not_list_the_instance() -> None:
-    at = unlisted(HINT.deadline, since=None, ready=True, hint=True)
-    assert decided(at) == [(Verb.LIFT, "HintExpired")]
+@pytest.mark.parametrize("ready", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "reason"), [(NoticeKind.REBALANCE, "HintExpired"), (NoticeKind.DRAIN, "DrainOver")]
+)
+def test_nothing_is_off_after_a_hint_or_a_drain_because_ec2_does_not_list_the_instance(
+    kind: NoticeKind, reason: str, *, ready: bool
+) -> None:
+    since = HINT.deadline + seconds(5)
+    notice = builders.notice(kind, unlisted_since=since)
+    at = situation(
+        notice,
+        node=builders.node(notice=notice, ready=ready),
+        state=UNLISTED,
+        now=since + seconds(60),
+        heard_at=since + seconds(60),
+        ordinals_left=True,
+    )
+    assert decided(at) == [(Verb.LIFT, reason)]
 
 
 def test_no_volume_is_freed_before_the_deadline_whatever_ec2_says() -> None:

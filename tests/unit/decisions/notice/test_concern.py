@@ -15,7 +15,7 @@ from evenkeel.decisions.notice import (
 from evenkeel.decisions.notice.concern import doubt
 from evenkeel.decisions.notice.result import Again, Done, Result
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
-from evenkeel.model.instance import Instance
+from evenkeel.model.instance import UNLISTED, Instance
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, Notice, NoticeKind
 from tests.kit import builders
@@ -123,6 +123,36 @@ def test_a_scheduled_change_and_a_termination_may_be_of_any_instance(lifecycle: 
         assert doubted(NoticeKind.INTERRUPTION, kind.concerns, known) is None
         unproven = doubted(NoticeKind.INTERRUPTION, kind.concerns, None)
         assert isinstance(unproven, Again)
+        assert doubted(NoticeKind.INTERRUPTION, kind.concerns, instance(UNLISTED)) is None
+
+
+@pytest.mark.parametrize(("kind", "concern"), FOR_SPOT)
+def test_a_label_is_believed_where_ec2_does_not_list_the_instance(
+    kind: NoticeKind, concern: Concern
+) -> None:
+    assert doubted(kind, concern, instance(UNLISTED)) is None
+    assert isinstance(doubted(kind, concern, instance(UNLISTED), node=OTHER_NODE), Again)
+
+
+@pytest.mark.parametrize(
+    ("kind", "concern"),
+    [
+        (NoticeKind.STATE_CHANGE, state_change.KIND.concerns),
+        (NoticeKind.INTERRUPTION, capacity_reservation.KIND.concerns),
+    ],
+)
+def test_a_notice_waits_for_ec2_to_list_the_instance_and_is_refused_when_it_does_not(
+    kind: NoticeKind, concern: Concern
+) -> None:
+    early, late = (
+        doubted(kind, concern, instance(UNLISTED), now=NOW + after)
+        for after in (seconds(29.999), seconds(30))
+    )
+    assert isinstance(early, Again)
+    assert early.until == NOW + seconds(30)
+    assert isinstance(late, Done)
+    assert (late.metric, late.decision.warning) == ("NoticesRefused", True)
+    assert early.reason == late.decision.reason == "InstanceUnlisted"
 
 
 @pytest.mark.parametrize("node", [SPOT_NODE, OTHER_NODE])

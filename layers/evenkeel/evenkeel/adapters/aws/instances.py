@@ -36,7 +36,8 @@ class Ec2Instances:
         """The instances among these that EC2 knows, by id. Raises InstancesError.
 
         They are asked for by a filter: an id in the parameter InstanceIds that EC2 does not
-        know would fail the whole request.
+        know would fail the whole request. Instances that EKS Auto Mode manages are listed, too,
+        also in an account that hides them.
         """
         try:
             return {
@@ -53,6 +54,7 @@ class Ec2Instances:
             self._client = session.client("ec2", config=CONFIG)
         pages = self._client.get_paginator("describe_instances").paginate(
             Filters=[{"Name": "instance-id", "Values": list(instance_ids)}],
+            IncludeManagedResources=True,
             PaginationConfig={"PageSize": PAGE},
         )
         for page in pages:
@@ -70,4 +72,5 @@ def _instance(found: "InstanceTypeDef") -> Instance:
         tags=tags,
         lifecycle=found.get("InstanceLifecycle", ""),
         reservation=found.get("CapacityReservationId", ""),
+        operator=found.get("Operator", {}).get("Principal", ""),
     )

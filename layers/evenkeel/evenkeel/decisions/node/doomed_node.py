@@ -11,6 +11,7 @@ from evenkeel.decisions.notice import mark, wording
 from evenkeel.decisions.notice.which_notice import OUTLIVED_AFTER
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.instance import UNLISTED
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.reasons import Reason
@@ -21,15 +22,6 @@ ENDING = frozenset({"stopping", "shutting-down", "stopped", "terminated"})
 
 OFF = frozenset({"stopped", "terminated"})
 """The states in which an instance's volumes can be detached without harm."""
-
-UNLISTED: Final = "unlisted"
-"""Not a state of EC2's: EC2 answered, and did not list the instance.
-
-EC2 forgets an instance about an hour after its end. But an answer may lack one that runs: results
-of DescribeInstances are only eventually consistent.
-
-https://docs.aws.amazon.com/ec2/latest/devguide/eventual-consistency.html
-"""
 
 UNLISTED_FOR: Final = timedelta(seconds=30)
 """So far apart two answers have to be that do not list an instance, for it to count as ended."""
@@ -71,15 +63,20 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_missing(self) -> bool:
-        """Whether EC2 does not list the instance, and nothing is heard from its kubelet either."""
-        return self.state == UNLISTED and not self.node.ready
+        """Whether EC2 does not list an instance whose end it announced, and its kubelet is silent.
+
+        After a hint or a drain on purpose that says nothing: nobody announced an end, and EC2 may
+        list no instance that is another account's.
+        """
+        return self.state == UNLISTED and not self.node.ready and not self.notice.is_hint
 
     @property
     def is_off(self) -> bool:
         """Whether the instance has certainly ended, so that its volumes can be detached.
 
         - EC2 says so;
-        - or two answers, far enough apart, do not list it, and its node is not Ready.
+        - or it announced the end, two answers, far enough apart, do not list it, and its node is
+          not Ready.
         """
         if self.state in OFF:
             return True

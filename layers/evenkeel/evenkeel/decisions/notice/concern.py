@@ -18,7 +18,7 @@ from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
 
 LAG: Final = timedelta(seconds=30)
-"""So long DescribeInstances may still call an instance running whose state change was announced.
+"""So long DescribeInstances may still say what was true before the event.
 
 https://docs.aws.amazon.com/ec2/latest/devguide/eventual-consistency.html
 """
@@ -33,11 +33,14 @@ def doubt(
     warning on the node. ``instance`` is None where EC2 does not answer. ``labels`` tell which nodes
     are spot.
     """
-    if instance is not None:
+    if instance is not None and (instance.is_listed or notice.concerns is Concern.ANY):
         return _RULES[notice.concerns](notice, instance, node, now)
     # A warning about spot leaves two minutes. Any other is true of too many to go by labels.
     if notice.concerns is Concern.SPOT and labels.call_spot(node):
         return None
+    if instance is not None:
+        message = f"EC2 does not list instance {notice.instance_id}"
+        return _until_certain(notice, node, Reason.INSTANCE_UNLISTED, message, now)
     message = f"EC2 does not answer: nothing is known of instance {notice.instance_id}"
     return Again(Reason.NO_ANSWER_FROM_EC2, message)
 
@@ -53,12 +56,8 @@ def _unless_spot(notice: Notice, instance: Instance, node: Node, _now: datetime)
 def _unless_ending(notice: Notice, instance: Instance, node: Node, now: datetime) -> Result | None:
     if not instance.lives:
         return None
-    until = notice.time + LAG
     message = f"EC2 says that instance {notice.instance_id} is {instance.state}"
-    if now < until:
-        return Again(Reason.INSTANCE_RUNNING, message, until=until)
-    also = f"{message}, also after {in_words(until)}"
-    return _refused(notice, node, Reason.INSTANCE_RUNNING, also)
+    return _until_certain(notice, node, Reason.INSTANCE_RUNNING, message, now)
 
 
 def _unless_reserved(
@@ -68,6 +67,16 @@ def _unless_reserved(
         return None
     message = f"EC2 says that instance {notice.instance_id} runs in no reserved capacity"
     return _refused(notice, node, Reason.NOT_RESERVED, message)
+
+
+def _until_certain(
+    notice: Notice, node: Node, reason: Reason, message: str, now: datetime
+) -> Again | Done:
+    """It comes again until EC2's answers cannot be old any more, and is refused then."""
+    until = notice.time + LAG
+    if now < until:
+        return Again(reason, message, until=until)
+    return _refused(notice, node, reason, f"{message}, also after {in_words(until)}")
 
 
 def _refused(notice: Notice, node: Node, reason: Reason, message: str) -> Done:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from evenkeel.decisions.drain.owner import ReleasesRefused
-from evenkeel.decisions.node.doomed_node import ENDING, UNLISTED
+from evenkeel.decisions.node.doomed_node import ENDING
 from evenkeel.errors import ClusterError, InstancesError
 from evenkeel.flows import selections
 from evenkeel.flows.drain.dispatch.backoff import Backoff
@@ -20,7 +20,7 @@ from evenkeel.flows.drain.places import Places
 from evenkeel.flows.drain.sync.questions import Questions
 from evenkeel.flows.reads import ask
 from evenkeel.model.capacity import CapacityLabels
-from evenkeel.model.instance import Instance
+from evenkeel.model.instance import UNLISTED, Instance
 from evenkeel.model.node import Node
 from evenkeel.model.pool import Pool
 from evenkeel.model.request import List, Listing, Selection

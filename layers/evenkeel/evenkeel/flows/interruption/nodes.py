@@ -2,10 +2,11 @@
 
 EC2 is asked for all instances of a batch at once, by filter: an id that it does not know then
 fails nothing. What its tags call another cluster's is dropped without a word to this cluster.
-The rest should be nodes that are named after their private DNS names; the provider id proves
-it, where there is one: without a cloud controller nodes may have none. Where that name leads
-nowhere (a terminated instance has none any more, a node may be named otherwise, EC2 may not answer)
-a list of all nodes helps, and as 5,000 nodes are 65 MB on the wire, at most once in ten seconds.
+The rest should be nodes that are named as such instances usually are; the provider id proves it,
+where there is one: without a cloud controller nodes may have none. Where that name leads nowhere (a
+terminated instance has none any more, a node may be named otherwise, EC2 may not answer) a list of
+all nodes helps, and as 5,000 nodes are 65 MB on the wire, at most once in ten seconds. An instance
+that EC2 does not list is foreign only if no node is one.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -16,7 +17,7 @@ from typing import Final
 from evenkeel.decisions.notice.result import Again, Done, Result, acknowledged
 from evenkeel.errors import ClusterError, InstancesError, NotFoundError
 from evenkeel.flows.reads import ask
-from evenkeel.model.instance import Instance
+from evenkeel.model.instance import UNLISTED, Instance
 from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.reasons import Reason
@@ -28,7 +29,10 @@ LIST_AT_MOST_EVERY: Final = timedelta(seconds=10)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The instance's node, and what EC2 says of the instance; None: it was not heard."""
+    """The instance's node, and what EC2 says of the instance; None: it was not heard.
+
+    The state of one that EC2 does not list is ``UNLISTED``.
+    """
 
     node: Node
     instance: Instance | None = None
@@ -72,21 +76,16 @@ class NodeLookup:
         except InstancesError as error:
             silence = Again(Reason.NO_ANSWER_FROM_EC2, f"EC2 does not answer: {error}")
             return self._search(dict.fromkeys(ids, silence), {})
-        findings: dict[str, Found | Missing] = {}
-        candidates: dict[str, str] = {}
-        for each in ids:
-            instance = known.get(each)
-            if instance is None:
-                message = f"EC2 knows no instance {each} here"
-                findings[each] = _foreign(each, Reason.UNKNOWN_INSTANCE, message)
-            elif self._is_elsewhere(instance):
-                message = f"instance {each} is another cluster's"
-                findings[each] = _foreign(each, Reason.OTHER_CLUSTER, message)
-            else:
-                candidates[each] = instance.private_dns_name
-        findings |= self._read(candidates, known)
-        lost = {each: self._without_node(known[each]) for each in ids if each not in findings}
-        return findings | self._search(lost, known)
+        told = {each: Instance(instance_id=each, state=UNLISTED) for each in ids} | dict(known)
+        findings: dict[str, Found | Missing] = {
+            each: _foreign(each, Reason.OTHER_CLUSTER, f"instance {each} is another cluster's")
+            for each in ids
+            if self._is_elsewhere(told[each])
+        }
+        names = {each: told[each].node_name for each in ids if each not in findings}
+        findings |= self._read(names, told)
+        lost = {each: self._without_node(told[each]) for each in ids if each not in findings}
+        return findings | self._search(lost, told)
 
     def _is_elsewhere(self, instance: Instance) -> bool:
         return instance.belongs_to_any and not instance.belongs_to(self._cluster_name)
@@ -94,6 +93,9 @@ class NodeLookup:
     def _without_node(self, instance: Instance) -> Booting | Done:
         """What it means that not even the list of nodes has the instance."""
         each = instance.instance_id
+        if not instance.is_listed:
+            message = f"EC2 lists no instance {each} here, and it is no node"
+            return _foreign(each, Reason.UNKNOWN_INSTANCE, message)
         if not instance.belongs_to(self._cluster_name):
             message = f"instance {each} is no node of this cluster"
             return _foreign(each, Reason.NO_NODE, message)
