@@ -106,10 +106,13 @@ def judge_spot(nodes: Sequence[Node], labels: CapacityLabels, known: Known | Non
             f"the labels call {_named(wrong)} spot, and EC2 does not: its notices are refused",
             "mend the label where the nodes are made",
         )
-    missing = [node for node in nodes if node.instance_id not in known]
-    if nodes and len(missing) == len(nodes):
+    unlisted = [node for node in nodes if node.instance_id and node.instance_id not in known]
+    if unlisted:
         return unknown(
-            SPOT, "EC2 knows none of the nodes", "check the region and the account you ask as"
+            SPOT,
+            f"EC2 does not list the instances of {_named(unlisted)}: their notices are believed by"
+            " the label alone",
+            "check the region and the account you ask as",
         )
     return fine(SPOT, f"{words.counted(len(spot), 'node')}, each labelled so")
 
