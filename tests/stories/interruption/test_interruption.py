@@ -419,7 +419,9 @@ def test_a_node_of_an_instance_that_eks_manages_is_found_by_its_id(scene: Scene)
     assert not any(isinstance(each, List) for each in scene.requests)
 
 
-@pytest.mark.parametrize("key", ["eks:eks-cluster-name", "eks:cluster-name", "aws:eks:cluster-name"])
+@pytest.mark.parametrize(
+    "key", ["eks:eks-cluster-name", "eks:cluster-name", "aws:eks:cluster-name"]
+)
 def test_each_tag_that_names_a_cluster_tells_whose_instance_it_is(scene: Scene, key: str) -> None:
     scene.add_instance(8, dns_name="n8", tags={key: "other"})
     scene.add_instance(9, dns_name="n9", tags={key: CLUSTER})
