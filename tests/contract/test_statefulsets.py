@@ -127,13 +127,17 @@ def test_the_highest_ordinal_is_updated_first(ground: Ground) -> None:
 
 
 def test_an_ordinal_that_is_lost_in_an_update_is_made_by_the_new_template(ground: Ground) -> None:
-    """Also a lower one, whose turn has not come. One that waits by either blocks the update."""
+    """Also a lower one, whose turn has not come. One that waits by either blocks the update.
+
+    The lost one goes at once: kwok, which plays the kubelets, deletes a pod that stops by its name
+    alone, and its second try would take the pod that has come back.
+    """
     ground.apply(workload("StatefulSet", "db", replicas=2))
     first, _ = ground.ready_pods(2)
     nowhere = Operation("add", "/spec/template/spec/nodeSelector", {"there": "is-none"})
     ground.patch(StatefulSet, "db", [nowhere])
     ground.eventually(lambda: [p for p in ground.pods() if p.name == "db-1" and not p.ready])
-    ground.delete(first)
+    ground.delete(first, grace_seconds=0)
 
     def made() -> Pod | None:
         pods = [p for p in ground.pods() if p.name == "db-0" and p.uid != first.uid]
