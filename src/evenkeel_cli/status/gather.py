@@ -15,6 +15,7 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
 from evenkeel.ports import Clock, Cluster
 from evenkeel_cli.decisions.remarks import Remark, of_spreads
+from evenkeel_cli.decisions.untold import Untold, untold
 from evenkeel_cli.decisions.waiting import Waiting, waiting
 from evenkeel_cli.headroom.wording import told
 from evenkeel_cli.status.pools import InPools, in_pools
@@ -22,7 +23,7 @@ from evenkeel_cli.status.pools import InPools, in_pools
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where each workload stands, and the nodes that have no label of a capacity type.
+    """Where each workload stands, and the nodes whose capacity type no label tells.
 
     ``pools`` says how pools share its pods, ``spreads`` what is off with their spreads,
     ``evictions`` which of these wait at the gate, and ``restores`` what restore decides about it.
@@ -30,7 +31,7 @@ class Found:
     """
 
     standings: Sequence[Standing]
-    unlabelled: Sequence[str]
+    untold: Untold
     pools: Mapping[Reference, InPools]
     spreads: Mapping[Reference, Sequence[Remark]]
     evictions: Mapping[Reference, Sequence[Waiting]]
@@ -51,13 +52,12 @@ def gather(
     standings = [case.standing for case in snapshot.cases]
     standings.sort(key=lambda each: (each.workload.namespace, each.workload.name))
     nodes = snapshot.fleet.nodes.values()
-    unlabelled = sorted(node.name for node in nodes if not labels.are_on(node))
     pools = in_pools(snapshot)
     spreads = {each.workload.reference: of_spreads(each, labels) for each in standings}
     evictions = {case.workload.reference: _evictions(case.pods) for case in snapshot.cases}
     headroom = "" if namespace else told(cluster, snapshot)
     restores = _by_workload(plan(snapshot))
-    return Found(standings, unlabelled, pools, spreads, evictions, restores, headroom)
+    return Found(standings, untold(nodes, labels), pools, spreads, evictions, restores, headroom)
 
 
 def _evictions(pods: Iterable[Pod]) -> Sequence[Waiting]:

@@ -18,7 +18,7 @@ def shapes(nodes: Sequence[Obj], labels: CapacityLabels) -> Sequence[Obj]:
     Where all nodes are spot, on-demand ones of their sizes may be.
     """
     open_ = [node for node in nodes if not node["spec"].get("unschedulable")]
-    own = [node for node in open_ if not labels.call_spot(msgspec.convert(node, Node))]
+    own = [n for n in open_ if labels.of(msgspec.convert(n, Node)) is Capacity.ON_DEMAND]
     found = [_shape(node, labels) for node in own or open_]
     return list({repr(each): each for each in found}.values())
 

@@ -84,6 +84,19 @@ def test_such_a_node_is_known_a_second_after_it_came(scene: Placement) -> None:
     assert asked_of_nodes(scene, floor) == {"NotIn": ["true"]}
 
 
+def test_a_floor_keeps_off_nodes_whose_label_says_neither_type() -> None:
+    scene = Placement(capacity_labels=CapacityLabels(("lifecycle",)))
+    for name, value in (("a", "Ec2Spot"), ("b", "OnDemand"), ("c", "spot")):
+        scene.cluster.apply(resource("Node", name, labels={"lifecycle": value}))
+    scene.clock.advance(timedelta(seconds=1))
+    floor = pod(scene.replica_set(2, "1"))
+    affinity = apply_patch(floor, scene.ask(floor))["spec"]["affinity"]["nodeAffinity"]
+    (term,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    never = {value for clause in term["matchExpressions"] for value in clause["values"]}
+    assert never == {"spot", "SPOT", "Spot", "Ec2Spot"}
+    assert {clause["operator"] for clause in term["matchExpressions"]} == {"NotIn"}
+
+
 def test_pods_are_placed_without_the_right_to_list_nodes(scene: Placement) -> None:
     floor = pod(scene.replica_set(2, "1"))
     scene.cluster.apply(interruptible("lent"))
@@ -275,7 +288,7 @@ def test_what_is_read_of_namespaces_is_remembered_for_a_second(scene: Placement)
     assert [request.kind.__name__ for request in requests] == ["ReplicaSet", "Lease"]
     scene.clock.advance(LONGEST_COUNTING)
     scene.ask(asked)
-    assert len(requests) == 8
+    assert len(requests) == 9
 
 
 def in_group(owner: dict[str, Any], name: str = "train") -> dict[str, Any]:

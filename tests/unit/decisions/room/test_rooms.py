@@ -11,6 +11,7 @@ from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.decisions.room.rules import NOWHERE, NodeRequest, volumes_of
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, NodeSelector
+from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.cluster_objects import PersistentVolume
 from evenkeel.model.losses import Loss
 from evenkeel.model.node import Node, Taint
@@ -191,6 +192,15 @@ def test_nodes_that_take_one_of_several_pods_are_found_full_or_not() -> None:
     asked = [request(nodeSelector={"size": "8"}), request(nodeSelector={"size": "9"})]
     assert [each.name for each in rooms.accepting(asked)] == ["s1"]
     assert {each.name for each in rooms.accepting([request()])} == {"s1", "s2", "o1"}
+
+
+def test_a_node_of_no_known_type_takes_pods_that_need_none() -> None:
+    labels = CapacityLabels(("lifecycle",))
+    untold = msgspec.structs.replace(fleet(node("s1", labels={"lifecycle": "x"})), labels=labels)
+    rooms = Rooms(untold)
+    assert not any(rooms.has(request(), capacity) for capacity in (SPOT, ON_DEMAND))
+    assert [each.name for each in rooms.accepting([request()])] == ["s1"]
+    assert rooms.place(request(), None) == "s1"
 
 
 def test_no_node_can_mount_a_volume_that_is_bound_and_not_known() -> None:

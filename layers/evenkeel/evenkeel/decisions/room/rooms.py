@@ -24,19 +24,22 @@ class Rooms:
     def __init__(self, fleet: Fleet) -> None:
         """Look at the nodes that are ready, schedulable and not doomed.
 
-        Those of pools that lost a node lately take pods, but have no room.
+        Those of pools that lost a node lately take pods, but have no room. Those whose labels tell
+        no capacity type take pods, but no pod that needs one.
         """
         self._lost = fleet.lost
-        self._nodes: dict[Capacity, list[Node]] = {capacity: [] for capacity in Capacity}
+        self._nodes: dict[Capacity | None, list[Node]] = {each: [] for each in (*Capacity, None)}
         self._free: dict[str, dict[str, float]] = {}
-        self._refused: dict[tuple[Capacity, bytes], int] = {}
+        self._refused: dict[tuple[Capacity | None, bytes], int] = {}
         self.labels = fleet.labels
-        self._borne = {Capacity.SPOT: bears_spot(fleet.labels), Capacity.ON_DEMAND: ()}
+        spot = bears_spot(fleet.labels)
+        self._borne = {Capacity.SPOT: spot, Capacity.ON_DEMAND: (), None: ()}
         self._taking: dict[tuple[Capacity, bytes], Sequence[Node]] = {}
         for node in fleet.nodes.values():
             if not node.ready or node.spec.unschedulable or node.name in fleet.doomed:
                 continue
-            self._nodes[fleet.labels.of(node)].append(node)
+            is_told = fleet.labels.doubt_about(node) is None
+            self._nodes[fleet.labels.of(node) if is_told else None].append(node)
             used = fleet.used.get(node.name, {})
             self._free[node.name] = {
                 name: number(quantity) - used.get(name, 0.0)
@@ -62,8 +65,11 @@ class Rooms:
             taken.append(name)
         return True
 
-    def place(self, request: NodeRequest, capacity: Capacity) -> str | None:
-        """As ``take``: the name of the node whose room is taken; None without one."""
+    def place(self, request: NodeRequest, capacity: Capacity | None) -> str | None:
+        """As ``take``: the name of the node whose room is taken; None without one.
+
+        ``capacity`` None: a node whose labels tell none.
+        """
         name = self._find(request, capacity)
         if name is not None:
             self._add(name, request, -1)
@@ -101,7 +107,7 @@ class Rooms:
             if any(accepts(each, node, self._borne[capacity]) for each in asked)
         ]
 
-    def _find(self, request: NodeRequest, capacity: Capacity) -> str | None:
+    def _find(self, request: NodeRequest, capacity: Capacity | None) -> str | None:
         """The first node with room.
 
         Nodes that had none are not tried again: within one plan, room only shrinks.

@@ -205,7 +205,7 @@ def find(
     rooms = Rooms(msgspec.structs.replace(fleet, nodes=some, used=used))
     found: dict[str, str] = {}
     for uid, request in asked.items():
-        places = (rooms.place(request, capacity) for capacity in Capacity)
+        places = (rooms.place(request, capacity) for capacity in (*Capacity, None))
         if place := next(filter(None, places), None):
             found[uid] = place
     return Found(found, forbidden)

@@ -77,7 +77,7 @@ class PlacementFlow:
         self._acts = settings.mode is Mode.ACT
         self._everywhere = settings.everywhere
         self._labels = settings.capacity_labels
-        self._reader = Reader(cluster, clock)
+        self._reader = Reader(cluster, clock, settings.capacity_labels)
         self._counter = Counter(cluster, clock)
         self._clock = clock
         self._recorder = recorder
@@ -191,7 +191,7 @@ class PlacementFlow:
             slot=place.slot,
             move=move.pod_uid if move is not None else "",
         )
-        labels = self._labels.among(around.interruptible)
+        labels = self._labels.among(around.named)
         workload = around.workload
         pools = KeptOff(
             avoid=move.avoid if move is not None else (),

@@ -4,11 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from evenkeel.decisions.placement.clauses import ON_DEMAND_SPELLINGS
 from evenkeel.decisions.placement.scope import controller_kind
 from evenkeel.errors import ClusterError
 from evenkeel.flows import pause
 from evenkeel.flows.read_cache import ReadCache
 from evenkeel.model import names
+from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.cluster_objects import Lease, Namespace
 from evenkeel.model.gang import GroupName, PodGroup, is_gang, named
 from evenkeel.model.meta import KubernetesObject
@@ -22,11 +24,6 @@ from evenkeel.ports import Clock, Cluster
 LEADER: Final = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
 """The reconciler's Lease, which tells of pools that lost nodes."""
 
-INTERRUPTIBLE: Final = List(
-    Selection(Node, labels=f"{names.INTERRUPTIBLE}={names.TRUE}"), fresh=False, metadata_only=True
-)
-"""Nodes in interruptible reserved capacity. If the role may not list nodes there are none."""
-
 
 class OwnerGoneError(ClusterError):
     """The pod's controller is not there, or another one has its name."""
@@ -36,8 +33,10 @@ class OwnerGoneError(ClusterError):
 class PlacementInput:
     """What was read for one pod. ``deployment`` is the ReplicaSet's, if it has one.
 
-    ``move`` is restore's last move of a pod of the same controller. ``interruptible`` are the nodes
-    of ``INTERRUPTIBLE``, their metadata alone. ``in_gang``: the pod names a group that is a gang.
+    ``move`` is restore's last move of a pod of the same controller. ``named`` are the nodes whose
+    labels a pod is told of: those in interruptible reserved capacity, and those of which the
+    capacity labels say neither type, their metadata alone. ``in_gang``: the pod names a group that
+    is a gang.
     ``losses`` is what the reconciler notes of pools that lost nodes.
     """
 
@@ -46,7 +45,7 @@ class PlacementInput:
     deployment: Deployment | None
     is_paused: bool
     move: Move | None = None
-    interruptible: Sequence[Node] = ()
+    named: Sequence[Node] = ()
     in_gang: bool = False
     losses: str = ""
 
@@ -59,8 +58,9 @@ class PlacementInput:
 class Reader:
     """Reads for admissions, one after the other or several at once."""
 
-    def __init__(self, cluster: Cluster, clock: Clock) -> None:
+    def __init__(self, cluster: Cluster, clock: Clock, labels: CapacityLabels) -> None:
         self._cache = ReadCache(cluster, clock)
+        self._nodes = tuple(_nodes_to_name(labels))
 
     def read(self, pod: NewPod, namespace: str) -> PlacementInput:
         """Read what this pod's placement depends on; ``pod`` has a controller of a known kind.
@@ -76,9 +76,13 @@ class Reader:
         moves: Get[KubernetesObject] = Get(Lease, move_name(owner.uid), names.SYSTEM_NAMESPACE)
         group = named(namespace, pod.metadata.labels, pod.spec.scheduling_group)
         groups = _reading(group)
-        questions: list[Read] = [asked, home, pause.QUESTION, moves, LEADER, INTERRUPTIBLE, *groups]
-        controller, found, paused, lease, leader, nodes, *listed = self._cache.ask(
-            *questions, afresh=(asked, moves), optional=(moves, LEADER, INTERRUPTIBLE, *groups)
+        known: list[Read] = [asked, home, pause.QUESTION, moves, LEADER]
+        controller, found, paused, lease, leader, *listed = self._cache.ask(
+            *known,
+            *self._nodes,
+            *groups,
+            afresh=(asked, moves),
+            optional=(moves, LEADER, *self._nodes, *groups),
         )
         if not isinstance(controller, kind) or controller.uid != owner.uid:
             raise OwnerGoneError(f"its {owner.kind} {owner.name} is not there")
@@ -86,14 +90,30 @@ class Reader:
             raise OwnerGoneError(f"its namespace {namespace} is not there")
         deployment = self._cache.deployment_of(controller)
         move = move_of(lease) if isinstance(lease, Lease) else None
-        found_nodes = nodes.items if isinstance(nodes, Listing) else ()
-        interruptible = [node for node in found_nodes if isinstance(node, Node)]
-        in_gang = group is not None and is_gang(next(_groups_in(listed), None))
+        in_gang = group is not None and is_gang(next(_in_lists(PodGroup, listed), None))
         notes = leader.metadata.annotations if isinstance(leader, Lease) else {}
         losses = notes.get(names.LOST_POOLS, "")
         return PlacementInput(
-            found, controller, deployment, paused is not None, move, interruptible, in_gang, losses
+            found,
+            controller,
+            deployment,
+            paused is not None,
+            move,
+            [*_in_lists(Node, listed)],
+            in_gang,
+            losses,
         )
+
+
+def _nodes_to_name(labels: CapacityLabels) -> Iterator[List[Node]]:
+    """The lists of ``PlacementInput.named``. If the role may not list nodes there are none."""
+    selectors = [f"{names.INTERRUPTIBLE}={names.TRUE}"]
+    for key in labels.keys:
+        if not labels.all_else_is_on_demand(key):
+            known = ",".join((*labels.spot_values(key), *ON_DEMAND_SPELLINGS))
+            selectors.append(f"{key},{key} notin ({known})")
+    for each in selectors:
+        yield List(Selection(Node, labels=each), fresh=False, metadata_only=True)
 
 
 def _reading(group: GroupName | None) -> Sequence[List[PodGroup]]:
@@ -106,7 +126,7 @@ def _reading(group: GroupName | None) -> Sequence[List[PodGroup]]:
     return (List(Selection(group.kind, group.namespace, fields=f"metadata.name={group.name}")),)
 
 
-def _groups_in(listed: Iterable[object]) -> Iterator[PodGroup]:
+def _in_lists[T](kind: type[T], listed: Iterable[object]) -> Iterator[T]:
     for found in listed:
         if isinstance(found, Listing):
-            yield from (item for item in found.items if isinstance(item, PodGroup))
+            yield from (item for item in found.items if isinstance(item, kind))
