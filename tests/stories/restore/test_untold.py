@@ -10,7 +10,6 @@ from tests.stories.restore.conftest import MakeScene
 
 LABELS = CapacityLabels(("lifecycle",))
 HOUR = 3_600
-UNTOLD = {"lifecycle": "Ec2Spot"}
 FLOOR_OF_TWO = {names.ON_DEMAND: "2"}
 
 
@@ -23,7 +22,7 @@ def scattered(make_scene: MakeScene) -> RestoreScene:
     scene = make_scene(capacity_labels=LABELS)
     scene.webhook.down = True
     for name in ("s0", "s1"):
-        scene.add_node(name, **UNTOLD)
+        scene.add_node(name, lifecycle="Ec2Spot")
     scene.place(deployment("web", 4, notes=FLOOR_OF_TWO), on="")
     scene.webhook.down = False
     return scene
@@ -63,7 +62,7 @@ def test_nothing_above_a_floor_is_sent_to_such_nodes(make_scene: MakeScene) -> N
     scene.webhook.down = True
     scene.place(deployment("web", 4, notes=FLOOR_OF_TWO), on="o0")
     scene.webhook.down = False
-    scene.add_node("s0", **UNTOLD)
+    scene.add_node("s0", lifecycle="Ec2Spot")
     scene.begin()
     scene.run(until=HOUR)
 
@@ -74,7 +73,7 @@ def test_nothing_above_a_floor_is_sent_to_such_nodes(make_scene: MakeScene) -> N
 def test_a_value_that_the_setting_names_is_spot(make_scene: MakeScene) -> None:
     labels = CapacityLabels(("lifecycle",), values={"lifecycle": "Ec2Spot"})
     scene = make_scene(capacity_labels=labels)
-    scene.add_node("s0", **UNTOLD)
+    scene.add_node("s0", lifecycle="Ec2Spot")
     scene.add_node("o0", spot=False, lifecycle="OnDemand")
     scene.webhook.down = True
     scene.place(deployment("web", 4, notes=FLOOR_OF_TWO), on="o0")
