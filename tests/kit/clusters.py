@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 import botocore.session
-from botocore.model import OperationModel
+from botocore.model import Shape
 from botocore.parsers import create_parser
 from botocore.validate import ParamValidator
 
@@ -19,15 +19,16 @@ SUBNETS = ("subnet-a", "subnet-b")
 
 
 @cache
-def model(service: str, operation: str) -> OperationModel:
-    """What botocore knows of an operation."""
-    return botocore.session.get_session().get_service_model(service).operation_model(operation)
+def answer_of(service: str, operation: str) -> Shape:
+    """The shape of an operation's answer, as botocore has it."""
+    model = botocore.session.get_session().get_service_model(service).operation_model(operation)
+    assert model.output_shape is not None
+    return model.output_shape
 
 
 def held[T: Mapping[str, Any]](service: str, operation: str, answer: T) -> T:
     """An answer, all of whose members are those of the model, and of its types."""
-    shape = model(service, operation).output_shape
-    report = ParamValidator().validate(dict(answer), shape)
+    report = ParamValidator().validate(dict(answer), answer_of(service, operation))
     assert not report.has_errors(), report.generate_report()
     return answer
 
@@ -56,12 +57,12 @@ def a_cluster(compute: bool | None = None, mode: str = "API", **network: Any) ->
     }
     answer = held("eks", "DescribeCluster", {"cluster": described})
     sent = {"body": json.dumps(answer).encode(), "headers": {}, "status_code": 200}
-    shape = model("eks", "DescribeCluster").output_shape
+    shape = answer_of("eks", "DescribeCluster")
     parsed: dict[str, Any] = create_parser("rest-json").parse(sent, shape)
     return {"cluster": parsed["cluster"]}
 
 
-PRIVATE = {"endpointPublicAccess": False, "publicAccessCidrs": []}
+PRIVATE: dict[str, Any] = {"endpointPublicAccess": False, "publicAccessCidrs": []}
 CLUSTERS = {
     "public": a_cluster(),
     "CIDR list": a_cluster(publicAccessCidrs=[OFFICE]),

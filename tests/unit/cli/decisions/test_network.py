@@ -161,7 +161,9 @@ def test_a_way_out_or_endpoints_suffice(tables: list[Any], endpoints: list[Any])
 def test_each_service_without_an_endpoint_is_named() -> None:
     found = lacking(vpc([a_table()]))
     for service in SERVICES:
-        assert f"{service}: there is no interface endpoint com.amazonaws.{REGION}.{service}" in found
+        assert (
+            f"{service}: there is no interface endpoint com.amazonaws.{REGION}.{service}" in found
+        )
     assert "no route to a NAT gateway leads out of subnet-a, subnet-b" in found
     assert "internet gateway" not in found
 
@@ -247,9 +249,7 @@ def test_what_ec2_does_not_tell_of_the_cluster_s_group_is_not_held_against_it() 
 
 def test_a_group_that_lets_nothing_out_is_told() -> None:
     closed = a_group("sg-f", out=[rule(ranges=["0.0.0.0/0"], FromPort=53, ToPort=53)])
-    found = lacking(
-        vpc([a_table(NAT)], groups=[a_group(GROUP, rule(["sg-f"])), closed]), FUNCTIONS
-    )
+    found = lacking(vpc([a_table(NAT)], groups=[a_group(GROUP, rule(["sg-f"])), closed]), FUNCTIONS)
     assert found == "sg-f let nothing out on port 443"
 
 
