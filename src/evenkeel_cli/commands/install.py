@@ -30,8 +30,8 @@ from evenkeel_cli.program import NAME
 @click.option(
     "--webhook",
     type=click.Choice([each.value for each in Webhook]),
-    help="What places new pods and gates evictions. [default: as it is; at first lambda, or in-cluster"
-    " where the API server calls out by your network]",
+    help="What places new pods and gates evictions. [default: as it is; at first lambda, or"
+    " in-cluster where the API server calls out by your network]",
 )
 @click.option("--image", metavar="IMAGE", default="", help="The image for --webhook in-cluster.")
 @click.option(
