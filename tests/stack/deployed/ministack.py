@@ -51,7 +51,7 @@ class Ministack:
         return boto3.client(
             service,  # type: ignore[call-overload]  # whichever service
             region_name=REGION,
-            endpoint_url=self.url,
+            endpoint_url=self.compute.url if service == "sqs" else self.url,
             **(
                 credentials
                 or {
@@ -119,6 +119,7 @@ def launched(folder: Path) -> Iterator[Ministack]:
                 **environment,
                 "AWS_ENDPOINT_URL_AUTO_SCALING": compute.url,
                 "AWS_ENDPOINT_URL_EC2": compute.url,
+                "AWS_ENDPOINT_URL_SQS": compute.url,
             },
             cwd=folder,
             stdout=out,
