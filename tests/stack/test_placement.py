@@ -28,11 +28,11 @@ NAMES = {
 
 @pytest.fixture(scope="module")
 def stack() -> Stack:
-    return deployed(**CLUSTER, WebhookToken=TOKEN)
+    return deployed(**CLUSTER, WebhookToken=TOKEN, Webhook="false")
 
 
-def test_without_a_token_there_is_no_webhook(stack: Stack) -> None:
-    assert stack.resources.keys() - deployed(**CLUSTER).resources.keys() == NAMES
+def test_without_a_secret_and_a_token_there_is_no_webhook(stack: Stack) -> None:
+    assert stack.resources.keys() - deployed(**CLUSTER, Webhook="false").resources.keys() == NAMES
 
 
 def test_the_function_finds_its_settings_in_its_environment(stack: Stack) -> None:

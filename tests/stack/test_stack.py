@@ -34,7 +34,7 @@ RIGHTS: dict[str, dict[str, set[str]]] = {
 }
 """What each function's role allows, by resource, besides writing its log."""
 
-with_webhook = partial(deployed, **CLUSTER, WebhookToken=TOKEN)
+with_webhook = partial(deployed, **CLUSTER, WebhookToken=TOKEN, Webhook="false")
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,16 @@ from evenkeel.model.request import List, Selection
 from evenkeel.ports import Cluster, Instances
 from evenkeel_cli import words
 from evenkeel_cli.doctor.findings import Finding, broken, fine, not_looked, unknown
+from evenkeel_cli.explain.drainers import COMPUTE_TYPE
 
+KINDS = "nodes"
 INSTANCES = "instances of nodes"
 LABELS = "capacity labels"
 SPOT = "spot nodes in EC2"
 MOST_NAMED = 3
+
+OTHERS = ("fargate", "hybrid")
+"""Kinds of EKS's nodes that are no instances of EC2, in the nodes' label of the compute type."""
 
 type Known = Mapping[str, Instance]
 """EC2's instances by their ids."""
@@ -38,12 +43,33 @@ def look(
             known = instances.describe([node.instance_id for node in nodes if node.instance_id])
         except InstancesError as error:
             failure = str(error)
+    found = list(without_notices(nodes))
+    yield from found
+    if found:
+        return
+    nodes = [node for node in nodes if not is_other(node)]
     yield from judge_instances(nodes)
     yield judge_labels(nodes, labels, known)
     if failure:
         yield unknown(SPOT, failure, "ask again with the permission ec2:DescribeInstances")
     else:
         yield judge_spot(nodes, labels, known)
+
+
+def is_other(node: Node) -> bool:
+    """Whether EC2 neither has the node's machine nor takes it back."""
+    return node.metadata.labels.get(COMPUTE_TYPE) in OTHERS
+
+
+def without_notices(nodes: Sequence[Node]) -> Iterator[Finding]:
+    """Tells where there are nodes and no notice can be about one of them."""
+    if nodes and all(map(is_other, nodes)):
+        kinds = sorted({node.metadata.labels[COMPUTE_TYPE] for node in nodes})
+        yield not_looked(
+            KINDS,
+            f"all {len(nodes)} are of the kind {' or '.join(kinds)}, which EC2 does not take back:"
+            " Evenkeel has nothing to do",
+        )
 
 
 def judge_instances(nodes: Sequence[Node]) -> Iterator[Finding]:

@@ -335,7 +335,7 @@ def stack(
     control_plane: ControlPlane,
     endpoint: Mapping[str, str],
 ) -> Deployed:
-    outputs = stood_up(STACK, endpoint, ministack, verifier, {"Webhook": "true"})
+    outputs = stood_up(STACK, endpoint, ministack, verifier, {})
     made = Deployed(STACK, CLUSTER_NAME, ministack, control_plane, outputs)
     made.rotate_token()  # ministack's first one has punctuation, which the template rules out
     return made

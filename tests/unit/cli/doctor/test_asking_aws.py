@@ -21,6 +21,7 @@ from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.kit.aws_clients import STACK, Scripted, a_stack, refusal, resources
+from tests.kit.clusters import ENDPOINT, a_cluster
 from tests.kit.manifests import resource
 from tests.unit.cli.doctor.checking import BROKEN, FINE, NOT_LOOKED, UNKNOWN, check
 
@@ -65,10 +66,15 @@ class Site:
             {"describe_stacks": self._stacks, "list_stack_resources": self._resources}
         )
         self.status = "CREATE_COMPLETE"
-        self.parameters = {"AccessEntries": "true"}
+        self.parameters = {"AccessEntries": "true", "ClusterEndpoint": ENDPOINT}
         self.mapping = "Enabled"
         self.lambda_ = Scripted({"list_event_source_mappings": self._mappings})
-        self.eks = Scripted({"describe_access_entry": self._entry})
+        self.eks = Scripted(
+            {
+                "describe_access_entry": self._entry,
+                "describe_cluster": a_cluster(mode="API_AND_CONFIG_MAP"),
+            }
+        )
         self.cluster = SimulatedCluster(SimulatedClock(SystemClock().now()))
         for function in FUNCTIONS:
             self.count("AWS/Lambda", "Invocations", FunctionName=f"the-{function}Function")
@@ -150,6 +156,7 @@ def test_every_link_is_fine_where_all_works(site: Site) -> None:
         "access of interruption",
         "access of handover",
         "access of restore",
+        "network of functions",
     ]
 
 
@@ -181,6 +188,11 @@ def drop_entries(site: Site) -> None:
     site.eks.answers["describe_access_entry"] = refusal("ResourceNotFoundException")
 
 
+def make_private(site: Site) -> None:
+    cluster = a_cluster(mode="API_AND_CONFIG_MAP", endpointPublicAccess=False)
+    site.eks.answers["describe_cluster"] = cluster
+
+
 BREAKS: dict[str, tuple[Callable[[Site], object], Sequence[str]]] = {
     "a stack that did not roll back": (
         lambda site: setattr(site, "status", "UPDATE_ROLLBACK_FAILED"),
@@ -210,6 +222,7 @@ BREAKS: dict[str, tuple[Callable[[Site], object], Sequence[str]]] = {
         ["calls of handover"],
     ),
     "a role without an access entry": (drop_entries, ACCESS),
+    "an endpoint that is private": (make_private, ["network of functions"]),
 }
 
 
@@ -252,6 +265,7 @@ def test_aws_auth_that_cannot_be_read_maps_nobody(site: Site) -> None:
     ("service", "method", "links"),
     [
         ("eks", "describe_access_entry", set(ACCESS)),
+        ("eks", "describe_cluster", {"EKS cluster"}),
         (
             "lambda_",
             "list_event_source_mappings",
@@ -270,7 +284,10 @@ def test_aws_auth_that_cannot_be_read_maps_nobody(site: Site) -> None:
 def test_what_a_missing_permission_hides_is_unknown(
     service: str, method: str, links: set[str], error: Exception, site: Site
 ) -> None:
-    setattr(site, service, Scripted({method: error}))
+    if service == "eks":
+        site.eks.answers[method] = error
+    else:
+        setattr(site, service, Scripted({method: error}))
     if service == "events":
         site.events.answers["list_targets_by_rule"] = error
     found = site.not_fine()
