@@ -83,8 +83,8 @@ def told(parameters: Mapping[str, str]) -> Sequence[str]:
     if parameters.get(PARAMETER) != NONE:
         return []
     said = (
-        "  no concurrency is reserved for notices, so other functions can hold them up: where Lambda"
-        f" has {RESERVED[ALL] + UNRESERVED} unreserved (Service Quotas, Lambda, Concurrent"
+        "  no concurrency is reserved for notices, so other functions can hold them up: where"
+        f" Lambda has {RESERVED[ALL] + UNRESERVED} unreserved (Service Quotas, Lambda, Concurrent"
         f" executions), add --parameter {PARAMETER}={ALL}"
     )
     return [said]

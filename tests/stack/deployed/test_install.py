@@ -22,6 +22,7 @@ from evenkeel_cli import manifests
 from evenkeel_cli.install import roles
 from evenkeel_cli.install.template import uris
 from tests.e2e.manifests import bare_pod, deployment
+from tests.kit import documented
 from tests.kit.control_plane import ROOT, ControlPlane
 from tests.kit.manifests import resource
 from tests.stack.cloudformation import load
@@ -33,8 +34,8 @@ from tests.stack.deployed.conftest import (
     owned_by,
     taking_tokens,
 )
-from tests.stack.deployed.installer import USER, Installer
-from tests.stack.deployed.ministack import ROOT_USER, Ministack
+from tests.stack.deployed.installer import USER, Installer, keys_of
+from tests.stack.deployed.ministack import Ministack
 from tests.stack.deployed.process import plain_environment
 from tests.stack.deployed.verifier import Verifier
 
@@ -44,6 +45,8 @@ NAME = "installed"
 STACK = f"evenkeel-{NAME}"
 NAMESPACE = "shop"
 LONGEST = 300.0
+DOCTOR = "doctor"
+"""A user who has no more rights in AWS than docs/troubleshoot.md names."""
 ONLY_IN_AWS = {
     # What CloudWatch counts.
     *("calls of interruption", "calls of handover", "calls of restore", "calls of placement"),
@@ -113,7 +116,7 @@ class Account:
             cwd=self.folder,
             env={
                 **plain_environment(),
-                **ROOT_USER,
+                **keys_of(self.ministack, DOCTOR, documented.DOCTOR.policies()[0]),
                 "AWS_ENDPOINT_URL": self.ministack.url,
                 "AWS_ENDPOINT_URL_EC2": self.ministack.compute.url,
             },
