@@ -15,6 +15,11 @@ from ministack.core import iam_actions, iam_evaluator
 EVALUATE = iam_evaluator.evaluate
 ENFORCING = iam_evaluator.enforce.__name__
 """What asks for the policies of who calls; others ask for a queue's or a bucket's own."""
+DEFAULT_BUS = (":rule/default/", ":rule/")
+"""AWS names no bus in the ARN of a rule of the default one, as ministack does.
+
+https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoneventbridge.html
+"""
 EXTRACT = iam_actions.extract_iam_action
 
 
@@ -31,6 +36,7 @@ def main(runtime: str, trail: str) -> None:
         log.write(json.dumps(told) + "\n")
 
     def evaluate(context: Any, *policies: Any) -> Any:
+        context.resource_arn = context.resource_arn.replace(*DEFAULT_BUS)
         result = EVALUATE(context, *policies)
         if sys._getframe(1).f_code.co_name == ENFORCING:
             write(

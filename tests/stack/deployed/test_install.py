@@ -34,7 +34,7 @@ from tests.stack.deployed.conftest import (
     owned_by,
     taking_tokens,
 )
-from tests.stack.deployed.installer import USER, Installer, keys_of
+from tests.stack.deployed.installer import DOCTOR, USER, Installer, keys_of
 from tests.stack.deployed.ministack import Ministack
 from tests.stack.deployed.process import plain_environment
 from tests.stack.deployed.verifier import Verifier
@@ -45,8 +45,6 @@ NAME = "installed"
 STACK = f"evenkeel-{NAME}"
 NAMESPACE = "shop"
 LONGEST = 300.0
-DOCTOR = "doctor"
-"""A user who has no more rights in AWS than docs/troubleshoot.md names."""
 ONLY_IN_AWS = {
     # What CloudWatch counts.
     *("calls of interruption", "calls of handover", "calls of restore", "calls of placement"),

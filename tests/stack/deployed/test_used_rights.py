@@ -10,11 +10,10 @@ import pytest
 
 from tests.kit.iam import Policy, Right
 from tests.stack.deployed.conftest import Deployed
-from tests.stack.deployed.installer import USER
+from tests.stack.deployed.installer import DOCTOR, USER
 from tests.stack.deployed.ministack import Ministack
-from tests.stack.deployed.test_install import DOCTOR
+from tests.stack.paths import PATHS
 from tests.stack.sets import OF_LAMBDA
-from tests.stack.test_paths import PATHS
 
 pytestmark = pytest.mark.stack
 
