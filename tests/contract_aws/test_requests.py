@@ -61,7 +61,7 @@ def tokens(client: Any) -> object:
 
 
 REQUESTS: dict[str, tuple[str, Calls, list[Expected]]] = {
-    "instances, those of EKS Auto Mode too, page by page": (
+    "instances, those of EKS Auto Mode too": (
         "ec2",
         instances,
         [
@@ -71,16 +71,6 @@ REQUESTS: dict[str, tuple[str, Calls, list[Expected]]] = {
                     "Filters": [{"Name": "instance-id", "Values": [INSTANCE]}],
                     "IncludeManagedResources": True,
                     "MaxResults": 1_000,
-                },
-                {"Reservations": [], "NextToken": "more"},
-            ),
-            (
-                "describe_instances",
-                {
-                    "Filters": [{"Name": "instance-id", "Values": [INSTANCE]}],
-                    "IncludeManagedResources": True,
-                    "MaxResults": 1_000,
-                    "NextToken": "more",
                 },
                 {"Reservations": []},
             ),
