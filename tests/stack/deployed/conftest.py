@@ -190,6 +190,11 @@ def notice(instance_id: str, sample: str = "interruption-warning-terminate") -> 
     return event
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What looks back at all calls comes last."""
+    items.sort(key=lambda item: item.path.name == "test_used_rights.py")
+
+
 @pytest.fixture(scope="session")
 def translations() -> dict[str, dict[str, Any]]:
     """All resources that any parameters make: conditions are CloudFormation's to judge.

@@ -25,6 +25,7 @@ from evenkeel_cli import manifests
 from evenkeel_cli.install import roles
 from evenkeel_cli.install.template import uris
 from tests.e2e.manifests import bare_pod, deployment
+from tests.kit import documented
 from tests.kit.control_plane import ROOT, ControlPlane
 from tests.kit.manifests import resource
 from tests.stack.cloudformation import load
@@ -36,8 +37,8 @@ from tests.stack.deployed.conftest import (
     owned_by,
     taking_tokens,
 )
-from tests.stack.deployed.installer import USER, Installer
-from tests.stack.deployed.ministack import REGION, ROOT_USER, Ministack
+from tests.stack.deployed.installer import DOCTOR, USER, Installer, keys_of
+from tests.stack.deployed.ministack import REGION, Ministack
 from tests.stack.deployed.process import plain_environment
 from tests.stack.deployed.verifier import Verifier
 
@@ -119,7 +120,7 @@ class Account:
             cwd=self.folder,
             env={
                 **plain_environment(),
-                **ROOT_USER,
+                **keys_of(self.ministack, DOCTOR, documented.DOCTOR.policies()[0]),
                 "AWS_ENDPOINT_URL": self.ministack.url,
                 "AWS_ENDPOINT_URL_EC2": self.ministack.compute.url,
                 "AWS_ENDPOINT_URL_SQS": self.ministack.compute.url,
