@@ -55,17 +55,23 @@ def test_instances_are_asked_for_by_filter_and_page_by_page(ec2: Any) -> None:
 
     expected = {
         "Filters": [{"Name": "instance-id", "Values": ["i-1", "i-2"]}],
+        "IncludeManagedResources": True,
         "MaxResults": 1_000,
     }
+    managed = page("i-1")
+    operator = {"Managed": True, "Principal": "eks.amazonaws.com"}
+    managed["Reservations"][0]["Instances"][0]["Operator"] = operator
     reserved = page("i-2")
     reserved["Reservations"][0]["Instances"][0]["CapacityReservationId"] = "cr-1"
     with Stubber(ec2) as stub:
-        stub.add_response("describe_instances", page("i-1") | {"NextToken": "more"}, expected)
+        stub.add_response("describe_instances", managed | {"NextToken": "more"}, expected)
         stub.add_response("describe_instances", reserved, expected | {"NextToken": "more"})
         described = Ec2Instances(REGION, ec2).describe(["i-1", "i-2"])
         stub.assert_no_pending_responses()
     assert set(described) == {"i-1", "i-2"}
     assert described["i-1"].private_dns_name == ""
+    assert described["i-1"].node_name == "i-1"
+    assert described["i-2"].operator == ""
     assert described["i-1"].tags == {}
     assert [described[each].is_reserved for each in ("i-1", "i-2")] == [False, True]
 
@@ -79,6 +85,7 @@ def test_no_filter_gets_more_than_two_hundred_values(ec2: Any) -> None:
                 {"Reservations": []},
                 {
                     "Filters": [{"Name": "instance-id", "Values": ids[start : start + 200]}],
+                    "IncludeManagedResources": True,
                     "MaxResults": 1_000,
                 },
             )

@@ -30,6 +30,7 @@ ACCOUNT = "123456789012"
 WANTED = Wanted(stack=STACK, cluster="prod", is_guessed=True)
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/{{}}"
 FUNCTIONS = ("Interruption", "Handover", "Restore")
+RULES = {rule: f"{STACK}-{rule}" for rule in ("NoticeRule", "StateChangeRule")}
 
 
 def moto(service: str, region: str = REGION) -> Any:
@@ -42,14 +43,14 @@ class Site:
     def __init__(self) -> None:
         self.events, self.sqs, self.cloudwatch = map(moto, ("events", "sqs", "cloudwatch"))
         self.url = {
-            queue: self.sqs.create_queue(QueueName=queue)["QueueUrl"]
+            queue: self.sqs.create_queue(QueueName=f"{STACK}-{queue}")["QueueUrl"]
             for queue in ("NoticeQueue", "NoticeDeadLetters", "WakeUpQueue", "WakeUpDeadLetters")
         }
         arns = [
             self.events.put_rule(Name=rule, EventPattern='{"source": ["aws.ec2"]}')["RuleArn"]
-            for rule in ("NoticeRule", "StateChangeRule")
+            for rule in RULES.values()
         ]
-        for rule in ("NoticeRule", "StateChangeRule"):
+        for rule in RULES.values():
             target = {"Id": "notices", "Arn": self.arn("NoticeQueue")}
             self.events.put_targets(Rule=rule, Targets=[target])
         for queue in ("NoticeQueue", "NoticeDeadLetters"):
@@ -81,7 +82,7 @@ class Site:
         self.count("Evenkeel", "ProbesAnswered", cluster="prod")
 
     def arn(self, queue: str) -> str:
-        return f"arn:aws:sqs:{REGION}:{ACCOUNT}:{queue}"
+        return f"arn:aws:sqs:{REGION}:{ACCOUNT}:{STACK}-{queue}"
 
     def count(self, namespace: str, metric: str, minutes: float = 6, **dimensions: str) -> None:
         at = SystemClock().now() - timedelta(minutes=minutes)
@@ -99,8 +100,7 @@ class Site:
     def _resources(self, *, NextToken: str = "", **_: Any) -> Any:  # noqa: N803 - AWS's name
         """Two pages."""
         functions = {f"{each}Function": f"the-{each}Function" for each in FUNCTIONS}
-        rules = {rule: rule for rule in ("NoticeRule", "StateChangeRule")}
-        page = resources(functions if NextToken else self.url | rules)
+        page = resources(functions if NextToken else self.url | RULES)
         more = {} if NextToken else {"NextToken": "more"}
         return {"StackResourceSummaries": page, **more}
 
@@ -179,9 +179,9 @@ def drop_policy(site: Site) -> None:
 
 
 def drop_rule(site: Site, *, whole: bool) -> None:
-    site.events.remove_targets(Rule="NoticeRule", Ids=["notices"])
+    site.events.remove_targets(Rule=RULES["NoticeRule"], Ids=["notices"])
     if whole:
-        site.events.delete_rule(Name="NoticeRule")
+        site.events.delete_rule(Name=RULES["NoticeRule"])
 
 
 def drop_entries(site: Site) -> None:
@@ -199,7 +199,7 @@ BREAKS: dict[str, tuple[Callable[[Site], object], Sequence[str]]] = {
         ["stack"],
     ),
     "a disabled rule": (
-        lambda site: site.events.disable_rule(Name="StateChangeRule"),
+        lambda site: site.events.disable_rule(Name=RULES["StateChangeRule"]),
         ["rule StateChangeRule"],
     ),
     "a rule without its target": (partial(drop_rule, whole=False), ["rule NoticeRule"]),
