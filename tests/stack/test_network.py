@@ -35,13 +35,13 @@ def test_it_is_looked_for_where_a_role_may_call_it(webhook: str, hook: str) -> N
 
 
 def test_the_documentation_names_each_with_its_endpoint() -> None:
-    named = set(re.findall(r"`com\.amazonaws\.<region>\.([a-z-]+)`", SECTION))
+    named = set(re.findall(r"`com\.amazonaws\.<region>\.([a-z0-9-]+)`", SECTION))
     assert named == set(SERVICES)
 
 
 def test_the_parameter_names_each() -> None:
     told = load()["Parameters"]["SubnetIds"]["Description"]
-    assert set(SERVICES) <= set(re.findall(r"[a-z-]+", told))
+    assert set(SERVICES) <= set(re.findall(r"[a-z0-9-]+", told))
 
 
 def test_subnets_are_not_for_private_endpoints_alone() -> None:
