@@ -6,7 +6,7 @@ The rest should be nodes that are named as such instances usually are; the provi
 where there is one: without a cloud controller nodes may have none.
 
 Where that name leads nowhere (a terminated instance has none any more, a node may be named
-otherwise, EC2 may not answer) a list of all nodes helps, and as 5,000 nodes are 65 MB on the wire,
+otherwise, EC2 may not answer) a list of all nodes helps, and as 5,000 nodes are 65 MB of JSON,
 at most once in ten seconds. It is not asked about instances that EC2 lists without the tag of any
 cluster: in a busy account these are most of those that end, and none of them is a node. An instance
 that EC2 does not list is foreign only if no node is one.
