@@ -95,7 +95,7 @@ class NodeLookup:
         return instance.belongs_to_any and not instance.belongs_to(self._cluster_name)
 
     def _may_be_node(self, instance: Instance) -> bool:
-        """Whether it may be a node that is named otherwise: its tags say so, or EC2 says nothing."""
+        """Whether it may be a node of another name: its tags say so, or EC2 does not list it."""
         return instance.belongs_to(self._cluster_name) or not instance.is_listed
 
     def _without_node(self, instance: Instance) -> Booting | Done:
