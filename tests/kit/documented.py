@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import FrameType
 from typing import Any
 
@@ -57,7 +58,6 @@ def of_who_installs() -> tuple[Mapping[str, Any], Mapping[str, Any]]:
 
 def hold(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on each call of a command has to be in its policy."""
-    policies = {page: iam.Policy(page.policies()[0]) for page in OF_PACKAGES.values()}
     ask = Aws.ask
 
     def held(self: Aws, service: str, method: str, *shape: Any, **parameters: Any) -> Any:
@@ -65,11 +65,16 @@ def hold(monkeypatch: pytest.MonkeyPatch) -> None:
         if page is not None:
             name = iam.operation(service, method)
             for right in iam.needed(service, name, parameters):
-                if not _is_allowed(right, policies[page]):
+                if not _is_allowed(right, _policy(page)):
                     pytest.fail(f"{service} {name} takes {right}: no policy of {page} allows it")
         return ask(self, service, method, *shape, **parameters)
 
     monkeypatch.setattr(Aws, "ask", held)
+
+
+@cache
+def _policy(page: Page) -> iam.Policy:
+    return iam.Policy(page.policies()[0])
 
 
 def _is_allowed(right: iam.Right, policy: iam.Policy) -> bool:

@@ -81,7 +81,6 @@ class Policy:
     """A policy that allows, and denies nothing."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
-        assert document["Version"] == "2012-10-17"
         self._statements: Sequence[Mapping[str, Any]] = document["Statement"]
         assert all(each["Effect"] == "Allow" for each in self._statements)
 

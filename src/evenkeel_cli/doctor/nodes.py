@@ -48,7 +48,7 @@ def look(
     if found:
         return
     nodes = [node for node in nodes if not is_other(node)]
-    yield from judge_instances(nodes)
+    yield from judge_instances(nodes, known)
     yield judge_labels(nodes, labels, known)
     if failure:
         yield unknown(SPOT, failure, "ask again with the permission ec2:DescribeInstances")
@@ -72,8 +72,13 @@ def without_notices(nodes: Sequence[Node]) -> Iterator[Finding]:
         )
 
 
-def judge_instances(nodes: Sequence[Node]) -> Iterator[Finding]:
-    """A link that is broken where nodes do not say in ``spec.providerID`` what they are."""
+def judge_instances(nodes: Sequence[Node], known: Known | None) -> Iterator[Finding]:
+    """Links that are broken where no notice finds a node.
+
+    - nodes do not say in ``spec.providerID`` what they are;
+    - EC2 knows a node by another name, and its instance has no cluster's tag: then all nodes are
+      not searched for it.
+    """
     without = [node for node in nodes if not node.spec.provider_id]
     if without:
         yield broken(
@@ -81,6 +86,14 @@ def judge_instances(nodes: Sequence[Node]) -> Iterator[Finding]:
             f"{_named(without)} without spec.providerID: a notice finds such a node only where it"
             " is called what EC2 calls it (private DNS name), and not once it is terminated",
             "run AWS's cloud controller manager, and kubelets with --cloud-provider=external",
+        )
+    foreign = [node for node in nodes if _seems_foreign(node, known)]
+    if foreign:
+        yield broken(
+            INSTANCES,
+            f"the instances of {_named(foreign)} have no cluster's tag, and EC2 calls them"
+            " otherwise: their notices are dropped",
+            "tag them kubernetes.io/cluster/NAME=owned, best where they are made",
         )
 
 
@@ -141,6 +154,11 @@ def judge_spot(nodes: Sequence[Node], labels: CapacityLabels, known: Known | Non
             "check the region and the account you ask as",
         )
     return fine(SPOT, f"{words.counted(len(spot), 'node')}, each labelled so")
+
+
+def _seems_foreign(node: Node, known: Known | None) -> bool:
+    instance = (known or {}).get(node.instance_id)
+    return instance is not None and not instance.belongs_to_any and instance.node_name != node.name
 
 
 def _is_spot(node: Node, known: Known | None) -> bool:

@@ -15,11 +15,7 @@ from ministack.core import iam_actions, iam_evaluator
 EVALUATE = iam_evaluator.evaluate
 ENFORCING = iam_evaluator.enforce.__name__
 """What asks for the policies of who calls; others ask for a queue's or a bucket's own."""
-DEFAULT_BUS = (":rule/default/", ":rule/")
-"""AWS names no bus in the ARN of a rule of the default one, as ministack does.
-
-https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoneventbridge.html
-"""
+RESOURCE = iam_actions.extract_resource_arn
 EXTRACT = iam_actions.extract_iam_action
 
 
@@ -36,7 +32,6 @@ def main(runtime: str, trail: str) -> None:
         log.write(json.dumps(told) + "\n")
 
     def evaluate(context: Any, *policies: Any) -> Any:
-        context.resource_arn = context.resource_arn.replace(*DEFAULT_BUS)
         result = EVALUATE(context, *policies)
         if sys._getframe(1).f_code.co_name == ENFORCING:
             write(
@@ -54,7 +49,20 @@ def main(runtime: str, trail: str) -> None:
             write(principal=agent, action=f"{service} {method} {path}", resource="", allowed=None)
         return action
 
+    def resource(service: str, method: str, path: str, headers: Any, body: Any, *rest: Any) -> Any:
+        """AWS names no bus in the ARN of a rule of the default one, and goes by a target's rule.
+
+        https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoneventbridge.html
+        """
+        arn = RESOURCE(service, method, path, headers, body, *rest)
+        asked = json.loads(body or "{}") if service == "events" else {}
+        if rule := asked.get("Rule", ""):
+            _, region, account = rest
+            return f"arn:aws:events:{region}:{account}:rule/{rule}"
+        return arn.replace(":rule/default/", ":rule/")
+
     iam_evaluator.evaluate = evaluate
+    iam_actions.extract_resource_arn = resource
     iam_actions.extract_iam_action = extract
     sys.executable = runtime
     sys.argv = ["ministack"]

@@ -13,7 +13,7 @@ from tests.stack.deployed.conftest import Deployed
 from tests.stack.deployed.installer import DOCTOR, USER
 from tests.stack.deployed.ministack import Ministack
 from tests.stack.paths import PATHS
-from tests.stack.sets import OF_LAMBDA
+from tests.stack.sets import NETWORK, OF_LAMBDA
 
 pytestmark = pytest.mark.stack
 
@@ -62,7 +62,7 @@ def test_a_function_is_refused_nothing_and_has_no_right_that_it_does_not_use(
     role, trail = role_of(stack, function), stack.ministack.trail
     assert trail.refused(role) == set()
     idle = unused(stack.ministack, role, trail.used(role))
-    assert {pair for pair in idle if pair[0] not in OF_LAMBDA} == set()
+    assert {pair for pair in idle if pair[0] not in OF_LAMBDA | NETWORK} == set()
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
