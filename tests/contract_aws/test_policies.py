@@ -4,7 +4,6 @@ What the commands call in their tests is held to the same policies with the reso
 about (``tests/kit/documented.py``). Here is the rest: what no test calls, and what no code names.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from evenkeel_cli.aws.asking import Aws, Nothing
 from tests.kit import documented, iam
 from tests.kit.documented import DOCTOR, HISTORY, INSTALL, WITHOUT_LAMBDA, Page
 from tests.kit.iam import Policy, Right
-from tests.kit.operations import SOURCES, adapters_of, named_in
+from tests.kit.operations import SOURCES, adapters_of, named_in, reached_in
 
 COMMANDS = SOURCES / "evenkeel_cli"
 POLL = (SOURCES / "evenkeel_runtime" / "poll", COMMANDS / "commands" / "poll.py")
@@ -30,17 +29,11 @@ SHARED = COMMANDS / "aws"
 """Questions that several commands have."""
 
 
-def own(page: Page) -> set[str]:
-    """The actions that the operations take which a page's sources name."""
+def used(page: Page) -> set[str]:
+    """The actions that the operations take which a page's sources name, or reach."""
     places = OF_PAGES[page]
-    return set(_actions(*places, *adapters_of(*places)))
-
-
-def _actions(*places: Any) -> Iterator[str]:
-    for service, name in named_in(*places):
-        action = iam.action(service, name)
-        if action is not None:
-            yield action
+    operations = named_in(*places, *adapters_of(*places)) | reached_in(SHARED, *places)
+    return {action for each in operations if (action := iam.action(*each)) is not None}
 
 
 def passed() -> set[str]:
@@ -52,15 +45,14 @@ def passed() -> set[str]:
 @pytest.mark.parametrize("page", OF_PAGES, ids=str)
 def test_every_operation_that_a_command_names_is_in_its_policy(page: Page) -> None:
     policy = Policy(page.policies()[0])
-    assert {each for each in own(page) if not policy.names(each)} == set()
+    assert {each for each in used(page) if not policy.names(each)} == set()
 
 
 @pytest.mark.parametrize("page", OF_PAGES, ids=str)
 def test_a_policy_gives_no_right_that_its_command_can_spare(page: Page) -> None:
-    of_others = {WITHOUT_LAMBDA: set[str](), INSTALL: passed() | set(_actions(SHARED))}
-    used = own(page) | of_others.get(page, set(_actions(SHARED)))
     policy = Policy(page.policies()[0])
-    assert {action for action, _ in policy.pairs()} - used == set()
+    spared = {action for action, _ in policy.pairs()} - used(page)
+    assert spared == (passed() - used(page) if page is INSTALL else set())
 
 
 def test_a_call_that_no_policy_allows_fails_its_test_by_name(

@@ -40,16 +40,63 @@ def adapters_of(*places: Path) -> set[Path]:
     return found
 
 
+def reached_in(shared: Path, *places: Path) -> set[Operation]:
+    """The operations of a folder's functions that these places name, or that such a function does.
+
+    The places import their modules. Functions of one name are one: it may find more than is called.
+    """
+    imported = {name for module in _modules(places) for name in _imported(_tree(module))}
+    known = [
+        (module, node)
+        for module in _modules([shared])
+        if module.stem in imported
+        for node in ast.walk(_tree(module))
+        if isinstance(node, ast.FunctionDef)
+    ]
+    names = {name for module in _modules(places) for name in _identifiers(_tree(module))}
+    while more := {
+        name
+        for _, node in known
+        if node.name in names
+        for name in _identifiers(node)
+        if name not in names
+    }:
+        names |= more
+    return {
+        operation
+        for module, node in known
+        if node.name in names
+        for operation in _named(module, node)
+    }
+
+
+def _imported(tree: ast.AST) -> Iterator[str]:
+    """The last parts of the modules' names that are imported, and all names that are."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield (node.module or "").rpartition(".")[2]
+            yield from (each.name for each in node.names)
+
+
+def _identifiers(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.Name):
+            yield node.id
+
+
 def _modules(places: Iterable[Path]) -> Iterator[Path]:
     for place in places:
         yield from place.rglob("*.py") if place.is_dir() else [place]
 
 
-def _named(module: Path) -> Iterator[Operation]:
-    nodes = list(ast.walk(_tree(module)))
+def _named(module: Path, part: ast.AST | None = None) -> Iterator[Operation]:
+    """The operations of the services that a module is about which it names, or a part of it."""
+    nodes = list(ast.walk(part or _tree(module)))
     texts = {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
     methods = texts | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    for service in {each for node in nodes for each in _services(node)}:
+    for service in {each for node in ast.walk(_tree(module)) for each in _services(node)}:
         known = iam.operations(service)
         yield from ((service, known[method]) for method in methods & known.keys())
 
