@@ -46,7 +46,7 @@ SAM := SAM_CLI_TELEMETRY=0 PYTHON="$(CURDIR)/.venv-uv/bin/python" PATH="$(CURDIR
 ZIP_LAYER = PYTHONPATH=src "$$(tools/find-python)" tools/zip-layer
 
 SCRIPTS := tools/control-plane tools/record-demo tools/write-reference tools/write-version \
-	tools/write-prices tools/zip-layer
+	tools/validate tools/write-prices tools/zip-layer
 TYPED := layers/evenkeel/evenkeel functions src tests bench
 
 .PHONY: help
@@ -172,8 +172,8 @@ venv-mutations: .venv-mutations/.ready
 	@touch $@
 
 .PHONY: validate
-validate: venv-sam ## Let SAM and cfn-lint look at template.yaml
-	@$(SAM) validate --lint --region us-east-1
+validate: venv-sam ## Let SAM and cfn-lint look at template.yaml, in each kind of region
+	@.venv-sam/bin/python tools/validate
 
 .PHONY: build
 build: venv-sam ## Build the functions and the layer for `sam deploy`, the other way to install

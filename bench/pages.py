@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from bench import readme
+from bench import account, readme
 from bench.book import ROOT, Book
 from bench.cases import CASES, load
 from bench.tables import table
@@ -36,6 +36,10 @@ def blocks(book: Book) -> Mapping[str, str]:
     measured = [_section(name, found[name]) for name in CASES if name not in ELSEWHERE]
     return {
         **{name: found[name] or readme.UNMEASURED for name in ELSEWHERE},
+        "account": account.account(),
+        "reads": account.reads(),
+        "network": account.network(),
+        "ceiling": account.ceiling(),
         "readme": readme.table(book),
         "picture": readme.shown(book),
         "measurements": "\n".join(measured),

@@ -19,6 +19,8 @@ CASES: Final = (
     "growth",
     "restore",
     "plan",
+    "lists",
+    "strangers",
     "extender",
     "options",
     "cold_start",

@@ -69,6 +69,10 @@ class Prices(msgspec.Struct, frozen=True, kw_only=True):
     secret: float
     secret_call: float
     http_api_request: float
+    endpoint_hour: float
+    nat_hour: float
+    nat_gb: float
+    zone_gb: float
     instance: str
     instance_cpus: float
 

@@ -117,13 +117,6 @@ def test_a_hook_for_launches_is_none() -> None:
     assert aws.actions.times("workers", "launching") is None
 
 
-def test_the_group_is_told_to_go_on() -> None:
-    aws = Stubbed()
-    aws.actions.complete(WAITING)
-    (asked,) = aws.stub.requests
-    assert asked["LifecycleActionResult"] == "CONTINUE"
-
-
 @pytest.mark.parametrize(("beats", "ends"), [([], 300), ([250], 550), ([290, 500], 800)])
 def test_the_simulated_group_goes_on_without_a_heartbeat(beats: list[int], ends: int) -> None:
     clock = SimulatedClock(datetime(2026, 11, 21, 6, tzinfo=UTC))

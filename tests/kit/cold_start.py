@@ -13,6 +13,7 @@ from pathlib import Path
 
 from evenkeel import settings
 from tests.kit.certificates import Authority
+from tests.kit.reviews import TOKEN
 
 FUNCTIONS = ("interruption", "handover")
 TIMEOUT = 60
@@ -78,6 +79,7 @@ def environment() -> Mapping[str, str]:
         settings.connection.CLUSTER_CA: base64.b64encode(Authority().certificate.encode()).decode(),
         settings.shared.MODE: "act",
         settings.interruption.NOTICE_QUEUE_URL: f"{queue}/notices",
+        settings.placement.WEBHOOK_TOKEN: TOKEN,
         settings.shared.WAKE_UP_QUEUE_URL: f"{queue}/wake-ups",
         settings.connection.REGION: "eu-central-1",
         "AWS_ACCESS_KEY_ID": "bench",

@@ -28,11 +28,11 @@ NAMES = {
 
 @pytest.fixture(scope="module")
 def stack() -> Stack:
-    return deployed(**CLUSTER, WebhookToken=TOKEN)
+    return deployed(**CLUSTER, WebhookToken=TOKEN, Webhook="false")
 
 
-def test_without_a_token_there_is_no_webhook(stack: Stack) -> None:
-    assert stack.resources.keys() - deployed(**CLUSTER).resources.keys() == NAMES
+def test_without_a_secret_and_a_token_there_is_no_webhook(stack: Stack) -> None:
+    assert stack.resources.keys() - deployed(**CLUSTER, Webhook="false").resources.keys() == NAMES
 
 
 def test_the_function_finds_its_settings_in_its_environment(stack: Stack) -> None:
@@ -115,12 +115,11 @@ def test_the_api_answers_nothing_but_posts_to_its_two_routes(stack: Stack) -> No
         assert event["Properties"]["PayloadFormatVersion"] == "2.0"
 
 
-def test_each_route_of_the_api_has_a_throttle_of_its_own(stack: Stack) -> None:
-    events = [event["Properties"] for event in stack.of("PlacementFunction")["Events"].values()]
-    throttles = stack.of("PlacementApi")["RouteSettings"]
-    assert throttles.keys() == {f"{event['Method']} {event['Path']}" for event in events}
-    for throttle in throttles.values():
-        assert 0 < throttle["ThrottlingRateLimit"] <= throttle["ThrottlingBurstLimit"] <= 500
+def test_the_api_is_throttled_by_settings_that_name_no_route(stack: Stack) -> None:
+    api = stack.of("PlacementApi")
+    assert "RouteSettings" not in api
+    throttle = api["DefaultRouteSettings"]
+    assert throttle == {"ThrottlingRateLimit": 300, "ThrottlingBurstLimit": 500}
 
 
 def test_the_log_of_the_api_has_the_route_and_not_the_path_with_the_token(stack: Stack) -> None:
@@ -132,6 +131,7 @@ def test_the_log_of_the_api_has_the_route_and_not_the_path_with_the_token(stack:
         for name in (
             *("requestTime", "requestId", "identity.sourceIp"),
             *("routeKey", "status", "responseLatency"),
+            *("error.responseType", "integrationStatus", "integrationErrorMessage"),
         )
     }
     assert "\n" not in settings_["Format"]

@@ -9,7 +9,7 @@ import pytest
 from tests.kit.mocked_aws import mocked
 from tests.stack.cloudformation import REGION
 from tests.stack.event_bus import EventBus
-from tests.stack.samples import HARMLESS, NEAR_MISSES, REPLAYS, SAMPLES
+from tests.stack.samples import KEPT_AWAY, NEAR_MISSES, REPLAYS, SAMPLES
 
 HEALTH_MISSES: dict[str, dict[str, Any]] = {
     "another service": {"service": "RDS"},
@@ -30,13 +30,13 @@ def aws() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("sample", sorted(SAMPLES.keys() - HARMLESS))
+@pytest.mark.parametrize("sample", sorted(SAMPLES.keys() - KEPT_AWAY))
 def test_every_kind_of_notice_arrives_once(sample: str) -> None:
     assert event_bus().delivers(SAMPLES[sample]) == 1
 
 
-@pytest.mark.parametrize("sample", sorted(HARMLESS))
-def test_what_ends_no_instance_is_kept_away(sample: str) -> None:
+@pytest.mark.parametrize("sample", sorted(KEPT_AWAY))
+def test_what_decides_nothing_is_kept_away(sample: str) -> None:
     assert event_bus().delivers(SAMPLES[sample]) == 0
 
 
@@ -58,7 +58,7 @@ def test_a_termination_that_waits_for_another_hook_is_kept_away() -> None:
     assert event_bus().delivers(sample | {"detail": sample["detail"] | other}) == 0
 
 
-@pytest.mark.parametrize("sample", sorted(SAMPLES.keys() - HARMLESS))
+@pytest.mark.parametrize("sample", sorted(SAMPLES.keys() - KEPT_AWAY))
 def test_replays_arrive_where_their_source_is_allowed(sample: str) -> None:
     bus = event_bus(REPLAYS)
     assert bus.delivers(SAMPLES[sample] | {"source": REPLAYS}) == 1

@@ -1,8 +1,10 @@
 """What template.yaml says, read from the template itself."""
 
 import re
+import tomllib
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -11,7 +13,7 @@ from evenkeel.decisions.notice.result import NO_ANSWER_DELAY
 from evenkeel.flows.interruption.flow import PATIENCE
 from evenkeel.handlers.interruption import MALFORMED_DELAY
 from tests.kit.reviews import TOKEN
-from tests.stack.cloudformation import REGION, Stack, deployed, load
+from tests.stack.cloudformation import REGION, TEMPLATE, Stack, deployed, load
 from tests.stack.sets import CLUSTER, LOGGING, NETWORK, POLLING
 from tests.stack.sources import variables
 
@@ -32,7 +34,7 @@ RIGHTS: dict[str, dict[str, set[str]]] = {
 }
 """What each function's role allows, by resource, besides writing its log."""
 
-with_webhook = partial(deployed, **CLUSTER, WebhookToken=TOKEN)
+with_webhook = partial(deployed, **CLUSTER, WebhookToken=TOKEN, Webhook="false")
 
 
 @pytest.fixture(scope="module")
@@ -131,22 +133,23 @@ def test_no_notice_is_delivered_that_is_older_than_its_instance(stack: Stack) ->
 
 
 @pytest.mark.parametrize(
-    ("name", "event"), [("HandoverFunction", "EveryMinute"), ("RestoreFunction", "Schedule")]
+    ("name", "schedule"),
+    [
+        ("HandoverFunction", "HandoverFunctionEveryMinute"),
+        ("RestoreFunction", "RestoreFunctionSchedule"),
+    ],
 )
-def test_a_minutes_call_is_not_made_up_for(name: str, event: str, stack: Stack) -> None:
-    function = stack.of(name)
-    schedule = function["Events"][event]
-    assert schedule["Type"] == "ScheduleV2"
-    assert schedule["Properties"]["ScheduleExpression"] == "rate(1 minute)"
-    for retries in (schedule["Properties"]["RetryPolicy"], function["EventInvokeConfig"]):
+def test_a_minutes_call_is_not_made_up_for(name: str, schedule: str, stack: Stack) -> None:
+    every_minute = stack.of(schedule)
+    assert every_minute["ScheduleExpression"] == "rate(1 minute)"
+    assert every_minute["Target"]["Arn"] == f"{name}.Arn"
+    for retries in (every_minute["Target"]["RetryPolicy"], stack.of(name)["EventInvokeConfig"]):
         assert retries == {"MaximumRetryAttempts": 0, "MaximumEventAgeInSeconds": 60}
 
 
 def test_restore_can_be_called_more_rarely() -> None:
-    (schedule,) = (
-        deployed(RestoreSchedule="rate(5 minutes)").of("RestoreFunction")["Events"].values()
-    )
-    assert schedule["Properties"]["ScheduleExpression"] == "rate(5 minutes)"
+    schedule = deployed(RestoreSchedule="rate(5 minutes)").of("RestoreFunctionSchedule")
+    assert schedule["ScheduleExpression"] == "rate(5 minutes)"
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -201,7 +204,7 @@ def test_a_lifecycle_hook_is_heeded_and_allowed_only_where_one_is_named(stack: S
         "Placement": set(),
     }
     for policy in ("NoticeQueuePolicy", "NoticeDeadLettersPolicy"):
-        (statement,) = hooked.of(policy)["PolicyDocument"]["Statement"]
+        statement, _ = hooked.of(policy)["PolicyDocument"]["Statement"]
         sources = statement["Condition"]["ArnEquals"]["aws:SourceArn"]
         assert "LifecycleActionRule.Arn" in sources
     for function in FUNCTIONS:
@@ -224,16 +227,36 @@ def test_a_role_may_be_put_into_a_network_only_where_there_is_one(stack: Stack) 
 
 def test_only_our_rules_may_send_notices(stack: Stack) -> None:
     rules = {f"{rule}.Arn" for rule in stack.names("AWS::Events::Rule")}
-    policies = [stack.of(name) for name in stack.names("AWS::SQS::QueuePolicy")]
-    assert [p["Queues"][0].rpartition("/")[2] for p in policies] == [
-        "NoticeQueue",
-        "NoticeDeadLetters",
-    ]
-    for policy in policies:
-        (statement,) = policy["PolicyDocument"]["Statement"]
+    allowed = {
+        queue: statement
+        for queue, statements in policies_of_queues(stack).items()
+        for statement in statements
+        if statement["Effect"] == "Allow"
+    }
+    assert allowed.keys() == {"NoticeQueue", "NoticeDeadLetters"}
+    for statement in allowed.values():
         assert statement["Principal"] == {"Service": "events.amazonaws.com"}
         assert statement["Action"] == "sqs:SendMessage"
         assert set(statement["Condition"]["ArnEquals"]["aws:SourceArn"]) == rules
+
+
+def test_every_queue_takes_requests_by_tls_alone(stack: Stack) -> None:
+    policies = policies_of_queues(stack)
+    assert policies.keys() == set(stack.names("AWS::SQS::Queue"))
+    for queue, statements in policies.items():
+        (denied,) = (each for each in statements if each["Effect"] == "Deny")
+        assert (denied["Principal"], denied["Action"]) == ("*", "sqs:*")
+        assert denied["Resource"] == f"{queue}.Arn"
+        assert denied["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+
+
+def policies_of_queues(stack: Stack) -> dict[str, list[dict[str, Any]]]:
+    """The statements about each queue."""
+    found = {}
+    for name in stack.names("AWS::SQS::QueuePolicy"):
+        (url,) = stack.of(name)["Queues"]
+        found[url.rpartition("/")[2]] = stack.of(name)["PolicyDocument"]["Statement"]
+    return found
 
 
 def test_each_function_has_a_role_a_log_group_and_a_group_in_the_cluster(stack: Stack) -> None:
@@ -334,14 +357,45 @@ def test_no_more_batches_of_notices_are_begun_than_are_reserved() -> None:
 
 def test_as_much_is_reserved_for_handover_as_its_queue_and_its_schedule_start_at_once() -> None:
     """Else Lambda throttles them: a message waits for its whole visibility, a call is lost."""
-    function = deployed(**CLUSTER).of("HandoverFunction")
-    queue, schedule = function["Events"]["WakeUps"], function["Events"]["EveryMinute"]
-    assert schedule["Properties"]["ScheduleExpression"] == "rate(1 minute)"
+    stack = deployed(**CLUSTER)
+    function = stack.of("HandoverFunction")
+    queue = function["Events"]["WakeUps"]
+    assert stack.of("HandoverFunctionEveryMinute")["ScheduleExpression"] == "rate(1 minute)"
     # One call holds the Lease for minutes; another sees that, and ends within seconds, or within
     # 20 where the API server is slow, when the next one may have begun.
     by_schedule = 3
     by_queue = queue["Properties"]["ScalingConfig"]["MaximumConcurrency"]
     assert function["ReservedConcurrentExecutions"] == by_queue + by_schedule
+
+
+LAMBDAS_LIMIT = 4096
+"""Bytes of all environment variables of a function, names included.
+
+https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+"""
+LONGEST_VALUES = {
+    "ClusterName": "a" * 100,
+    "ClusterEndpoint": f"https://{'A' * 32}.gr7.ap-southeast-1.eks.amazonaws.com",
+    "ClusterCertificateAuthority": "A" * 1500,  # as EKS has them
+    "WebhookToken": f"{'A' * 256},{'B' * 256}",
+    "ReplaySource": "a" * 256,
+    "LifecycleHook": "a" * 255,
+    "CapacityLabels": ",".join(["node.kubernetes.io/capacity"] * 10),
+    "Webhook": "true",
+}
+
+
+@pytest.mark.parametrize("function", RIGHTS)
+def test_the_longest_parameters_fit_into_a_function_s_environment(function: str) -> None:
+    environment = deployed(**LONGEST_VALUES).environment(f"{function}Function")
+    assert sum(len(name) + len(value) for name, value in environment.items()) < LAMBDAS_LIMIT
+
+
+def test_no_stack_has_a_name_unless_somebody_gives_it_one() -> None:
+    """The policies of docs/install.md, and the command, go by names that begin with evenkeel-."""
+    configured = tomllib.loads(TEMPLATE.with_name("samconfig.toml").read_text())
+    for command in configured["default"].values():
+        assert "stack_name" not in command["parameters"]
 
 
 def test_a_function_gets_a_whole_processor() -> None:

@@ -11,8 +11,10 @@ import pytest
 from evenkeel.adapters.telemetry.decision_log import DecisionRecord
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import MILLISECONDS, Metric
+from tests.kit.control_plane import ROOT
 from tests.stack.cloudformation import deployed, load
 
+PAGE = ROOT / "docs" / "install.md"
 RESOURCES: Mapping[str, Mapping[str, Any]] = load()["Resources"]
 ALARMS = {k: v for k, v in RESOURCES.items() if v["Type"] == "AWS::CloudWatch::Alarm"}
 QUERIES = {k: v for k, v in RESOURCES.items() if v["Type"] == "AWS::Logs::QueryDefinition"}
@@ -80,7 +82,7 @@ def test_a_stack_without_a_topic_has_no_alarms() -> None:
 
 @pytest.mark.parametrize("token", ["", "0" * 64])
 def test_with_a_topic_every_alarm_of_what_is_deployed_is_there(token: str) -> None:
-    stack = deployed(AlarmTopic=TOPIC, WebhookToken=token)
+    stack = deployed(AlarmTopic=TOPIC, WebhookToken=token, Webhook="false")
     made = set(stack.names("AWS::CloudWatch::Alarm"))
     of_the_webhook = {n for n, each in ALARMS.items() if each["Condition"] == "HasWebhookAlarms"}
     assert made == (set(ALARMS) if token else set(ALARMS) - of_the_webhook)
@@ -104,22 +106,24 @@ def test_a_role_may_write_traces_only_where_they_are_asked_for(tracing: str) -> 
         assert ("xray:PutTraceSegments" in allowed) is (tracing == "Active")
 
 
-def test_all_roles_have_the_boundary_that_the_account_asks_for() -> None:
-    boundary = "arn:aws:iam::123456789012:policy/boundary"
-    stack = deployed(PermissionsBoundary=boundary, WebhookToken="0" * 64)
-    roles = stack.names("AWS::IAM::Role")
-    assert len(roles) == 5
-    assert {stack.of(role)["PermissionsBoundary"] for role in roles} == {boundary}
-    bare = deployed()
-    assert all("PermissionsBoundary" not in bare.of(r) for r in bare.names("AWS::IAM::Role"))
-
-
 KEY = "arn:aws:kms:eu-central-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 ENCRYPTED = {
     "AWS::SQS::Queue": "KmsMasterKeyId",
     "AWS::Logs::LogGroup": "KmsKeyId",
     "AWS::SecretsManager::Secret": "KmsKeyId",
 }
+
+
+def test_the_key_policy_of_the_page_lets_services_in_for_one_account_alone() -> None:
+    section = PAGE.read_text().split("### A key of your own\n")[1].split("\n### ")[0]
+    statements = json.loads(re.findall(r"```json\n(.*?)```", section, re.DOTALL)[0])
+    assert [each["Principal"] for each in statements] == [
+        {"Service": "events.amazonaws.com"},
+        {"Service": "logs.REGION.amazonaws.com"},
+    ]
+    for statement in statements:
+        ((values,),) = (clauses.values() for clauses in statement["Condition"].values())
+        assert "ACCOUNT" in values
 
 
 def test_all_that_is_kept_is_encrypted_with_the_key_of_the_account() -> None:

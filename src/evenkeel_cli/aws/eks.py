@@ -13,10 +13,16 @@ from evenkeel.adapters.kubernetes import RestCluster
 from evenkeel.adapters.kubernetes.endpoint import BUDGET
 from evenkeel.errors import SettingsError
 from evenkeel_cli.aws.asking import Aws, AwsError
+from evenkeel_cli.decisions.network.control_plane import ControlPlane
 from evenkeel_cli.errors import BadInputError, UnmetError
 
 BY_CONFIG_MAP: Final = "CONFIG_MAP"
-"""The authentication mode of a cluster that knows no access entries."""
+BY_API: Final = "API"
+"""The authentication modes of a cluster that knows no access entries, and of one without aws-auth.
+
+The third, API_AND_CONFIG_MAP, knows both.
+https://docs.aws.amazon.com/eks/latest/userguide/grant-k8s-access.html
+"""
 
 
 class Authority(msgspec.Struct, frozen=True, rename="camel"):
@@ -44,6 +50,12 @@ class Described(msgspec.Struct, frozen=True, rename="camel"):
     certificate_authority: Authority = Authority()
     access_config: Access | None = None
     compute_config: Compute | None = None
+    control_plane: ControlPlane = msgspec.field(default=ControlPlane(), name="resourcesVpcConfig")
+
+    @property
+    def reads_aws_auth(self) -> bool:
+        """Whether the ConfigMap aws-auth lets roles in."""
+        return self.access_config is None or self.access_config.authentication_mode != BY_API
 
     @property
     def takes_access_entries(self) -> bool:
@@ -72,10 +84,15 @@ class NodeGroups(msgspec.Struct, frozen=True, rename="camel"):
     nodegroups: tuple[str, ...] = ()
 
 
+def gather(aws: Aws, name: str) -> Described:
+    """Ask EKS. Raises AwsError."""
+    return aws.ask("eks", "describe_cluster", Answer, name=name).cluster
+
+
 def describe(aws: Aws, name: str) -> Described:
-    """Ask EKS. Raises CommandError."""
+    """Ask EKS. Raises CommandError, which says what to do instead."""
     try:
-        return aws.ask("eks", "describe_cluster", Answer, name=name).cluster
+        return gather(aws, name)
     except AwsError as error:
         if error.aws_code == "ResourceNotFoundException":
             message = f"there is no EKS cluster {name} in {aws.region}: check name and region"

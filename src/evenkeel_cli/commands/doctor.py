@@ -15,7 +15,7 @@ from evenkeel_cli import capacity, options
 from evenkeel_cli.aws import asking, eks
 from evenkeel_cli.aws.asking import Aws
 from evenkeel_cli.command import Command
-from evenkeel_cli.doctor import in_aws, in_cluster
+from evenkeel_cli.doctor import drainers, in_aws, in_cluster
 from evenkeel_cli.doctor.api_server import ApiServer
 from evenkeel_cli.doctor.findings import Finding
 from evenkeel_cli.doctor.in_aws import Wanted
@@ -97,6 +97,7 @@ def _look(opened: RestCluster, aws: Aws | str, wanted: Wanted) -> Iterator[Findi
         instances=Ec2Instances(of_aws.aws.region) if of_aws.aws is not None else None,
         observes=of_aws.stack is not None and of_aws.stack.observes,
         of_code=of_aws.stack.outputs.get(OUTPUT, "") if of_aws.stack is not None else None,
+        drainers=drainers.told_by(of_aws.described),
     )
     half = in_cluster.Half(opened, ApiServer(opened.transport), clock, capacity.labels())
     yield from in_cluster.look(half, known)

@@ -7,9 +7,10 @@ import click
 
 from evenkeel.settings import Mode
 from evenkeel_cli import options
+from evenkeel_cli.aws.stack import Stack
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
-from evenkeel_cli.install import build, choices, others, plan, settling, steps, terms
+from evenkeel_cli.install import build, choices, network, others, plan, settling, steps, terms
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Asked, Choices, Webhook
 from evenkeel_cli.install.render import render as render_all
@@ -29,7 +30,8 @@ from evenkeel_cli.program import NAME
 @click.option(
     "--webhook",
     type=click.Choice([each.value for each in Webhook]),
-    help="What places new pods and gates evictions. [default: as it is; at first lambda]",
+    help="What places new pods and gates evictions. [default: as it is; at first lambda, or"
+    " in-cluster where the API server calls out by your network]",
 )
 @click.option("--image", metavar="IMAGE", default="", help="The image for --webhook in-cluster.")
 @click.option(
@@ -105,9 +107,10 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
     )
     with opened(where, output, patience) as site:
         found = settling.at_rest(site) if apply else site.stack()
-        chosen = choices.made(asked, found, site.objects)
+        chosen = choices.made(asked, found, site.objects, site.described.control_plane)
         tell_of_choices(site, chosen, output)
         tell_of_others(site, chosen, output, beside=beside_drainers)
+        tell_of_network(site, chosen, found, output)
         if render is not None:
             files = render_all(site, chosen, made, render)
             output.say(f"wrote {len(files)} files into {render}: its README.md says what to do")
@@ -125,10 +128,20 @@ def tell_of_others(site: Site, chosen: Choices, output: Output, *, beside: bool)
     """Say which other drainers there are. Raises BadInputError where both would act."""
     found = others.look(site, chosen)
     for line in others.lines(found):
-        output.say(f"Other drainers: {line}.", hang=2)
+        output.say(f"{line}.", hang=2)
     if found:
         output.say()
     others.check(found, beside=beside)
+
+
+def tell_of_network(site: Site, chosen: Choices, stack: Stack | None, output: Output) -> None:
+    """Say what is not reached from where. Raises BadInputError where that is the API server."""
+    looked = network.look(site, chosen, stack)
+    for sentence in looked.sentences:
+        output.say(f"Network: {sentence}.", hang=2)
+    if looked.sentences:
+        output.say()
+    looked.check()
 
 
 def go_on(

@@ -30,7 +30,7 @@ def rotate_token(
     """
     with opened(where, output) as site:
         found = site.stack()
-        chosen = choices.made(Asked(), found, site.objects)
+        chosen = choices.made(Asked(), found, site.objects, site.described.control_plane)
         steps.go(tokens.rotation(site, chosen, found), output, apply=apply)
     if not apply:
         output.say()

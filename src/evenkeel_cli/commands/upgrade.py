@@ -6,7 +6,7 @@ import click
 
 from evenkeel_cli import options
 from evenkeel_cli.command import Command
-from evenkeel_cli.commands.install import go_on, tell_of_choices, tell_of_others
+from evenkeel_cli.commands.install import go_on, tell_of_choices, tell_of_network, tell_of_others
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.install import build, choices, settling, terms
 from evenkeel_cli.install.choices import Asked
@@ -54,8 +54,10 @@ def upgrade(
                 f"there is no stack {where.stack_name} in {site.aws.region}: name it by"
                 f" --stack-name, or make it by {NAME} install"
             )
-        chosen = choices.made(Asked(image=image), found, site.objects)
+        asked = Asked(image=image)
+        chosen = choices.made(asked, found, site.objects, site.described.control_plane)
         tell_of_choices(site, chosen, output)
         # Both act already, if they do: who runs this has been asked.
         tell_of_others(site, chosen, output, beside=True)
+        tell_of_network(site, chosen, found, output)
         go_on(site, chosen, made, output, apply=apply, change_set=change_set)

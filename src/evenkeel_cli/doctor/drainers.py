@@ -8,10 +8,11 @@ import msgspec
 
 from evenkeel.model.node import Node
 from evenkeel.ports import Cluster
+from evenkeel_cli.aws.eks import Described
 from evenkeel_cli.doctor.api_server import ApiServer
 from evenkeel_cli.doctor.findings import Finding, broken, fine, unknown
 from evenkeel_cli.explain import drainers
-from evenkeel_cli.explain.drainers import Drainer
+from evenkeel_cli.explain.drainers import AUTO, EKS_AUTO_MODE, Drainer
 
 LINK = "other drainers"
 HARMLESS: Final = frozenset({"cluster autoscaler"})
@@ -86,6 +87,16 @@ def look(
         queues = queues_in(server.read_as(Pods, KARPENTERS, "list pods of Karpenter").items or ())
     for drainer in found:
         yield judge(drainer, queues, is_gated=is_gated, observes=observes)
+
+
+def told_by(described: Described | None) -> Sequence[Drainer]:
+    """The drainers that EKS tells of; none if it does not tell.
+
+    Auto Mode may be on before it has made a node, whose label would tell of it.
+    """
+    if described is None or not described.is_auto:
+        return ()
+    return (Drainer(EKS_AUTO_MODE, "the cluster's computeConfig.enabled", AUTO),)
 
 
 def queues_in(pods: Iterable[Pod]) -> Sequence[str] | None:

@@ -21,17 +21,22 @@ from evenkeel_cli.doctor import (
 from evenkeel_cli.doctor.api_server import ApiServer
 from evenkeel_cli.doctor.findings import Finding, broken, fine, looked, of_error
 from evenkeel_cli.doctor.webhook import Hook
+from evenkeel_cli.explain.drainers import Drainer
 
 SERVER = "API server"
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the other half tells: EC2, the stack's mode, and its code's version (None: no stack)."""
+    """What the other half tells: EC2, the stack's mode, and its code's version (None: no stack).
+
+    ``drainers`` are those that EKS tells of.
+    """
 
     instances: Instances | None = None
     observes: bool = False
     of_code: str | None = None
+    drainers: Sequence[Drainer] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,4 +132,5 @@ def _nodes(half: Half, known: Known, *, is_gated: bool) -> Iterator[Finding]:
         found,
         is_gated=is_gated,
         observes=known.observes,
+        known=known.drainers,
     )

@@ -14,11 +14,16 @@ from evenkeel.settings.shared import CAPACITY_LABELS
 from evenkeel_cli import words
 from evenkeel_cli.decisions.untold import untold
 from evenkeel_cli.doctor.findings import Finding, broken, fine, not_looked, unknown
+from evenkeel_cli.explain.drainers import COMPUTE_TYPE
 
+KINDS = "nodes"
 INSTANCES = "instances of nodes"
 LABELS = "capacity labels"
 SPOT = "spot nodes in EC2"
 MOST_NAMED = 3
+
+OTHERS = ("fargate", "hybrid")
+"""Kinds of EKS's nodes that are no instances of EC2, in the nodes' label of the compute type."""
 
 type Known = Mapping[str, Instance]
 """EC2's instances by their ids."""
@@ -40,7 +45,12 @@ def look(
             known = instances.describe([node.instance_id for node in nodes if node.instance_id])
         except InstancesError as error:
             failure = str(error)
-    yield from judge_instances(nodes)
+    found = list(without_notices(nodes))
+    yield from found
+    if found:
+        return
+    nodes = [node for node in nodes if not is_other(node)]
+    yield from judge_instances(nodes, known)
     yield judge_labels(nodes, labels, known)
     if failure:
         yield unknown(SPOT, failure, "ask again with the permission ec2:DescribeInstances")
@@ -48,8 +58,29 @@ def look(
         yield judge_spot(nodes, labels, known)
 
 
-def judge_instances(nodes: Sequence[Node]) -> Iterator[Finding]:
-    """A link that is broken where nodes do not say in ``spec.providerID`` what they are."""
+def is_other(node: Node) -> bool:
+    """Whether EC2 neither has the node's machine nor takes it back."""
+    return node.metadata.labels.get(COMPUTE_TYPE) in OTHERS
+
+
+def without_notices(nodes: Sequence[Node]) -> Iterator[Finding]:
+    """Tells where there are nodes and no notice can be about one of them."""
+    if nodes and all(map(is_other, nodes)):
+        kinds = sorted({node.metadata.labels[COMPUTE_TYPE] for node in nodes})
+        yield not_looked(
+            KINDS,
+            f"all {len(nodes)} are of the kind {' or '.join(kinds)}, which EC2 does not take back:"
+            " Evenkeel has nothing to do",
+        )
+
+
+def judge_instances(nodes: Sequence[Node], known: Known | None) -> Iterator[Finding]:
+    """Links that are broken where no notice finds a node.
+
+    - nodes do not say in ``spec.providerID`` what they are;
+    - EC2 knows a node by another name, and its instance has no cluster's tag: then all nodes are
+      not searched for it.
+    """
     without = [node for node in nodes if not node.spec.provider_id]
     if without:
         yield broken(
@@ -57,6 +88,14 @@ def judge_instances(nodes: Sequence[Node]) -> Iterator[Finding]:
             f"{_named(without)} without spec.providerID: a notice finds such a node only where it"
             " is called what EC2 calls it (private DNS name), and not once it is terminated",
             "run AWS's cloud controller manager, and kubelets with --cloud-provider=external",
+        )
+    foreign = [node for node in nodes if _seems_foreign(node, known)]
+    if foreign:
+        yield broken(
+            INSTANCES,
+            f"the instances of {_named(foreign)} have no cluster's tag, and EC2 calls them"
+            " otherwise: their notices are dropped",
+            "tag them kubernetes.io/cluster/NAME=owned, best where they are made",
         )
 
 
@@ -127,6 +166,11 @@ def judge_spot(nodes: Sequence[Node], labels: CapacityLabels, known: Known | Non
             "check the region and the account you ask as",
         )
     return fine(SPOT, f"{words.counted(len(spot), 'node')}, each labelled so")
+
+
+def _seems_foreign(node: Node, known: Known | None) -> bool:
+    instance = (known or {}).get(node.instance_id)
+    return instance is not None and not instance.belongs_to_any and instance.node_name != node.name
 
 
 def _is_spot(node: Node, known: Known | None) -> bool:

@@ -15,7 +15,10 @@ from evenkeel_cli.output import Item
 
 NODE_GROUP: Final = "eks.amazonaws.com/nodegroup"
 NODE_POOL: Final = "karpenter.sh/nodepool"
-AUTO_MODE: Final = "eks.amazonaws.com/compute-type"
+COMPUTE_TYPE: Final = "eks.amazonaws.com/compute-type"
+
+
+EKS_AUTO_MODE: Final = "EKS Auto Mode"
 
 
 class Drainer(Item, frozen=True):
@@ -89,9 +92,9 @@ def _of_nodes(nodes: Sequence[Node]) -> list[Drainer]:
     found: dict[str, Drainer] = {}
     for node in nodes:
         labels = node.metadata.labels
-        if labels.get(AUTO_MODE) == "auto":
-            seen = f"label {AUTO_MODE}=auto"
-            found.setdefault("EKS Auto Mode", Drainer("EKS Auto Mode", seen, AUTO))
+        if labels.get(COMPUTE_TYPE) == "auto":
+            seen = f"label {COMPUTE_TYPE}=auto"
+            found.setdefault(EKS_AUTO_MODE, Drainer(EKS_AUTO_MODE, seen, AUTO))
         elif NODE_POOL in labels:
             seen = f"label {NODE_POOL}={labels[NODE_POOL]}"
             found.setdefault("Karpenter", Drainer("Karpenter", seen, KARPENTER))

@@ -7,6 +7,8 @@ from typing import Final
 
 from evenkeel.settings import Mode
 from evenkeel_cli.aws.stack import Stack
+from evenkeel_cli.decisions.network import egress
+from evenkeel_cli.decisions.network.control_plane import ControlPlane
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.install import serving
 from evenkeel_cli.install.objects import Objects, named, own
@@ -61,10 +63,13 @@ class Choices:
     parameters: Mapping[str, str] = field(default_factory=dict)
 
 
-def made(asked: Asked, stack: Stack | None, objects: Objects) -> Choices:
+def made(
+    asked: Asked, stack: Stack | None, objects: Objects, control_plane: ControlPlane
+) -> Choices:
     """What was asked for; what nobody said stays as it is, or is as for a first time.
 
-    A stack without outputs was never made.
+    A stack without outputs was never made. At first the webhook is on Lambda if AWS sees to it
+    that the API server can call it there, else in the cluster.
 
     Raises BadInputError where it does not fit together, ClusterError where the cluster does not
     tell how it is.
@@ -75,15 +80,20 @@ def made(asked: Asked, stack: Stack | None, objects: Objects) -> Choices:
         webhook = asked.webhook
     elif deployment is not None:
         webhook = Webhook.IN_CLUSTER
-    elif stack is None or not stack.outputs or "PlacementUrl" in stack.outputs:
-        webhook = Webhook.LAMBDA
+    elif stack is None or not stack.outputs:
+        webhook = Webhook.LAMBDA if control_plane.calls_out_by_aws else Webhook.IN_CLUSTER
     else:
-        webhook = Webhook.NONE
+        webhook = Webhook.LAMBDA if "PlacementUrl" in stack.outputs else Webhook.NONE
+    if asked.webhook is Webhook.LAMBDA and control_plane.is_isolated:
+        raise BadInputError(
+            f"--webhook lambda: {egress.mode(control_plane)}, by which the API server does not"
+            " reach it: --webhook in-cluster --image IMAGE, or --webhook none"
+        )
     image = asked.image or (serving.image_of(deployment) if deployment is not None else "")
     if webhook is Webhook.IN_CLUSTER and not image:
         raise BadInputError(
-            "--webhook in-cluster needs --image: the image that the Dockerfile makes, where your"
-            " nodes can pull it"
+            f"{_why_in_cluster(asked, control_plane)} needs --image: the image that the Dockerfile"
+            " makes, where your nodes can pull it"
         )
     for name in asked.namespaces:
         if objects.find(named("v1", "Namespace", name)) is None:
@@ -97,6 +107,15 @@ def made(asked: Asked, stack: Stack | None, objects: Objects) -> Choices:
         namespaces=asked.namespaces,
         is_everywhere=asked.is_everywhere or have.get("Namespaces") == "all",
         parameters=parameters | everywhere,
+    )
+
+
+def _why_in_cluster(asked: Asked, control_plane: ControlPlane) -> str:
+    if asked.webhook is Webhook.IN_CLUSTER:
+        return "--webhook in-cluster"
+    return (
+        f"{egress.mode(control_plane)}, so the webhook belongs into the cluster, or --webhook none:"
+        " --webhook in-cluster"
     )
 
 

@@ -7,6 +7,7 @@ import msgspec
 
 from evenkeel_cli.aws.asking import Aws, AwsError
 from evenkeel_cli.aws.stack import Stack
+from evenkeel_cli.install.steps import Say
 
 PARAMETER: Final = "ReservedConcurrency"
 ALL, NOTICES, NONE = "all", "notices", "none"
@@ -22,6 +23,10 @@ https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html
 """
 
 
+RIGHT: Final = "lambda:GetAccountSettings"
+"""What it takes in AWS to ask for the limit."""
+
+
 class Limit(msgspec.Struct, frozen=True, rename="pascal"):
     """The account's limits in a region."""
 
@@ -34,24 +39,33 @@ class AccountSettings(msgspec.Struct, frozen=True, rename="pascal"):
     account_limit: Limit
 
 
-def parameters(aws: Aws, stack: Stack | None) -> Mapping[str, str]:
+def parameters(aws: Aws, stack: Stack | None, say: Say) -> Mapping[str, str]:
     """The parameter for a stack that does not have it yet; empty for one that does.
 
     A new stack (None) reserves as much as the account has room for. A stack that has a parameter
     for each function, as before this one, reserves for no function for which it did not before.
-    Where AWS does not say what room there is, Lambda's refusal is the answer.
+    Where AWS does not say what room there is, which ``say`` then tells, no more is reserved than
+    the stack has already: Lambda's refusal would undo all of a stack.
     """
     have = stack.parameters if stack is not None else {}
     if have.get(PARAMETER) in RESERVED:
         return {}
     most, held = (ALL, 0) if stack is None else _before(have)
-    try:
-        limit = aws.ask("lambda", "get_account_settings", AccountSettings).account_limit
-    except AwsError:
-        return {PARAMETER: most}
-    room = max(0, limit.unreserved_concurrent_executions + held - UNRESERVED)
+    free = _free(aws, say)
+    room = held if free is None else max(0, free + held - UNRESERVED)
     fitting = (name for name, number in RESERVED.items() if number <= min(room, RESERVED[most]))
     return {PARAMETER: next(fitting)}
+
+
+def _free(aws: Aws, say: Say) -> int | None:
+    """How many invocations at once nothing has reserved; None where AWS does not say."""
+    try:
+        found = aws.ask("lambda", "get_account_settings", AccountSettings).account_limit
+    except AwsError as error:
+        why = f"{error}; allow {RIGHT}" if error.is_refusal else str(error)
+        say(f"how much concurrency Lambda has left is not known: {why}")
+        return None
+    return found.unreserved_concurrent_executions
 
 
 def _before(have: Mapping[str, str]) -> tuple[str, int]:
@@ -69,8 +83,8 @@ def told(parameters: Mapping[str, str]) -> Sequence[str]:
     if parameters.get(PARAMETER) != NONE:
         return []
     said = (
-        "  no concurrency is reserved for notices, so other functions can hold them up: ask AWS for"
-        " a higher limit (Service Quotas, Lambda, Concurrent executions), then add"
-        f" --parameter {PARAMETER}={ALL}"
+        "  no concurrency is reserved for notices, so other functions can hold them up: where"
+        f" Lambda has {RESERVED[ALL] + UNRESERVED} unreserved (Service Quotas, Lambda, Concurrent"
+        f" executions), add --parameter {PARAMETER}={ALL}"
     )
     return [said]

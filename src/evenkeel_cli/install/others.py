@@ -12,8 +12,9 @@ from evenkeel_cli.aws.asking import AwsError
 from evenkeel_cli.doctor import drainers
 from evenkeel_cli.doctor.api_server import ApiServer
 from evenkeel_cli.doctor.findings import Finding, Verdict
+from evenkeel_cli.doctor.nodes import without_notices
 from evenkeel_cli.errors import BadInputError
-from evenkeel_cli.explain.drainers import AUTO, MANAGED_GROUP, Drainer
+from evenkeel_cli.explain.drainers import MANAGED_GROUP, Drainer
 from evenkeel_cli.install.choices import Choices, Webhook
 from evenkeel_cli.install.site import Site
 
@@ -21,23 +22,27 @@ MOST_NAMED: Final = 3
 
 
 def look(site: Site, choices: Choices) -> Sequence[Finding]:
-    """Each drainer that the cluster or EKS tells of. Raises ClusterError."""
+    """Each drainer that the cluster or EKS tells of, and nodes of no use. Raises ClusterError."""
     nodes = ask(site.cluster, List(Selection(Node), fresh=False)).items
-    return list(
-        drainers.look(
+    return [
+        *without_notices(nodes),
+        *drainers.look(
             site.cluster,
             ApiServer(site.cluster.transport),
             nodes,
             is_gated=choices.webhook is not Webhook.NONE,
             observes=choices.mode is Mode.OBSERVE,
             known=_told_by_eks(site),
-        )
-    )
+        ),
+    ]
 
 
 def lines(findings: Iterable[Finding]) -> Sequence[str]:
     """What to tell a person."""
-    return [each.reason + (f"; {each.remedy}" if each.remedy else "") for each in findings]
+    return [
+        f"{each.link.capitalize()}: {each.reason}" + (f"; {each.remedy}" if each.remedy else "")
+        for each in findings
+    ]
 
 
 def check(findings: Iterable[Finding], *, beside: bool) -> None:
@@ -52,9 +57,7 @@ def check(findings: Iterable[Finding], *, beside: bool) -> None:
 
 
 def _told_by_eks(site: Site) -> Sequence[Drainer]:
-    found = []
-    if site.described.is_auto:
-        found.append(Drainer("EKS Auto Mode", "the cluster's computeConfig.enabled", AUTO))
+    found = list(drainers.told_by(site.described))
     try:
         groups = eks.node_groups(site.aws, site.place.cluster)
     except AwsError:

@@ -106,7 +106,7 @@ def parameters(site: Site, choices: Choices) -> Mapping[str, str]:
         "AccessEntries": str(described.takes_access_entries).lower(),
         "Mode": choices.mode,
         "Webhook": str(choices.webhook is Webhook.LAMBDA).lower(),
-        **concurrency.parameters(site.aws, None if is_new else stack),
+        **concurrency.parameters(site.aws, None if is_new else stack, site.say),
         **choices.parameters,
     }
 

@@ -10,7 +10,7 @@ import yaml
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.install import plan, rights, template
 from evenkeel_cli.install.bucket import Bucket
-from evenkeel_cli.install.build import Build
+from evenkeel_cli.install.build import Build, document
 from evenkeel_cli.install.choices import Choices, Webhook
 from evenkeel_cli.install.site import Site
 from evenkeel_cli.manifests import Manifest
@@ -22,17 +22,46 @@ Written by `evenkeel install --render`, for mode {mode} and webhook {webhook}. I
 
 1. `kubernetes/`: rights{serve}. `kubectl apply -k kubernetes`, or an Argo CD or Flux application.
 2. `stack/`: {stack}
-   `stack/parameters.json` has the parameters, as `aws cloudformation create-change-set` takes them
-   (`--parameters file://parameters.json --capabilities CAPABILITY_IAM`), and
-   `stack/parameters.tfvars.json` as a map, for `aws_cloudformation_stack`.
+
+   The stack is `{name}`. `parameters.json` has its parameters, as a change set takes them
+   (`aws cloudformation create-change-set --parameters file://parameters.json
+   --capabilities CAPABILITY_IAM --template-url URL`). `parameters.tfvars.json` has them as a map,
+   for Terraform and CDK. Terraform makes no change set, and has to allow SAM's transform, too:
+
+   ```hcl
+   resource "aws_cloudformation_stack" "evenkeel" {{
+     name         = "{name}"
+     template_url = "{url}"
+     parameters   = jsondecode(file("${{path.module}}/stack/parameters.tfvars.json"))
+     capabilities = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
+   }}
+   ```
+
+   CDK uploads the template itself:
+
+   ```typescript
+   const stack = new cdk.Stack(app, "{name}");
+   new CfnInclude(stack, "Evenkeel", {{ // aws-cdk-lib/cloudformation-include
+     templateFile: "stack/{file}",
+     parameters: JSON.parse(readFileSync("stack/parameters.tfvars.json", "utf8")),
+   }});
+   ```
 {roles}{hooks}
 When it stands: `evenkeel doctor --cluster-name {cluster}`.
 """
-UPLOADED: Final = "template.json names what was uploaded to the bucket {bucket}."
-BESIDE: Final = (
-    "template.json, and the functions and the layer that it names. `aws cloudformation package"
-    " --template-file template.json --s3-bucket BUCKET --use-json` uploads them."
-)
+UPLOADED: Final = """\
+`template.json` is at {url}, with the functions and the layer that it names.
+   CloudFormation takes a template of this size by URL alone."""
+BESIDE: Final = """\
+`template.json`, and the functions and the layer that it names. CloudFormation fetches
+   all of them from a bucket: `--render` with `--bucket` uploads them, or in `stack/`
+
+   ```console
+   aws cloudformation package --template-file template.json --use-json --s3-bucket BUCKET \\
+     --output-template-file packaged.json
+   aws s3 cp packaged.json s3://BUCKET/{name}.json
+   ```"""
+PACKAGED: Final = "https://s3.REGION.amazonaws.com/BUCKET/{name}.json"
 ROLES: Final = """\
 3. Its outputs name the roles that `aws-auth` has to map (docs/install.md has the lines): this
    cluster knows no access entries.
@@ -51,13 +80,13 @@ SECRETS: Final = """\
 def render(site: Site, choices: Choices, build: Build, folder: Path) -> Sequence[Path]:
     """Write everything into a new folder; the files that were written. Nothing is applied.
 
-    With a bucket functions and layer are uploaded there. Raises CommandError.
+    With a bucket functions, layer and template are uploaded there. Raises CommandError.
     """
     if folder.exists() and any(folder.iterdir()):
         raise BadInputError(f"{folder} is not empty: name a new folder, or empty it")
     _kubernetes(site, choices, folder / "kubernetes")
-    _stack(site, choices, build, folder / "stack")
-    (folder / "README.md").write_text(_readme(site, choices))
+    url = _stack(site, choices, build, folder / "stack")
+    (folder / "README.md").write_text(_readme(site, choices, url))
     return sorted(each for each in folder.rglob("*") if each.is_file())
 
 
@@ -78,14 +107,17 @@ def _kubernetes(site: Site, choices: Choices, folder: Path) -> None:
     (folder / "kustomization.yaml").write_text(yaml.safe_dump(kustomization, sort_keys=False))
 
 
-def _stack(site: Site, choices: Choices, build: Build, folder: Path) -> None:
+def _stack(site: Site, choices: Choices, build: Build, folder: Path) -> str:
+    """The URL of the template, if it was uploaded."""
     folder.mkdir(parents=True)
-    stack, pieces = site.place.stack_name, build.pieces
+    stack, pieces, url = site.place.stack_name, build.pieces, ""
     if site.place.bucket:
         bucket = Bucket(site.aws, site.place.bucket)
-        bucket.ready()
-        bucket.put(stack, pieces.values())
         written = build.placed_in(bucket.name, stack)
+        uploaded = document(written)
+        bucket.ready()
+        bucket.put(stack, [*pieces.values(), uploaded])
+        url = bucket.url(uploaded.key(stack))
     else:
         for each in pieces.values():
             (folder / each.file).write_bytes(each.content)
@@ -94,10 +126,11 @@ def _stack(site: Site, choices: Choices, build: Build, folder: Path) -> None:
     parameters = plan.parameters(site, choices)
     (folder / "parameters.json").write_text(_json(_listed(parameters)))
     (folder / "parameters.tfvars.json").write_text(_json(parameters))
+    return url
 
 
-def _readme(site: Site, choices: Choices) -> str:
-    bucket = site.place.bucket
+def _readme(site: Site, choices: Choices, url: str) -> str:
+    name = site.place.stack_name
     cluster, webhook = site.place.cluster, choices.webhook
     is_in_cluster = webhook is Webhook.IN_CLUSTER
     roles = "" if site.described.takes_access_entries else ROLES
@@ -109,7 +142,10 @@ def _readme(site: Site, choices: Choices) -> str:
         mode=choices.mode,
         webhook=webhook,
         serve=", and the webhook in the cluster" if is_in_cluster else "",
-        stack=UPLOADED.format(bucket=bucket) if bucket else BESIDE,
+        name=name,
+        stack=(UPLOADED if url else BESIDE).format(url=url, name=name),
+        url=url or PACKAGED.format(name=name),
+        file="template.json" if url else "packaged.json",
         roles=roles,
         hooks=hooks,
     )

@@ -1,7 +1,8 @@
-"""What ministack's EC2 and Auto Scaling lack: which instances are spot, how long a hook waits.
+"""What ministack lacks: TLS for SQS, which instances are spot, and how long a hook waits.
 
-The functions ask for both here. Every request is handed on as it came, with its signature; into the
-answers goes what AWS would say besides.
+The functions call SQS, EC2 and Auto Scaling here. Every request is handed on as it came, with its
+signature, as one that came by TLS: the queues take no others. Into the answers goes what AWS would
+say besides.
 """
 
 import re
@@ -39,7 +40,7 @@ class Compute(HttpServer):
             request.method,
             self._ministack + request.target,
             body=request.body,
-            headers=request.headers,
+            headers={**request.headers, "X-Forwarded-Proto": "https"},
             retries=False,
             timeout=LONGEST,
         )

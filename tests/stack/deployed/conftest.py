@@ -26,6 +26,8 @@ from tests.stack.deployed.ministack import SAM, Ministack, deploy, launched
 from tests.stack.deployed.process import plain_environment
 from tests.stack.deployed.verifier import Verifier
 
+BEFORE = Path(__file__).with_name("before") / "template.yaml"
+"""The template of the version before, which is upgraded."""
 TRANSLATING = 60.0
 CLUSTER_NAME = "deployed"
 STACK = "evenkeel"
@@ -188,11 +190,19 @@ def notice(instance_id: str, sample: str = "interruption-warning-terminate") -> 
     return event
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What looks back at all calls comes last."""
+    items.sort(key=lambda item: item.path.name == "test_used_rights.py")
+
+
 @pytest.fixture(scope="session")
-def translated() -> dict[str, Any]:
-    """All resources that any parameters make: conditions are CloudFormation's to judge."""
+def translations() -> dict[str, dict[str, Any]]:
+    """All resources that any parameters make: conditions are CloudFormation's to judge.
+
+    By the template's path: those of today's, and of the version before.
+    """
     done = subprocess.run(
-        [SAM, Path(__file__).with_name("translated.py"), TEMPLATE, REGION],
+        [SAM, Path(__file__).with_name("translated.py"), REGION, TEMPLATE, BEFORE],
         env=plain_environment(),
         capture_output=True,
         text=True,
@@ -200,8 +210,18 @@ def translated() -> dict[str, Any]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    resources: dict[str, Any] = json.loads(done.stdout)
-    return resources
+    found: dict[str, dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+@pytest.fixture(scope="session")
+def translated(translations: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    return translations[str(TEMPLATE)]
+
+
+@pytest.fixture(scope="session")
+def translated_before(translations: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    return translations[str(BEFORE)]
 
 
 @pytest.fixture(scope="session")
@@ -320,7 +340,7 @@ def stack(
     control_plane: ControlPlane,
     endpoint: Mapping[str, str],
 ) -> Deployed:
-    outputs = stood_up(STACK, endpoint, ministack, verifier, {"Webhook": "true"})
+    outputs = stood_up(STACK, endpoint, ministack, verifier, {})
     made = Deployed(STACK, CLUSTER_NAME, ministack, control_plane, outputs)
     made.rotate_token()  # ministack's first one has punctuation, which the template rules out
     return made

@@ -15,11 +15,13 @@ import boto3
 import urllib3
 
 from tests.kit.certificates import Authority
+from tests.kit.documented import of_who_installs
 from tests.kit.http_server import HOST, Answer, HttpServer, Request
 from tests.stack.deployed.ministack import REGION, Ministack
-from tests.stack.deployed.policies import policies
 
 USER = "installer"
+DOCTOR = "doctor"
+"""Who runs that command, with the rights that docs/troubleshoot.md names."""
 LONGEST = 60.0
 OF_A_CONNECTION = {"connection", "content-length", "expect", "transfer-encoding"}
 """Headers that are not handed on."""
@@ -50,11 +52,7 @@ class Installer:
 @contextmanager
 def installing(ministack: Ministack, folder: Path) -> Iterator[Installer]:
     """Such a user, for as long as the context."""
-    iam = ministack.client("iam")
-    iam.create_user(UserName=USER)
-    rights, _ = policies()
-    iam.put_user_policy(UserName=USER, PolicyName="x", PolicyDocument=json.dumps(rights))
-    key = iam.create_access_key(UserName=USER)["AccessKey"]
+    rights, _ = of_who_installs()
     authority = Authority("aws")
     trusted = folder / "authority.crt"
     trusted.write_text(authority.certificate)
@@ -62,14 +60,25 @@ def installing(ministack: Ministack, folder: Path) -> Iterator[Installer]:
     with HttpServer(_handing_on_to(ministack.url), context) as front:
         yield Installer(
             {
-                "AWS_ACCESS_KEY_ID": key["AccessKeyId"],
-                "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"],
-                "AWS_REGION": REGION,
+                **keys_of(ministack, USER, rights),
                 "AWS_ENDPOINT_URL": front.url,
                 "AWS_CA_BUNDLE": str(trusted),
             },
             ministack.url,
         )
+
+
+def keys_of(ministack: Ministack, user: str, rights: Mapping[str, Any]) -> Mapping[str, str]:
+    """Make a user with these rights and no others; what AWS's clients read of it."""
+    iam = ministack.client("iam")
+    iam.create_user(UserName=user)
+    iam.put_user_policy(UserName=user, PolicyName="x", PolicyDocument=json.dumps(rights))
+    key = iam.create_access_key(UserName=user)["AccessKey"]
+    return {
+        "AWS_ACCESS_KEY_ID": key["AccessKeyId"],
+        "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"],
+        "AWS_REGION": REGION,
+    }
 
 
 def _handing_on_to(behind: str) -> Callable[[Request], Answer]:

@@ -13,19 +13,12 @@ from tests.kit.control_plane import ROOT
 from tests.kit.processes import awaited, ended
 from tests.stack.deployed.compute import Compute
 from tests.stack.deployed.process import answers, free_port, plain_environment
+from tests.stack.deployed.trail import Trail
 
 REGION = "eu-central-1"
 PYTHON = ROOT / ".venv-ministack" / "bin" / "python"
 RUNTIME = ROOT / ".venv-runtime" / "bin" / "python"
-START = f"""
-import runpy, sys
-sys.executable = {str(RUNTIME)!r}
-runpy.run_module("ministack", run_name="__main__")
-"""
-"""Functions run on what ministack takes for its own interpreter, and would find its packages there.
-
-This one has none but those of Lambda's runtime: what a function imports has to be in its layer.
-"""
+START = Path(__file__).with_name("recorded.py")
 SAM = ROOT / ".venv-sam" / "bin" / "python"
 BUILT = ROOT / ".aws-sam" / "build" / "template.yaml"
 DEPLOYING = 180.0
@@ -40,18 +33,22 @@ ROOT_USER = {
 
 @dataclass(frozen=True, slots=True)
 class Ministack:
-    """Where it listens, where it writes its log, and whom its functions ask for EC2."""
+    """Where it listens, where it writes its log, and whom its functions ask for EC2.
+
+    ``trail`` tells who asked it for what.
+    """
 
     url: str
     log: Path
     compute: Compute
+    trail: Trail
 
     def client(self, service: str, **credentials: str) -> Any:
         """A client of the account's owner, or of whoever these credentials are."""
         return boto3.client(
             service,  # type: ignore[call-overload]  # whichever service
             region_name=REGION,
-            endpoint_url=self.url,
+            endpoint_url=self.compute.url if service == "sqs" else self.url,
             **(
                 credentials
                 or {
@@ -97,7 +94,7 @@ def launched(folder: Path) -> Iterator[Ministack]:
     assert RUNTIME.exists(), "there is no runtime: make venv-runtime"
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    log = folder / "ministack.log"
+    log, trail = folder / "ministack.log", folder / "trail.jsonl"
     environment = {
         **plain_environment(),
         **ROOT_USER,
@@ -114,11 +111,12 @@ def launched(folder: Path) -> Iterator[Ministack]:
         log.open("wb") as out,
         Compute(url) as compute,
         subprocess.Popen(
-            [PYTHON, "-c", START],
+            [PYTHON, "-P", START, RUNTIME, trail],  # its folder has a module of that name
             env={  # functions inherit it
                 **environment,
                 "AWS_ENDPOINT_URL_AUTO_SCALING": compute.url,
                 "AWS_ENDPOINT_URL_EC2": compute.url,
+                "AWS_ENDPOINT_URL_SQS": compute.url,
             },
             cwd=folder,
             stdout=out,
@@ -127,7 +125,7 @@ def launched(folder: Path) -> Iterator[Ministack]:
     ):
         try:
             awaited(process, log, lambda: answers(f"{url}/_ministack/health"))
-            yield Ministack(url, log, compute)
+            yield Ministack(url, log, compute, Trail(trail))
         finally:
             ended(process)
 

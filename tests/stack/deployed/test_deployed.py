@@ -131,6 +131,6 @@ def test_an_instance_without_a_node_is_no_dead_letter(stack: Deployed) -> None:
     instance = stack.launch(owned_by(CLUSTER_NAME))
     stack.ministack.client("ec2").terminate_instances(InstanceIds=[instance["InstanceId"]])
     before = stack.counts("NoticeDeadLettersUrl")
-    stack.put_event(instance["InstanceId"], "state-change-terminated")
+    stack.put_event(instance["InstanceId"], "state-change-shutting-down")
     stack.wait_until_done()
     assert stack.counts("NoticeDeadLettersUrl") == before

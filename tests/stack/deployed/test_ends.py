@@ -62,7 +62,7 @@ def test_the_volumes_of_an_instance_that_is_off_are_freed(stack: Deployed, names
     stack.wait_for_pods_on(node, namespace, 1)
     stack.ministack.client("ec2").terminate_instances(InstanceIds=[instance_id])
 
-    stack.put_event(instance_id, "state-change-terminated")
+    stack.put_event(instance_id, "state-change-shutting-down")
 
     def is_freed() -> bool:
         taints = stack.control_plane.get("v1", "Node", node.name)["spec"].get("taints", [])

@@ -6,22 +6,26 @@ the cluster, too.
 """
 
 import json
+import re
 import subprocess
 import tempfile
 from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from botocore.exceptions import ClientError
 
 from evenkeel.model import names
 from evenkeel_cli import manifests
 from evenkeel_cli.install import roles
 from evenkeel_cli.install.template import uris
 from tests.e2e.manifests import bare_pod, deployment
+from tests.kit import documented
 from tests.kit.control_plane import ROOT, ControlPlane
 from tests.kit.manifests import resource
 from tests.stack.cloudformation import load
@@ -33,8 +37,8 @@ from tests.stack.deployed.conftest import (
     owned_by,
     taking_tokens,
 )
-from tests.stack.deployed.installer import USER, Installer
-from tests.stack.deployed.ministack import ROOT_USER, Ministack
+from tests.stack.deployed.installer import DOCTOR, USER, Installer, keys_of
+from tests.stack.deployed.ministack import REGION, Ministack
 from tests.stack.deployed.process import plain_environment
 from tests.stack.deployed.verifier import Verifier
 
@@ -43,6 +47,9 @@ pytestmark = pytest.mark.stack
 NAME = "installed"
 STACK = f"evenkeel-{NAME}"
 NAMESPACE = "shop"
+BUCKET = "evenkeel-artifacts"
+MOST_BYTES_INLINE, MOST_BYTES_BY_URL = 51_200, 1_000_000
+"""https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html"""
 LONGEST = 300.0
 ONLY_IN_AWS = {
     # What CloudWatch counts.
@@ -51,6 +58,8 @@ ONLY_IN_AWS = {
     # The HTTP API's name, which AWS alone answers for.
     *("placement webhook", "answers of placement", "eviction gate", "answers of gate"),
     "webhook certificate",
+    # The endpoint that EKS names, which is not the one that is given here.
+    "network of functions",
 }
 """Links of the doctor's that are not fine here."""
 TRUSTING = {
@@ -113,9 +122,10 @@ class Account:
             cwd=self.folder,
             env={
                 **plain_environment(),
-                **ROOT_USER,
+                **keys_of(self.ministack, DOCTOR, documented.DOCTOR.policies()[0]),
                 "AWS_ENDPOINT_URL": self.ministack.url,
                 "AWS_ENDPOINT_URL_EC2": self.ministack.compute.url,
+                "AWS_ENDPOINT_URL_SQS": self.ministack.compute.url,
             },
             capture_output=True,
             text=True,
@@ -330,3 +340,38 @@ def test_everything_is_written_as_files_instead(account: Account) -> None:
             assert (folder / "stack" / uri).is_file()
         refused = account.run("install", "--render", str(folder), code=2)
         assert "is not empty" in refused
+
+
+def test_files_that_were_uploaded_are_a_stack_for_those_who_make_no_change_sets(
+    account: Account,
+) -> None:
+    """As Terraform does: with the URL, the parameters and the capabilities that README.md names."""
+    s3 = account.ministack.client("s3")
+    s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made) / "evenkeel"
+        account.run("install", "--render", str(folder), "--bucket", BUCKET)
+        readme = (folder / "README.md").read_text()
+        parameters = json.loads((folder / "stack" / "parameters.tfvars.json").read_text())
+    (url,) = re.findall(r'template_url = "(.*)"', readme)
+    (capabilities,) = map(json.loads, re.findall(r"capabilities = (.*)", readme))
+    assert capabilities == ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
+    key = url.partition(f"/{BUCKET}/")[2]
+    size = s3.head_object(Bucket=BUCKET, Key=key)["ContentLength"]
+    assert MOST_BYTES_INLINE < size < MOST_BYTES_BY_URL
+    cloudformation = account.ministack.client("cloudformation")
+    make = partial(
+        cloudformation.create_stack,
+        StackName=STACK,
+        TemplateURL=url,
+        Parameters=[{"ParameterKey": k, "ParameterValue": v} for k, v in parameters.items()],
+    )
+    for each in capabilities:
+        with pytest.raises(ClientError, match="InsufficientCapabilities"):
+            make(Capabilities=[each])
+    make(Capabilities=capabilities)
+    often = {"Delay": 1, "MaxAttempts": 60}
+    named = {"StackName": STACK}
+    cloudformation.get_waiter("stack_create_complete").wait(**named, WaiterConfig=often)
+    cloudformation.delete_stack(**named)
+    cloudformation.get_waiter("stack_delete_complete").wait(**named, WaiterConfig=often)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.stack.deployed.policies import policies
+from tests.kit.documented import of_who_installs
 
 pytestmark = pytest.mark.stack
 
@@ -27,7 +27,7 @@ def test_the_role_may_do_what_the_resources_take(translated: dict[str, Any]) -> 
     needed = {action for each in translated.values() for action in each["actions"]} - UNUSED
     needed = {each.lower() for each in needed}  # IAM does not heed case
     assert len(needed) > 100
-    _, role = policies()
+    _, role = of_who_installs()
     allowed = set[str]()
     for statement in role["Statement"]:
         actions = statement["Action"]

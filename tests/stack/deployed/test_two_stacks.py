@@ -42,7 +42,8 @@ def second(
     ):
         try:
             endpoint = endpoint_of(control_plane, "second")
-            outputs = stood_up(SECOND, endpoint, ministack, verifier, {"WebhookToken": TOKEN})
+            by_token = {"Webhook": "false", "WebhookToken": TOKEN}
+            outputs = stood_up(SECOND, endpoint, ministack, verifier, by_token)
             yield Deployed(SECOND, "second", ministack, control_plane, outputs)
         finally:
             ministack.client("cloudformation").delete_stack(StackName=SECOND)

@@ -185,6 +185,42 @@ def test_an_ordinal_on_a_stopped_node_is_freed(scene: Scene, manifests: list[Man
     assert scene.pod("db", "o1")
 
 
+@pytest.mark.parametrize(
+    ("action", "begins", "ends"),
+    [("stop", "stopping", "stopped"), ("terminate", "shutting-down", "terminated")],
+)
+def test_the_event_of_an_end_that_had_begun_changes_nothing(
+    make_scene: MakeScene, action: str, begins: str, ends: str
+) -> None:
+    """So the rules take the beginning alone. EC2 is asked until the instance is off."""
+
+    def story(*, is_told_again: bool) -> Scene:
+        scene = make_scene()
+        scene.given(
+            stateful_set("db", 1, pod=HANGING), deployment("web", 2), on="s1", spare="o1 o2"
+        )
+        instance_id = scene.node("s1").instance_id
+        scene.state_change("s1", begins)
+        scene.later(5, lambda: scene.take("s1", action))
+        if is_told_again:
+            told = {"instance-id": instance_id, "state": ends}
+            scene.later(
+                10.5, lambda: scene.put("aws.ec2", "EC2 Instance State-change Notification", told)
+            )
+        scene.run(until=400)
+        return scene
+
+    once, twice = story(is_told_again=False), story(is_told_again=True)
+
+    assert len(twice.events) == len(once.events) + 1 == 2
+    assert once.story("s1") == [line for line in twice.story("s1") if " leave " not in line]
+    assert [sent.write for sent in once.written()] == [sent.write for sent in twice.written()]
+    for each in (once, twice):
+        assert len(each.pods("db", "o1") + each.pods("db", "o2")) == 1
+        assert each.pods("web", "s1") == []
+    assert once.is_quiet
+
+
 def test_the_taint_can_be_switched_off(make_scene: MakeScene) -> None:
     scene = make_scene(do_out_of_service=False)
     scene.given(stateful_set("db", 1, pod=HANGING))

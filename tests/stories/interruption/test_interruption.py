@@ -25,7 +25,7 @@ from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.decision import Verb
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NoticeKind, WakeUp
-from evenkeel.model.request import Get, List, Patch
+from evenkeel.model.request import Get, List, Patch, Request
 from evenkeel.settings import Mode
 from evenkeel_hosting.events import batch_event
 from tests.kit.asking import asks, failing, noting, once
@@ -177,6 +177,17 @@ def test_an_untagged_instance_without_a_node_is_acknowledged_and_counted(scene: 
     assert scene.recorder.total("NoticesForeign") == 1
 
 
+@pytest.mark.parametrize(("dns_name", "reads"), [("n9", [Get(Node, "n9")]), ("", [])])
+def test_all_nodes_are_not_listed_for_an_instance_without_a_clusters_tag(
+    scene: Scene, dns_name: str, reads: list[Request]
+) -> None:
+    """In a busy account that would be a list every ten seconds."""
+    scene.add_instance(9, dns_name=dns_name, tags={"team": "batch"}, state="shutting-down")
+    assert scene.deliver(state_change(9, "shutting-down")) == []
+    assert scene.requests == reads
+    assert scene.reasons() == ["NoNode"]
+
+
 def test_an_untagged_instance_with_a_node_is_ours(scene: Scene) -> None:
     scene.add_instance(1, dns_name="n1", tags={})
     assert scene.deliver(warning(1)) == []
@@ -233,7 +244,7 @@ def test_a_node_that_gets_its_provider_id_while_it_is_marked_is_marked_if_it_is_
 
 
 def test_nodes_are_listed_at_most_once_in_ten_seconds(scene: Scene) -> None:
-    scene.add_instance(9, dns_name="n9", tags={})
+    scene.add_instance(9, dns_name="n9")
     lists = []
     for _ in range(3):
         scene.deliver(warning(9))

@@ -16,14 +16,15 @@ from evenkeel.model.cluster_objects import Lease, PersistentVolume
 from evenkeel.model.decision import Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import new_move
-from evenkeel.model.request import Create, List, Patch, Request
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Create, List, Patch, Request, Selection
 from evenkeel.model.workload import Deployment
 from evenkeel.ports import Reply
 from evenkeel.settings import Mode
 from evenkeel_sandbox.application import Environments
 from evenkeel_sandbox.simulator.event_source import SimulatedSchedule
-from tests.kit.asking import asks
-from tests.kit.manifests import Manifest, budget, deployment, stateful_set
+from tests.kit.asking import asks, noting
+from tests.kit.manifests import Manifest, budget, deployment, resource, stateful_set
 from tests.kit.restoring import EVERY, RestoreScene
 from tests.stories.restore.conftest import MakeScene
 
@@ -73,6 +74,29 @@ def test_where_nothing_is_to_be_done_no_wake_up_is_sent(scene: RestoreScene) -> 
     assert scene.outcomes() == ["Quiet"] * 3
     assert scene.written() == []
     assert scene.recorder.total("WorkloadsAsWanted") >= 3
+
+
+def test_no_pod_is_read_until_a_namespace_takes_part(scene: RestoreScene) -> None:
+    """Each run would read them all, once a minute."""
+    scene.apply(resource("Namespace", "default", labels={names.MANAGED: "false"}))
+    above_its_floor(scene)
+    pods = noting(scene.cluster, asks(List, selection=Selection(Pod)))
+    scene.run(until=200)
+    assert set(scene.outcomes()) == {"Quiet"}
+    assert pods == []
+
+    scene.manage("default")
+    scene.run(until=300)
+    assert pods
+    assert scene.moves("web")
+
+
+def test_all_namespaces_may_take_part_without_a_label(make_scene: MakeScene) -> None:
+    scene = make_scene(everywhere=True)
+    scene.apply(resource("Namespace", "default", labels={names.MANAGED: "false"}))
+    above_its_floor(scene)
+    scene.run(until=100)
+    assert scene.moves("web")
 
 
 def test_a_floor_that_cannot_be_read_is_warned_of_once_in_a_while(scene: RestoreScene) -> None:

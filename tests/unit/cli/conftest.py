@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit import built_in
+from tests.kit import built_in, documented
 from tests.kit.certificates import Authority
 from tests.kit.scene import Scene
 
@@ -13,6 +13,11 @@ from tests.kit.scene import Scene
 @pytest.fixture(autouse=True)
 def _built_in(monkeypatch: pytest.MonkeyPatch) -> None:
     built_in.keep(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def _in_policy(monkeypatch: pytest.MonkeyPatch) -> None:
+    documented.hold(monkeypatch)
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ def build(
 
     def handle(_event: dict[str, Any], _context: object) -> dict[str, Any]:
         try:
-            outcome = flow.run()
+            outcome = flow.run_if_any()
             recorder.noted(
                 "run ended",
                 outcome=outcome.reason,

@@ -11,8 +11,10 @@ from evenkeel.model.cluster_objects import ConfigMap
 from evenkeel.model.request import Get
 from evenkeel.ports import Cluster
 from evenkeel_cli.aws.asking import Aws, AwsError
+from evenkeel_cli.aws.eks import Described
 from evenkeel_cli.aws.stack import Stack
 from evenkeel_cli.doctor.findings import Finding, broken, fine, looked
+from evenkeel_cli.program import NAME
 
 FUNCTIONS: Final = ("interruption", "handover", "restore", "placement")
 SOURCE: Final = Get(ConfigMap, "aws-auth", "kube-system")
@@ -30,15 +32,19 @@ class Answer(msgspec.Struct, frozen=True, rename="camel"):
     access_entry: Entry
 
 
-def look(aws: Aws, stack: Stack, cluster: Cluster) -> Iterator[Finding]:
-    """Every role of the stack."""
+def look(
+    aws: Aws, stack: Stack, cluster: Cluster, described: Described | None
+) -> Iterator[Finding]:
+    """Every role of the stack. ``described`` is the cluster, None if EKS does not tell."""
     by_entry = stack.parameters.get("AccessEntries", "true") == "true"
     for function in FUNCTIONS:
         role = stack.outputs.get(f"{function.capitalize()}RoleArn", "")
         if not role:
             continue
         link = f"access of {function}"
-        if by_entry:
+        if described is not None and not knows(described, by_entry=by_entry):
+            yield judge_mode(function, by_entry=by_entry)
+        elif by_entry:
             yield from looked(link, _of_entry, aws, stack.cluster, function, role)
         else:
             yield from looked(link, _of_line, cluster, function, role)
@@ -77,6 +83,21 @@ def _of_entry(aws: Aws, cluster: str, function: str, role: str) -> Finding:
 
 def _of_line(cluster: Cluster, function: str, role: str) -> Finding:
     return judge_line(function, role, lines(cluster))
+
+
+def knows(described: Described, *, by_entry: bool) -> bool:
+    """Whether roles get in by what the stack has them get in by."""
+    return described.takes_access_entries if by_entry else described.reads_aws_auth
+
+
+def judge_mode(function: str, *, by_entry: bool) -> Finding:
+    """The cluster's authentication mode does not fit the stack's parameter."""
+    said = (
+        "the stack lets it in by access entries, and the cluster takes none (CONFIG_MAP)"
+        if by_entry
+        else "the stack leaves it to aws-auth, and the cluster does not read that (API)"
+    )
+    return broken(f"access of {function}", said, f"{NAME} upgrade, which reads the cluster's mode")
 
 
 def judge_entry(function: str, role: str, groups: Sequence[str] | None) -> Finding:

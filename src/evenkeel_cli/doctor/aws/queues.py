@@ -97,8 +97,8 @@ def _of_dead_letters(aws: Aws, stack: Stack, queue: str) -> Finding:
 def _allows(statement: dict[str, Any], effect: str, queue: str, rule: str) -> bool:
     """Whether a statement is about EventBridge's sending for this rule.
 
-    Of its conditions only those on the rule's ARN are understood; another one is taken to hold
-    where it denies, and not to where it allows.
+    Of its conditions those on the rule's ARN are understood, and those on TLS, by which EventBridge
+    comes; another one is taken to hold where it denies, and not to where it allows.
     """
     principal = statement.get("Principal", {})
     principals = _listed(principal if principal == "*" else principal.get("Service", []))
@@ -115,10 +115,14 @@ def _allows(statement: dict[str, Any], effect: str, queue: str, rule: str) -> bo
 def _holds(conditions: dict[str, Any], rule: str, *, otherwise: bool) -> bool:
     for operator, clauses in conditions.items():
         for key, values in clauses.items():
-            is_known = operator in ("ArnEquals", "ArnLike", "StringEquals")
-            if not is_known or key.lower() != "aws:sourcearn":
-                return otherwise
-            if rule not in _listed(values):
+            match operator, key.lower():
+                case "ArnEquals" | "ArnLike" | "StringEquals", "aws:sourcearn":
+                    holds = rule in _listed(values)
+                case "Bool", "aws:securetransport":
+                    holds = "true" in _listed(values)
+                case _:
+                    return otherwise
+            if not holds:
                 return False
     return True
 

@@ -4,6 +4,7 @@ It is the matter of that object alone: all others of the answer are read, in bou
 """
 
 import gc
+import gzip
 import json
 import tracemalloc
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ import pytest
 from evenkeel.adapters.kubernetes.endpoint import Limits
 from evenkeel.adapters.kubernetes.objects import LARGEST, LONGEST_ANNOTATION, OTHERS
 from evenkeel.adapters.kubernetes.transport import MOST_BYTES
-from evenkeel.errors import UnavailableError, UnreadableObjectError
+from evenkeel.errors import TooLargeError, UnavailableError, UnreadableObjectError
 from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.metrics import Metric
@@ -255,6 +256,22 @@ def test_a_page_that_is_too_large_is_read_in_smaller_ones(
     assert names_of(found) == [f"p{number}" for number in range(100)]
     # The API server's cache knows no pages: what is too large there is read past it.
     assert pages.limits == [*([] if fresh else [0]), 500, 62, 7, *[7] * 14]
+
+
+def test_what_is_small_only_while_it_is_compressed_takes_no_more_memory(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    bomb = gzip.compress(b" " * (20 * MOST_BYTES), compresslevel=1)
+    server.script(always=answer(200, bomb, Content_Encoding="gzip"))
+    cluster = connect()
+    tracemalloc.start()
+    try:
+        (reply,) = cluster.perform([ALL])
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert isinstance(reply.error, TooLargeError)
+    assert peak < MEMORY
 
 
 def test_annotations_that_are_never_read_are_forgotten(

@@ -1,5 +1,7 @@
 """What each request looks like on the wire, and what its answer is read as."""
 
+import gzip
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -302,6 +304,24 @@ def test_metadata_alone_is_asked_for_and_read(server: ScriptedServer, connect: C
     assert [item.name for item in listing.items] == ["n1"]
     accept = server.seen[0].headers["Accept"]
     assert "as=PartialObjectMetadataList" in accept
+
+
+def test_a_list_may_come_compressed(server: ScriptedServer, connect: Connect) -> None:
+    body = gzip.compress(json.dumps({"metadata": {}, "items": [pod("web-1")]}).encode())
+    server.script(answer(200, body, Content_Encoding="gzip"))
+    assert [item.name for item in listed(connect, LIST).items] == ["web-1"]
+    assert server.seen[0].headers["Accept-Encoding"] == "gzip"
+
+
+def test_a_compressed_list_that_breaks_off_is_asked_for_again(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    body = gzip.compress(json.dumps({"metadata": {}, "items": [pod("web-1")]}).encode())
+    server.script(
+        answer(200, body[:-9], Content_Encoding="gzip"),
+        answer(200, body, Content_Encoding="gzip"),
+    )
+    assert [item.name for item in listed(connect, LIST).items] == ["web-1"]
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "web-1/eviction", "web%2F1"])

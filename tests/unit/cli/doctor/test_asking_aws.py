@@ -21,6 +21,7 @@ from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.kit.aws_clients import STACK, Scripted, a_stack, refusal, resources
+from tests.kit.clusters import ENDPOINT, a_cluster
 from tests.kit.manifests import resource
 from tests.unit.cli.doctor.checking import BROKEN, FINE, NOT_LOOKED, UNKNOWN, check
 
@@ -29,6 +30,7 @@ ACCOUNT = "123456789012"
 WANTED = Wanted(stack=STACK, cluster="prod", is_guessed=True)
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/{{}}"
 FUNCTIONS = ("Interruption", "Handover", "Restore")
+RULES = {rule: f"{STACK}-{rule}" for rule in ("NoticeRule", "StateChangeRule")}
 
 
 def moto(service: str, region: str = REGION) -> Any:
@@ -41,14 +43,14 @@ class Site:
     def __init__(self) -> None:
         self.events, self.sqs, self.cloudwatch = map(moto, ("events", "sqs", "cloudwatch"))
         self.url = {
-            queue: self.sqs.create_queue(QueueName=queue)["QueueUrl"]
+            queue: self.sqs.create_queue(QueueName=f"{STACK}-{queue}")["QueueUrl"]
             for queue in ("NoticeQueue", "NoticeDeadLetters", "WakeUpQueue", "WakeUpDeadLetters")
         }
         arns = [
             self.events.put_rule(Name=rule, EventPattern='{"source": ["aws.ec2"]}')["RuleArn"]
-            for rule in ("NoticeRule", "StateChangeRule")
+            for rule in RULES.values()
         ]
-        for rule in ("NoticeRule", "StateChangeRule"):
+        for rule in RULES.values():
             target = {"Id": "notices", "Arn": self.arn("NoticeQueue")}
             self.events.put_targets(Rule=rule, Targets=[target])
         for queue in ("NoticeQueue", "NoticeDeadLetters"):
@@ -65,17 +67,22 @@ class Site:
             {"describe_stacks": self._stacks, "list_stack_resources": self._resources}
         )
         self.status = "CREATE_COMPLETE"
-        self.parameters = {"AccessEntries": "true"}
+        self.parameters = {"AccessEntries": "true", "ClusterEndpoint": ENDPOINT}
         self.mapping = "Enabled"
         self.lambda_ = Scripted({"list_event_source_mappings": self._mappings})
-        self.eks = Scripted({"describe_access_entry": self._entry})
+        self.eks = Scripted(
+            {
+                "describe_access_entry": self._entry,
+                "describe_cluster": a_cluster(mode="API_AND_CONFIG_MAP"),
+            }
+        )
         self.cluster = SimulatedCluster(SimulatedClock(SystemClock().now()))
         for function in FUNCTIONS:
             self.count("AWS/Lambda", "Invocations", FunctionName=f"the-{function}Function")
         self.count("Evenkeel", "ProbesAnswered", cluster="prod")
 
     def arn(self, queue: str) -> str:
-        return f"arn:aws:sqs:{REGION}:{ACCOUNT}:{queue}"
+        return f"arn:aws:sqs:{REGION}:{ACCOUNT}:{STACK}-{queue}"
 
     def count(self, namespace: str, metric: str, minutes: float = 6, **dimensions: str) -> None:
         at = SystemClock().now() - timedelta(minutes=minutes)
@@ -93,8 +100,7 @@ class Site:
     def _resources(self, *, NextToken: str = "", **_: Any) -> Any:  # noqa: N803 - AWS's name
         """Two pages."""
         functions = {f"{each}Function": f"the-{each}Function" for each in FUNCTIONS}
-        rules = {rule: rule for rule in ("NoticeRule", "StateChangeRule")}
-        page = resources(functions if NextToken else self.url | rules)
+        page = resources(functions if NextToken else self.url | RULES)
         more = {} if NextToken else {"NextToken": "more"}
         return {"StackResourceSummaries": page, **more}
 
@@ -150,6 +156,7 @@ def test_every_link_is_fine_where_all_works(site: Site) -> None:
         "access of interruption",
         "access of handover",
         "access of restore",
+        "network of functions",
     ]
 
 
@@ -172,13 +179,18 @@ def drop_policy(site: Site) -> None:
 
 
 def drop_rule(site: Site, *, whole: bool) -> None:
-    site.events.remove_targets(Rule="NoticeRule", Ids=["notices"])
+    site.events.remove_targets(Rule=RULES["NoticeRule"], Ids=["notices"])
     if whole:
-        site.events.delete_rule(Name="NoticeRule")
+        site.events.delete_rule(Name=RULES["NoticeRule"])
 
 
 def drop_entries(site: Site) -> None:
     site.eks.answers["describe_access_entry"] = refusal("ResourceNotFoundException")
+
+
+def make_private(site: Site) -> None:
+    cluster = a_cluster(mode="API_AND_CONFIG_MAP", endpointPublicAccess=False)
+    site.eks.answers["describe_cluster"] = cluster
 
 
 BREAKS: dict[str, tuple[Callable[[Site], object], Sequence[str]]] = {
@@ -187,7 +199,7 @@ BREAKS: dict[str, tuple[Callable[[Site], object], Sequence[str]]] = {
         ["stack"],
     ),
     "a disabled rule": (
-        lambda site: site.events.disable_rule(Name="StateChangeRule"),
+        lambda site: site.events.disable_rule(Name=RULES["StateChangeRule"]),
         ["rule StateChangeRule"],
     ),
     "a rule without its target": (partial(drop_rule, whole=False), ["rule NoticeRule"]),
@@ -210,6 +222,7 @@ BREAKS: dict[str, tuple[Callable[[Site], object], Sequence[str]]] = {
         ["calls of handover"],
     ),
     "a role without an access entry": (drop_entries, ACCESS),
+    "an endpoint that is private": (make_private, ["network of functions"]),
 }
 
 
@@ -252,6 +265,7 @@ def test_aws_auth_that_cannot_be_read_maps_nobody(site: Site) -> None:
     ("service", "method", "links"),
     [
         ("eks", "describe_access_entry", set(ACCESS)),
+        ("eks", "describe_cluster", {"EKS cluster"}),
         (
             "lambda_",
             "list_event_source_mappings",
@@ -270,7 +284,10 @@ def test_aws_auth_that_cannot_be_read_maps_nobody(site: Site) -> None:
 def test_what_a_missing_permission_hides_is_unknown(
     service: str, method: str, links: set[str], error: Exception, site: Site
 ) -> None:
-    setattr(site, service, Scripted({method: error}))
+    if service == "eks":
+        site.eks.answers[method] = error
+    else:
+        setattr(site, service, Scripted({method: error}))
     if service == "events":
         site.events.answers["list_targets_by_rule"] = error
     found = site.not_fine()

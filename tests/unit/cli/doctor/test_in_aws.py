@@ -106,7 +106,9 @@ def policy(*statements: dict[str, Any]) -> Attributes:
         ({"Action": "sqs:ReceiveMessage"}, BROKEN),
         ({"Resource": f"{QUEUE}-other"}, BROKEN),
         ({"Condition": {"ArnEquals": {"aws:SourceArn": RULES[0]}}}, BROKEN),
-        ({"Condition": {"Bool": {"aws:SecureTransport": "true"}}}, BROKEN),
+        ({"Condition": {"StringEquals": {"aws:PrincipalOrgID": "o-1"}}}, BROKEN),
+        ({"Condition": {"Bool": {"aws:SecureTransport": "true"}}}, FINE),
+        ({"Condition": {"Bool": {"aws:SecureTransport": "false"}}}, BROKEN),
     ],
 )
 def test_a_policy_has_to_let_both_rules_send(changes: dict[str, Any], verdict: Verdict) -> None:
@@ -118,6 +120,18 @@ def test_a_policy_must_not_deny_what_it_allows() -> None:
     check(queues.judge_policy("NoticeQueue", none, RULES), BROKEN, "no policy")
     deny = ALLOW | {"Effect": "Deny", "Condition": {}}
     check(queues.judge_policy("NoticeQueue", policy(ALLOW, deny), RULES), BROKEN, "denies")
+
+
+def test_a_policy_may_deny_what_does_not_come_by_tls() -> None:
+    without_tls = {"Bool": {"aws:SecureTransport": "false"}}
+    deny = ALLOW | {"Effect": "Deny", "Principal": "*", "Condition": without_tls}
+    check(queues.judge_policy("NoticeQueue", policy(ALLOW, deny), RULES), FINE)
+    by_tls = {"Bool": {"aws:SecureTransport": "true"}}
+    check(
+        queues.judge_policy("NoticeQueue", policy(ALLOW, deny | {"Condition": by_tls}), RULES),
+        BROKEN,
+        "denies",
+    )
 
 
 def test_dead_letters_have_to_be_read() -> None:

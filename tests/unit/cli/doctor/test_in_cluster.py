@@ -3,6 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 
+import msgspec
 import pytest
 
 from evenkeel.errors import ForbiddenError, InvalidError
@@ -67,9 +68,22 @@ LENT = Node(
 
 
 def test_nodes_have_to_say_which_instance_they_are() -> None:
-    assert list(nodes.judge_instances([SPOT, BARE])) == []
-    (finding,) = nodes.judge_instances([SPOT, Node(metadata=NodeMetadata(name="d"))])
+    assert list(nodes.judge_instances([SPOT, BARE], None)) == []
+    (finding,) = nodes.judge_instances([SPOT, Node(metadata=NodeMetadata(name="d"))], None)
     check(finding, BROKEN, "1 node (d) without spec.providerID")
+
+
+def test_a_node_without_a_tag_has_to_be_called_what_ec2_calls_it() -> None:
+    tags = {"kubernetes.io/cluster/prod": "owned"}
+    running = Instance(instance_id="i-a", state="running", private_dns_name="ip-10-0-0-1")
+    for fine in (
+        {"i-a": msgspec.structs.replace(running, tags=tags)},
+        {"i-a": msgspec.structs.replace(running, private_dns_name="a")},
+        {},
+    ):
+        assert list(nodes.judge_instances([SPOT], fine)) == []
+    (finding,) = nodes.judge_instances([SPOT], {"i-a": running})
+    check(finding, BROKEN, "the instances of 1 node (a) have no cluster's tag", "kubernetes.io")
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from tests.kit.aws_clients import STACK, Scripted, a_stack, refusal, resources
 from tests.unit.cli.history.records import BEGIN, counted
 
 REGION = "eu-central-1"
+GROUP = f"{STACK}-HandoverLogs"
 
 
 class Logs:
@@ -43,7 +44,7 @@ def aws(client: Any) -> Aws:
 
 def test_pages_are_asked_for_until_there_is_none() -> None:
     client = Logs(page(1, "one"), {"events": [], "nextToken": "two"}, page(2))
-    found = cloudwatch.read(aws(client), ["handover"], BEGIN)
+    found = cloudwatch.read(aws(client), [GROUP], BEGIN)
     assert len(found.records) == 2
     assert [asked.get("nextToken") for asked in client.asked] == [None, "one", "two"]
     assert {asked["startTime"] for asked in client.asked} == {int(BEGIN.timestamp() * 1000)}
@@ -53,14 +54,14 @@ def test_it_does_not_read_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cloudwatch, "MOST_PAGES", 3)
     client = Logs(*(page(number, "more") for number in range(9)))
     with pytest.raises(UnmetError, match="name a shorter --since"):
-        cloudwatch.read(aws(client), ["handover"], BEGIN)
+        cloudwatch.read(aws(client), [GROUP], BEGIN)
     assert len(client.asked) == 3
 
 
 @pytest.mark.parametrize(
     ("error", "says"),
     [
-        (refusal("ResourceNotFoundException"), "there is no log group handover in eu-central-1"),
+        (refusal("ResourceNotFoundException"), f"there is no log group {GROUP} in eu-central-1"),
         (refusal("AccessDeniedException"), "allow logs:FilterLogEvents"),
         (refusal("ThrottlingException"), "ThrottlingException"),
         (EndpointConnectionError(endpoint_url="https://logs"), "Could not connect"),
@@ -68,7 +69,7 @@ def test_it_does_not_read_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_a_refusal_is_told_with_its_remedy(error: Exception, says: str) -> None:
     with pytest.raises(UnmetError, match=says):
-        cloudwatch.read(aws(Logs(error)), ["handover"], BEGIN)
+        cloudwatch.read(aws(Logs(error)), [GROUP], BEGIN)
 
 
 def groups_of(**ids: str) -> Sequence[str]:

@@ -198,7 +198,8 @@ def logs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def test_the_log_groups_of_lambda_are_read(logs: Any) -> None:
-    for group, some in (("interruption", STORM[:2]), ("handover", STORM[2:])):
+    first, second = "evenkeel-prod-InterruptionLogs", "evenkeel-prod-HandoverLogs"
+    for group, some in ((first, STORM[:2]), (second, STORM[2:])):
         logs.create_log_group(logGroupName=group)
         logs.create_log_stream(logGroupName=group, logStreamName="s")
         lines = [
@@ -209,7 +210,7 @@ def test_the_log_groups_of_lambda_are_read(logs: Any) -> None:
         now = int(SystemClock().now().timestamp() * 1000)
         events = [{"timestamp": now, "message": json.dumps(line)} for line in lines]
         logs.put_log_events(logGroupName=group, logStreamName="s", logEvents=events)
-    printed = history("--log-group", "interruption", "--log-group", "handover")
+    printed = history("--log-group", first, "--log-group", second)
     assert printed.stderr == ""
     assert printed.stdout.startswith("prod, 2026-01-05 03:00:00 to 03:00:24 UTC: 2 nodes")
 

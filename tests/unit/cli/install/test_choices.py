@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from evenkeel.settings import Mode
+from evenkeel_cli.decisions.network.control_plane import ControlPlane
 from evenkeel_cli.doctor.findings import broken, fine, unknown
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.install import hooks, others, plan, serving
@@ -12,7 +13,7 @@ from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Asked, Choices, Webhook, made
 from evenkeel_cli.install.objects import named, title
 from tests.kit.aws_clients import a_stack
-from tests.stack.cloudformation import load
+from tests.stack.cloudformation import deployed, load
 from tests.unit.cli.install.keeping import Account, Kept, a_site
 
 BY_LAMBDA = {"PlacementUrl": "https://abc/v1/", "WebhookSecretArn": "arn"}
@@ -24,10 +25,15 @@ SERVING: dict[str, Any] = {
 }
 
 
-def chosen(asked: Asked, stack: dict[str, Any] | None = None, *objects: dict[str, Any]) -> Choices:
+def chosen(
+    asked: Asked,
+    stack: dict[str, Any] | None = None,
+    *objects: dict[str, Any],
+    control_plane: ControlPlane = ControlPlane(),  # noqa: B008 - it is frozen
+) -> Choices:
     kept = Kept({title(each): each for each in objects})
     site = a_site(kept, Account(stack))
-    return made(asked, site.stack(), site.objects)
+    return made(asked, site.stack(), site.objects, control_plane)
 
 
 def test_a_first_installation_observes_and_has_the_webhook() -> None:
@@ -57,6 +63,52 @@ def test_what_is_there_stays(
     stack: dict[str, Any] | None, objects: list[dict[str, Any]], choices: Choices
 ) -> None:
     assert chosen(Asked(), stack, *objects) == choices
+
+
+@pytest.mark.parametrize("webhook", [None, Webhook.LAMBDA])
+def test_a_first_installation_sets_what_the_template_has_by_default(
+    webhook: Webhook | None,
+) -> None:
+    """So placement and gate are on or off alike, by whichever way the stack is made."""
+    read = {"ClusterName", "ClusterEndpoint", "ClusterCertificateAuthority", "AccessEntries"}
+    site = a_site(Kept(), Account())
+    given = plan.parameters(site, chosen(Asked(webhook=webhook)))
+    template = load()["Parameters"]
+    assert {k: v for k, v in given.items() if k not in read} == {
+        key: template[key]["Default"] for key in given if key not in read
+    }
+
+
+@pytest.mark.parametrize("mode", ["CUSTOMER_ROUTED", "CUSTOMER_ISOLATED"])
+def test_where_the_api_server_calls_out_by_your_network_the_webhook_goes_into_the_cluster(
+    mode: str,
+) -> None:
+    control_plane = ControlPlane(control_plane_egress_mode=mode)
+    found = chosen(Asked(image="reg/evenkeel:1"), control_plane=control_plane)
+    assert found.webhook is Webhook.IN_CLUSTER
+    with pytest.raises(BadInputError, match=f"egress mode is {mode}, so .* needs --image"):
+        chosen(Asked(), control_plane=control_plane)
+    without = chosen(Asked(webhook=Webhook.NONE), control_plane=control_plane)
+    assert without.webhook is Webhook.NONE
+    there = chosen(Asked(), a_stack(BY_LAMBDA), control_plane=control_plane)
+    assert there.webhook is Webhook.LAMBDA
+
+
+def test_a_webhook_on_lambda_is_refused_where_the_api_server_cannot_call_out() -> None:
+    asked = Asked(webhook=Webhook.LAMBDA)
+    routed = ControlPlane(control_plane_egress_mode="CUSTOMER_ROUTED")
+    assert chosen(asked, control_plane=routed).webhook is Webhook.LAMBDA
+    isolated = ControlPlane(control_plane_egress_mode="CUSTOMER_ISOLATED")
+    with pytest.raises(BadInputError, match=r"--webhook lambda: .* does not reach it"):
+        chosen(asked, control_plane=isolated)
+
+
+def test_a_list_is_a_parameter_whose_value_has_commas() -> None:
+    found = chosen(Asked(parameters=("SubnetIds=subnet-a,subnet-b", "SecurityGroupIds=sg-a")))
+    given = plan.deployed(a_site(Kept(), Account()), found, A_BUILD)
+    assert "  SubnetIds=subnet-a,subnet-b" in given.look()
+    stack = deployed(SubnetIds=found.parameters["SubnetIds"], SecurityGroupIds="sg-a")
+    assert stack.globals["Function"]["VpcConfig"]["SubnetIds"] == ["subnet-a", "subnet-b"]
 
 
 def test_what_is_asked_for_goes_before_what_is_there() -> None:

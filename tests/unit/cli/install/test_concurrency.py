@@ -50,15 +50,29 @@ def test_what_the_template_reserves_is_reckoned_with(value: str) -> None:
         (115, "notices"),
         (114, "none"),
         (10, "none"),
-        (None, "all"),
+        (None, "none"),
     ],
     ids=str,
 )
 def test_a_new_stack_reserves_what_there_is_and_for_notices_first(
     unreserved: int | None, value: str
 ) -> None:
-    """Where AWS does not say, Lambda's refusal is the answer."""
+    """Where AWS does not say, a reservation that Lambda refuses would undo the whole stack."""
     assert asked(Account(unreserved=unreserved)) == value
+
+
+def test_the_right_is_named_by_which_aws_would_say_how_much_there_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked(Account(unreserved=None))
+    assert "allow lambda:GetAccountSettings" in capsys.readouterr().out
+    asked(Account(unreserved=1_000))
+    assert capsys.readouterr().out == ""
+
+
+def test_how_more_is_reserved_later_is_said() -> None:
+    assert "where Lambda has 165 unreserved" in looked(Account(), "none")
+    assert "add --parameter ReservedConcurrency=all" in looked(Account(), "none")
 
 
 def test_that_nothing_is_reserved_for_notices_is_said() -> None:
@@ -87,7 +101,8 @@ FEWER = {"InterruptionConcurrency": "5"}
         ({}, None, "all"),
         ({"PlacementConcurrency": ""}, 1_000, "notices"),
         ({"InterruptionConcurrency": "", "PlacementConcurrency": ""}, 1_000, "notices"),
-        ({"HandoverConcurrency": "", "PlacementConcurrency": ""}, None, "notices"),
+        ({"PlacementConcurrency": ""}, None, "notices"),
+        ({"HandoverConcurrency": "", "PlacementConcurrency": ""}, None, "none"),
         ({"InterruptionConcurrency": "", "HandoverConcurrency": ""}, 1_000, "none"),
         (dict.fromkeys(DEFAULTS, ""), None, "none"),
         ({}, 100, "all"),

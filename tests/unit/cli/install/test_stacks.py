@@ -123,7 +123,8 @@ def test_a_parameter_that_the_template_lacks_is_refused_before_anything() -> Non
 
 
 def test_cloudformation_works_by_the_role_that_is_named() -> None:
-    cloud, role = a_cloud("UPDATE_ROLLBACK_FAILED"), "arn:aws:iam::123456789012:role/deployer"
+    cloud = a_cloud("UPDATE_ROLLBACK_FAILED")
+    role = "arn:aws:iam::123456789012:role/evenkeel-deployer"
     deployed(cloud, role_arn=role).do()
     Deleted(a_site(cloud, role_arn=role)).do()
     for method in ("continue_update_rollback", "create_change_set", "delete_stack"):

@@ -18,6 +18,7 @@ from tests.kit.aws_clients import a_stack
 from tests.kit.clocks import NOW
 from tests.unit.cli.install.keeping import Account, BreakError, Kept, a_site
 
+SECRET = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:WebhookSecret-a1B2c3-d4E5f6"
 OLD = "0" * 64
 URL = "https://abc.execute-api.eu-central-1.amazonaws.com/v1/"
 IN_CLUSTER = Choices(Mode.ACT, Webhook.IN_CLUSTER)
@@ -119,7 +120,7 @@ class Deployed:
     """A stack with its secret; the function accepts the current value and the one before."""
 
     def __init__(self, breaks_after: int) -> None:
-        outputs = {"WebhookSecretArn": "arn", "PlacementUrl": URL}
+        outputs = {"WebhookSecretArn": SECRET, "PlacementUrl": URL}
         self.account = Account(a_stack(outputs, Webhook="true"), OLD, wrote=self.put)
         self.kept = Kept()
         for each in hooks.configurations(Answering(URL, OLD), everywhere=False):

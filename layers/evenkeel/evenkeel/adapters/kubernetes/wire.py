@@ -24,7 +24,8 @@ JSON = "application/json"
 class Call:
     """One HTTP request. ``target`` is path and query; ``what`` names it in errors.
 
-    A call that is ``safe`` changes nothing, so it may be tried again whatever became of it.
+    A call that is ``safe`` changes nothing, so it may be tried again whatever became of it. The
+    answer to one that is ``packed`` may come compressed: the API server does so from 128 KiB on.
     """
 
     method: str
@@ -34,11 +35,14 @@ class Call:
     content_type: str = JSON
     accept: str = JSON
     safe: bool = False
+    packed: bool = False
     headers: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
         """Put the headers together, once for all tries."""
         headers = {"Accept": self.accept}
+        if self.packed:
+            headers["Accept-Encoding"] = "gzip"
         if self.body is not None:
             headers["Content-Type"] = self.content_type
         object.__setattr__(self, "headers", headers)
@@ -56,6 +60,7 @@ def get(request: Get[Any]) -> Call:
 def page(request: List[Any], resource: Resource, continued: str = "", size: int = PAGE) -> Call:
     """Read a page of a list; ``size`` 0 asks for all the rest at once.
 
+    A page of pods is some 15 times smaller compressed, and costs no more processor time here.
     ``resource`` is that of the request's kind, in the version to ask for.
     """
     query = selectors(request.selection)
@@ -72,6 +77,7 @@ def page(request: List[Any], resource: Resource, continued: str = "", size: int 
         f"list {described(request.selection)}",
         accept=METADATA_ONLY if request.metadata_only else JSON,
         safe=True,
+        packed=True,
     )
 
 

@@ -3,9 +3,12 @@
 EC2 is asked for all instances of a batch at once, by filter: an id that it does not know then
 fails nothing. What its tags call another cluster's is dropped without a word to this cluster.
 The rest should be nodes that are named as such instances usually are; the provider id proves it,
-where there is one: without a cloud controller nodes may have none. Where that name leads nowhere (a
-terminated instance has none any more, a node may be named otherwise, EC2 may not answer) a list of
-all nodes helps, and as 5,000 nodes are 65 MB on the wire, at most once in ten seconds. An instance
+where there is one: without a cloud controller nodes may have none.
+
+Where that name leads nowhere (a terminated instance has none any more, a node may be named
+otherwise, EC2 may not answer) a list of all nodes helps, and as 5,000 nodes are 65 MB of JSON,
+at most once in ten seconds. It is not asked about instances that EC2 lists without the tag of any
+cluster: in a busy account these are most of those that end, and none of them is a node. An instance
 that EC2 does not list is foreign only if no node is one.
 """
 
@@ -84,14 +87,19 @@ class NodeLookup:
         }
         names = {each: told[each].node_name for each in ids if each not in findings}
         findings |= self._read(names, told)
-        lost = {each: self._without_node(told[each]) for each in ids if each not in findings}
-        return findings | self._search(lost, told)
+        missing = {each: self._without_node(told[each]) for each in ids if each not in findings}
+        lost = {each: missing[each] for each in missing if self._may_be_node(told[each])}
+        return findings | missing | self._search(lost, told)
 
     def _is_elsewhere(self, instance: Instance) -> bool:
         return instance.belongs_to_any and not instance.belongs_to(self._cluster_name)
 
+    def _may_be_node(self, instance: Instance) -> bool:
+        """Whether it may be a node of another name: its tags say so, or EC2 does not list it."""
+        return instance.belongs_to(self._cluster_name) or not instance.is_listed
+
     def _without_node(self, instance: Instance) -> Booting | Done:
-        """What it means that not even the list of nodes has the instance."""
+        """What it means that no node is the instance."""
         each = instance.instance_id
         if not instance.is_listed:
             message = f"EC2 lists no instance {each} here, and it is no node"

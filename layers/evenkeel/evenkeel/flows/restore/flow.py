@@ -13,7 +13,13 @@ from evenkeel.decisions.restore.step import RestorePlan, Step
 from evenkeel.errors import ClusterError, QueueError
 from evenkeel.flows import pause
 from evenkeel.flows.remedies import metric_of
-from evenkeel.flows.restore.reading import Scope, has_leftovers, read, read_again
+from evenkeel.flows.restore.reading import (
+    Scope,
+    any_takes_part,
+    has_leftovers,
+    read,
+    read_again,
+)
 from evenkeel.flows.restore.sweeping import sweep_moves, sweep_traces
 from evenkeel.flows.restore.writing import TOGETHER, PausedError, Writer
 from evenkeel.model.decision import Decision, Verb
@@ -78,6 +84,15 @@ class RestoreFlow:
         self._acts = acts
         self._told: dict[tuple[Reference, str], datetime] = {}
         self._told_of_volumes = False
+
+    def run_if_any(self) -> Outcome:
+        """One run, if a namespace takes part: else there is nothing to move, and no pod is read."""
+        try:
+            if not any_takes_part(self._cluster, self._scope):
+                return Outcome(reason="Quiet")
+        except ClusterError as error:
+            return self._failed(error)
+        return self.run()
 
     def run(self) -> Outcome:
         """One run. What the API server refuses or leaves unanswered is left to the next."""

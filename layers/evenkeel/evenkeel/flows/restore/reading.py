@@ -51,6 +51,9 @@ LEADER: Final = Selection(
 )
 """The reconciler's Lease, which tells of pools that lost nodes."""
 
+MANAGED_NAMESPACES: Final = Selection(Namespace, labels=f"{names.MANAGED}={names.TRUE}")
+"""The namespaces that take part by their label."""
+
 TRACES: Final = Selection(Lease, names.SYSTEM_NAMESPACE, labels=names.TEMPLATE_OF)
 """The Leases that tell whose template was written."""
 
@@ -66,6 +69,12 @@ class Scope:
     namespace: str = ""
     everywhere: bool = False
     capacity_labels: CapacityLabels = WELL_KNOWN
+
+
+def any_takes_part(cluster: Cluster, scope: Scope) -> bool:
+    """Whether there is a namespace whose workloads may be moved. Raises ClusterError."""
+    question = List(MANAGED_NAMESPACES, fresh=False, metadata_only=True)
+    return scope.everywhere or bool(ask(cluster, question).items)
 
 
 def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot:
