@@ -47,6 +47,13 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         return max(0, self.wanted - self.on_demand)
 
     @property
+    def told_of_waiting(self) -> str:
+        """How many of its pods wait for a node, and why, in the words that its pods have."""
+        why = f" ({self.why_waiting.rstrip('.')})" if self.why_waiting else ""
+        who = "1 of its pods waits" if self.waiting == 1 else f"{self.waiting} of its pods wait"
+        return f"{who} for a node{why}"
+
+    @property
     def surplus(self) -> int:
         """How many more than its floor are on on-demand nodes."""
         return max(0, self.on_demand - self.wanted)
@@ -90,12 +97,6 @@ def stand(
 
 
 def _unschedulable(pod: Pod) -> str:
-    """What the scheduler says of a pod that it finds no node for."""
-    return next(
-        (
-            condition.message
-            for condition in pod.status.conditions
-            if condition.type == "PodScheduled" and condition.status == "False"
-        ),
-        "",
-    )
+    """What is said of why a pod has no node."""
+    told = pod.not_scheduled
+    return told.message if told is not None else ""

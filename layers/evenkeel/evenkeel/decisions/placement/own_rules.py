@@ -1,0 +1,119 @@
+"""What a live pod asks of its node by itself: less what placement added.
+
+Policies add rules to pods that no template has, so a pod's own rules are what its next pod asks for
+too. This is the inverse of ``patch``, as far as rules keep a pod off nodes: preferences do not.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from evenkeel.decisions.placement.clauses import (
+    SPELLINGS,
+    bears_headroom,
+    bears_spot,
+    is_spot,
+    not_spot,
+)
+from evenkeel.decisions.placement.patch import covers_more
+from evenkeel.model import names
+from evenkeel.model.affinity import (
+    NewAffinity,
+    NewPodSpec,
+    NodeAffinity,
+    NodeRequirement,
+    NodeSelector,
+    Toleration,
+)
+from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.placement import placed_of
+from evenkeel.model.pod import Pod
+
+type Clauses = Sequence[NodeRequirement]
+
+
+def own_rules(pod: Pod, labels: CapacityLabels) -> NewPodSpec:
+    """The node selector, required affinity and tolerations of a pod, as it came to placement.
+
+    ``labels`` tell what was added; the spellings of spot tell it of pods that were placed while
+    others counted. Of a pod that restore moved to spot, terms that were equal are one, and terms
+    that match no node are gone.
+    """
+    spec, note = pod.spec, placed_of(pod.metadata.annotations)
+    required = spec.affinity.required if spec.affinity is not None else None
+    tolerations = spec.tolerations
+    if note is not None and note.as_ is Capacity.ON_DEMAND:
+        required = _less(required, labels, is_move_to_spot=False)
+    elif note is not None:
+        tolerations = _less_borne(tolerations or (), labels)
+        required = _less(required, labels, is_move_to_spot=True) if note.move else required
+    return rules_of(spec.node_selector, required, tolerations)
+
+
+def rules_of(
+    selector: dict[str, str] | None,
+    required: NodeSelector | None,
+    tolerations: tuple[Toleration, ...] | None,
+) -> NewPodSpec:
+    """These rules alone, as ``own_rules`` answers them."""
+    affinity = NodeAffinity(required=required) if required is not None else None
+    return NewPodSpec(
+        node_selector=selector or None,
+        affinity=NewAffinity(node_affinity=affinity) if affinity is not None else None,
+        tolerations=tolerations or None,
+    )
+
+
+def _less(
+    required: NodeSelector | None, labels: CapacityLabels, *, is_move_to_spot: bool
+) -> NodeSelector | None:
+    """The required affinity without what was added to its terms; None if all of it was added."""
+    if required is None:
+        return None
+    every = msgspec.structs.replace(labels, names_interruptible=True)
+    found = []
+    for term in required.node_selector_terms or ():
+        there = term.match_expressions or ()
+        rest = _less_only_spot(there, every) if is_move_to_spot else _less_not_spot(there, every)
+        left = msgspec.structs.replace(term, match_expressions=tuple(rest) or None)
+        if left.is_empty and not term.is_empty:
+            return None
+        found.append(left)
+    once = dict.fromkeys(found) if is_move_to_spot else found
+    return NodeSelector(node_selector_terms=tuple(once))
+
+
+def _less_not_spot(clauses: Clauses, labels: CapacityLabels) -> Clauses:
+    """Without the block of clauses that was added, at its last place."""
+    few = msgspec.structs.replace(labels, names_interruptible=False)
+    for block in (not_spot(labels), not_spot(few)):
+        size = len(block)
+        for start in range(len(clauses) - size, -1, -1):
+            if tuple(clauses[start : start + size]) == block:
+                return (*clauses[:start], *clauses[start + size :])
+    return [each for each in clauses if (each.operator, each.values) != ("NotIn", SPELLINGS)]
+
+
+def _less_only_spot(clauses: Clauses, labels: CapacityLabels) -> Clauses:
+    """Without the last clause that asks for spot, and what follows it about pools."""
+    asking = is_spot(labels)
+    added = [
+        index
+        for index, each in enumerate(clauses)
+        if each in asking or (each.operator, each.values) == ("In", SPELLINGS)
+    ]
+    if not added:
+        return clauses
+    end = added[-1] + 1
+    while end < len(clauses) and clauses[end].key in (names.ZONE, names.INSTANCE_TYPE):
+        end += 1
+    return (*clauses[: added[-1]], *clauses[end:])
+
+
+def _less_borne(there: Sequence[Toleration], labels: CapacityLabels) -> tuple[Toleration, ...]:
+    """Without one of each that was added: those that no other one covers."""
+    left = list(reversed(there))
+    for each in (*bears_spot(labels), bears_headroom()):
+        if each in left and not any(covers_more(other, each) for other in there):
+            left.remove(each)
+    return tuple(reversed(left))
