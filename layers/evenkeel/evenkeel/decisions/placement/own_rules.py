@@ -84,13 +84,10 @@ def _less(
 
 
 def _less_not_spot(clauses: Clauses, labels: CapacityLabels) -> Clauses:
-    """Without the block of clauses that was added, at its last place."""
     few = msgspec.structs.replace(labels, names_interruptible=False)
-    for block in (not_spot(labels), not_spot(few)):
-        size = len(block)
-        for start in range(len(clauses) - size, -1, -1):
-            if tuple(clauses[start : start + size]) == block:
-                return (*clauses[:start], *clauses[start + size :])
+    left = _cut(clauses, not_spot(labels), not_spot(few))
+    if left is not None:
+        return left
     return [each for each in clauses if (each.operator, each.values) != ("NotIn", SPELLINGS)]
 
 
@@ -111,9 +108,18 @@ def _less_only_spot(clauses: Clauses, labels: CapacityLabels) -> Clauses:
 
 
 def _less_borne(there: Sequence[Toleration], labels: CapacityLabels) -> tuple[Toleration, ...]:
-    """Without one of each that was added: those that no other one covers."""
-    left = list(reversed(there))
-    for each in (*bears_spot(labels), bears_headroom()):
-        if each in left and not any(covers_more(other, each) for other in there):
-            left.remove(each)
-    return tuple(reversed(left))
+    """Without those that were added: those that no other one covers."""
+    wanted = (*bears_spot(labels), bears_headroom())
+    added = [each for each in wanted if not any(covers_more(other, each) for other in there)]
+    left = _cut(there, added, [each for each in added if each != bears_headroom()])
+    return tuple(there if left is None else left)
+
+
+def _cut[T](there: Sequence[T], *blocks: Sequence[T]) -> Sequence[T] | None:
+    """A list without the first of these blocks that it has, at its last place; None without any."""
+    for block in blocks:
+        size = len(block)
+        for start in range(len(there) - size, -1, -1):
+            if list(there[start : start + size]) == list(block):
+                return [*there[:start], *there[start + size :]]
+    return None
