@@ -49,14 +49,18 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def told_of_waiting(self) -> str:
         """How many of its pods wait for a node, and why, in the words that its pods have."""
-        why = f" ({self.why_waiting.rstrip('.')})" if self.why_waiting else ""
-        who = "1 of its pods waits" if self.waiting == 1 else f"{self.waiting} of its pods wait"
-        return f"{who} for a node{why}"
+        return told_of_waiting(self.waiting, self.why_waiting)
 
     @property
     def surplus(self) -> int:
         """How many more than its floor are on on-demand nodes."""
         return max(0, self.on_demand - self.wanted)
+
+
+def told_of_waiting(waiting: int, why: str) -> str:
+    """How many of a workload's pods wait for a node, and what is said of one of them."""
+    who = "1 of its pods waits" if waiting == 1 else f"{waiting} of its pods wait"
+    return f"{who} for a node" + (f" ({why.rstrip('.')})" if why else "")
 
 
 def stand(

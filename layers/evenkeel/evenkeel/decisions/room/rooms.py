@@ -61,7 +61,7 @@ class Rooms:
         self._borne = {Capacity.SPOT: bears_spot(fleet.labels), Capacity.ON_DEMAND: ()}
         self._taking: dict[tuple[Capacity, bytes], Sequence[Node]] = {}
         self._fleet = fleet
-        self._shortages: dict[tuple[Capacity, bytes], Shortage] = {}
+        self._shortages: dict[tuple[tuple[Capacity, ...], bytes], Shortage] = {}
         for node in fleet.nodes.values():
             if not node.ready or node.spec.unschedulable or node.name in fleet.doomed:
                 continue
@@ -120,31 +120,34 @@ class Rooms:
             self._taking[key] = found
         return self._taking[key]
 
-    def shortage(self, request: NodeRequest, capacity: Capacity) -> Shortage:
-        """Why no node of this capacity type has a place for a pod; it was asked before.
+    def shortage(self, request: NodeRequest, *capacities: Capacity) -> Shortage:
+        """Why no node, or none of these capacity types, has a place for a pod; it was asked before.
 
         A node that is not Ready, cordoned or doomed tells what others of its pool would take.
         """
         alike = msgspec.structs.replace(request, resources={})
-        key = (capacity, alike.key)
+        key = (capacities, alike.key)
         if key not in self._shortages:
-            self._shortages[key] = self._shortage(alike, capacity)
+            self._shortages[key] = self._shortage(alike, capacities)
         return self._shortages[key]
 
-    def _shortage(self, request: NodeRequest, capacity: Capacity) -> Shortage:
-        labels, borne = self._fleet.labels, self._borne[capacity]
-        there = [node for node in self._fleet.nodes.values() if labels.of(node) is capacity]
-        if not there:
-            return Shortage(f"there is no {capacity} node to tell whether one takes")
-        found = Counter(obstacle(request, node, borne) for node in there)
+    def _shortage(self, request: NodeRequest, capacities: Sequence[Capacity]) -> Shortage:
+        which = "".join(f"{each} " for each in capacities)
+        found = Counter[str]()
+        for node in self._fleet.nodes.values():
+            capacity = self._fleet.labels.of(node)
+            if capacity in (capacities or Capacity):
+                found[obstacle(request, node, self._borne[capacity])] += 1
+        if not found:
+            return Shortage(f"there is no {which}node to tell whether one takes")
         if "" in found:
-            return Shortage(f"no {capacity} node has room for")
+            return Shortage(f"no {which}node has room for")
         named = [
             f"{what} ({count} {'node' if count == 1 else 'nodes'})"
             for what, count in found.most_common(MOST_NAMED)
         ]
         more = [f"{len(found) - MOST_NAMED} other things"] if len(found) > MOST_NAMED else []
-        return Shortage(f"no {capacity} node takes", ", ".join([*named, *more]))
+        return Shortage(f"no {which}node takes", ", ".join([*named, *more]))
 
     def accepting(self, requests: Iterable[NodeRequest]) -> Sequence[Node]:
         """The nodes that take a pod of one of these, full ones too."""
