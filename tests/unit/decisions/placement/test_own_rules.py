@@ -83,7 +83,7 @@ BORNE = [
     {"operator": "Exists"},
     {"key": "team", "value": "a"},
 ]
-specs = st.fixed_dictionaries(
+specs: st.SearchStrategy[Document] = st.fixed_dictionaries(
     {},
     optional={
         "nodeSelector": st.sampled_from([{}, {"disk": "ssd"}]),

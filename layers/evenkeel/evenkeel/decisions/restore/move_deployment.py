@@ -8,6 +8,7 @@ from evenkeel.decisions.drain import budgets, writes
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Way
+from evenkeel.decisions.restore import cooldown
 from evenkeel.decisions.restore.moving import Moving
 from evenkeel.decisions.restore.step import Outcome, Step, leave
 from evenkeel.model import names
@@ -79,9 +80,8 @@ def _may_be_asked_for(moving: Moving) -> bool:
 
     Nodes of the floor may be made by an autoscaler beside those of a pool that is for others.
     """
-    counted = writes.cooldown_of(moving.case.workload)
-    has_failed = counted is not None and counted.counts(moving.snapshot.now) > 0
-    return moving.target is Capacity.ON_DEMAND and not has_failed
+    failed = cooldown.failures(moving.case, moving.target, moving.snapshot.now)
+    return moving.target is Capacity.ON_DEMAND and not failed
 
 
 def _choose(moving: Moving, owner: Owner) -> Pod | Decision:

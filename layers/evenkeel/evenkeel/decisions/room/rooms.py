@@ -146,8 +146,9 @@ class Rooms:
             f"{what} ({count} {'node' if count == 1 else 'nodes'})"
             for what, count in found.most_common(MOST_NAMED)
         ]
-        more = [f"{len(found) - MOST_NAMED} other things"] if len(found) > MOST_NAMED else []
-        return Shortage(f"no {which}node takes", ", ".join([*named, *more]))
+        if more := len(found) - len(named):
+            named.append("1 other thing" if more == 1 else f"{more} other things")
+        return Shortage(f"no {which}node takes", ", ".join(named))
 
     def accepting(self, requests: Iterable[NodeRequest]) -> Sequence[Node]:
         """The nodes that take a pod of one of these, full ones too."""

@@ -114,10 +114,11 @@ def _allows(selector: NodeSelector, node: Node) -> bool:
 
 def _told(selector: NodeSelector) -> str:
     """A node selector in the words of a label selector."""
-    terms = (
-        ", ".join(map(_clause_told, (*(term.match_expressions or ()), *(term.match_fields or ()))))
+    found = (
+        map(_clause_told, (*(term.match_expressions or ()), *(term.match_fields or ())))
         for term in selector.node_selector_terms or ()
     )
+    terms = (", ".join(each) or "none" for each in found)
     return "(" + " or ".join(terms) + ")"
 
 
