@@ -164,3 +164,16 @@ def test_a_pod_that_was_not_placed_keeps_what_it_says_of_spot() -> None:
 def test_a_move_of_which_another_took_the_rules_away_has_none() -> None:
     pod = document(affinity=required(term(SSD)), annotations={names.PLACED: MOVED_TO_SPOT.encode()})
     assert own(pod) == as_it_came(pod)
+
+
+def test_a_move_to_another_pool_leaves_what_its_owner_says_of_zones() -> None:
+    pod = document(affinity=required(term(ZONE), term(SSD)))
+    full = KeptOff(avoid=[Pool("m5", "a"), Pool("c5", "b")])
+    placed = place(pod, MOVED_TO_SPOT, WELL_KNOWN, pools=full)
+    assert own(placed) == as_it_came(pod)
+    nothing = place(document(), MOVED_TO_SPOT, WELL_KNOWN, pools=full)
+    assert own(nothing) == NewPodSpec()
+
+
+def test_a_placed_pod_without_any_rules_left_has_none() -> None:
+    assert own(document(annotations={names.PLACED: ON_DEMAND.encode()})) == NewPodSpec()
