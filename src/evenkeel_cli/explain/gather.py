@@ -16,7 +16,7 @@ from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Cluster
 from evenkeel_cli import words
 from evenkeel_cli.decisions.waiting import waiting
-from evenkeel_cli.explain import drainers, hurdles
+from evenkeel_cli.explain import drainers, hurdles, restoring
 from evenkeel_cli.explain.listing import Explanation, explanation
 from evenkeel_cli.ways import Situation, situations, with_places
 
@@ -37,6 +37,7 @@ def answer(
         *_facts(subject, found, nodes, labels),
         *_asked(each.pod for each in found),
         *hurdles.find(cluster, found),
+        *_of_restore(cluster, subject, found, labels),
     ]
     return explanation(subject, facts, found, drainers.find(cluster, nodes))
 
@@ -51,6 +52,15 @@ def pods_of(subject: KubernetesObject) -> Selection[Pod]:
         case Job():
             return selections.labelled(subject.namespace, names.JOB_UID, subject.uid)
     return Selection(Pod, subject.namespace, fields=f"metadata.name={subject.name}")
+
+
+def _of_restore(
+    cluster: Cluster, subject: KubernetesObject, found: Iterable[Situation], labels: CapacityLabels
+) -> Iterable[str]:
+    """What restore says of a workload, or of that of a pod."""
+    if isinstance(subject, Node):
+        return ()
+    return restoring.said(cluster, labels, {subject.reference, *(s.workload for s in found)})
 
 
 def _belongs(situation: Situation, kind: str, name: str) -> bool:

@@ -134,7 +134,7 @@ def test_no_pod_is_moved_while_the_template_is_good() -> None:
     assert (short.reason, short.warning) == ("TemplateFellShort", True)
     waiting = outcome(held(of, "o1", "s1", "s2", ""))
     assert not isinstance(waiting, Step)
-    assert (waiting.reason, waiting.message) == ("PodsWait", "1 of its pods wait for a node")
+    assert (waiting.reason, waiting.message) == ("PodsWait", "1 of its pods waits for a node")
 
 
 def test_a_size_that_the_template_does_not_serve_is_followed() -> None:

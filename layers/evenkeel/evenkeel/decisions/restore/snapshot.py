@@ -9,6 +9,7 @@ from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.floor.standing import Standing, Workload
 from evenkeel.decisions.pools.goal import goal_of
 from evenkeel.decisions.room.fleet import Fleet
+from evenkeel.decisions.room.rules import NodeRequest, request_of
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.gang import GroupName
 from evenkeel.model.move import PER_RUN, Move
@@ -51,6 +52,11 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     def workload(self) -> Workload:
         """The Deployment or StatefulSet."""
         return self.standing.workload
+
+    def request(self, pod: Pod, fleet: Fleet) -> NodeRequest:
+        """What the next pod asks of its node that is made in the place of one of its pods."""
+        claims = self.namespace_objects.claims
+        return request_of(pod, fleet.labels, claims, fleet.volumes)
 
     @property
     def goal(self) -> int | None:

@@ -264,9 +264,7 @@ def _settled(
         message = f"spot is back; its spread is put back no sooner than {in_words(need.not_before)}"
         return leave(case, Reason.TEMPLATE_RESTS, message, verb=Verb.WAIT, until=need.not_before)
     if standing.waiting:
-        why = f" ({standing.why_waiting})" if standing.why_waiting else ""
-        message = f"{standing.waiting} of its pods wait for a node{why}"
-        return leave(case, Reason.PODS_WAIT, message, verb=Verb.WAIT)
+        return leave(case, Reason.PODS_WAIT, standing.told_of_waiting, verb=Verb.WAIT)
     if standing.missing:
         message = (
             f"{standing.missing} of its floor are not on on-demand, although its template asks for"
