@@ -138,6 +138,11 @@ def listing(found: Found) -> WorkloadStatusList:
     return WorkloadStatusList(items=items)
 
 
+def of_others(found: Found) -> Iterator[str]:
+    """Where pods are that no workload has."""
+    yield from _some(found.others, "owner of pods", "owners of pods")
+
+
 def of_nodes(unlabelled: Sequence[str], key: str) -> Iterator[str]:
     """What to do about nodes of which no label tells the capacity type; ``key`` is one that does.
 
