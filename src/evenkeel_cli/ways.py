@@ -48,7 +48,7 @@ class Situation:
         reference = self.pod.controller
         if reference is not None:
             namespace = self.pod.namespace
-            return Reference(kind=reference.kind, namespace=namespace, name=reference.name)
+            return Reference(kind=reference.full_kind, namespace=namespace, name=reference.name)
         return Reference(kind="Pod", namespace=self.pod.namespace, name=self.pod.name)
 
     @property

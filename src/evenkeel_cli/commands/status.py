@@ -86,7 +86,9 @@ def status(  # noqa: PLR0913 - a command has as many arguments as options
             found = gather(cluster, searched, labels=labels)
             shown = listing.listing(found)
             of_nodes = listing.of_nodes(found.untold, labels)
-            sentences = [*shown.sentences(), *of_nodes, *filter(None, [found.headroom])]
+            told_last = filter(None, [found.headroom])
+            others = listing.of_others(found)
+            sentences = [*shown.sentences(), *others, *of_nodes, *told_last]
             return Seen(
                 shown, shown.headline, shown.told(), listing.GONE, sentences, namespace=searched
             )

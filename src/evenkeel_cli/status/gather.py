@@ -18,6 +18,7 @@ from evenkeel_cli.decisions.remarks import Remark, of_spreads
 from evenkeel_cli.decisions.untold import Untold, untold
 from evenkeel_cli.decisions.waiting import Waiting, waiting
 from evenkeel_cli.headroom.wording import told
+from evenkeel_cli.status import others
 from evenkeel_cli.status.pools import InPools, in_pools
 
 
@@ -27,7 +28,8 @@ class Found:
 
     ``pools`` says how pools share its pods, ``spreads`` what is off with their spreads,
     ``evictions`` which of these wait at the gate, and ``restores`` what restore decides about it.
-    ``headroom`` is a sentence, where all namespaces were read.
+    ``others`` are sentences about pods that no workload has. ``headroom`` is one, where all
+    namespaces were read.
     """
 
     standings: Sequence[Standing]
@@ -37,6 +39,7 @@ class Found:
     evictions: Mapping[Reference, Sequence[Waiting]]
     restores: Mapping[Reference, Decision] = field(default_factory=dict)
     headroom: str = ""
+    others: Sequence[str] = ()
 
 
 def gather(
@@ -57,7 +60,10 @@ def gather(
     evictions = {case.workload.reference: _evictions(case.pods) for case in snapshot.cases}
     headroom = "" if namespace else told(cluster, snapshot)
     restores = _by_workload(plan(snapshot))
-    return Found(standings, untold(nodes, labels), pools, spreads, evictions, restores, headroom)
+    spaces = [each for each in snapshot.namespaces if namespace in ("", each.name)]
+    of_others = [*others.told(snapshot.pods, spaces, snapshot.fleet.capacity)]
+    without = untold(nodes, labels)
+    return Found(standings, without, pools, spreads, evictions, restores, headroom, of_others)
 
 
 def _evictions(pods: Iterable[Pod]) -> Sequence[Waiting]:

@@ -141,6 +141,11 @@ def listing(found: Found) -> WorkloadStatusList:
     return WorkloadStatusList(items=items)
 
 
+def of_others(found: Found) -> Iterator[str]:
+    """Where pods are that no workload has."""
+    yield from _some(found.others, "owner of pods", "owners of pods")
+
+
 def of_nodes(untold: Untold, labels: CapacityLabels) -> Iterator[str]:
     """What to do about nodes of which no label tells the capacity type.
 

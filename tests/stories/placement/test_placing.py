@@ -163,6 +163,43 @@ def test_the_namespaces_floor_counts(scene: Placement) -> None:
     assert place(scene, pod(scene.replica_set(3))) == "on-demand"
 
 
+OTHERS_KINDS = [
+    ("ray.io/v1", "RayCluster"),
+    ("sparkoperator.k8s.io/v1beta2", "SparkApplication"),
+    ("v1", "Pod"),  # a Spark driver owns its executors
+    ("postgresql.cnpg.io/v1", "Cluster"),
+    ("core.strimzi.io/v1beta2", "StrimziPodSet"),
+    ("apps.kruise.io/v1beta1", "StatefulSet"),
+]
+
+
+@pytest.mark.parametrize(("version", "kind"), OTHERS_KINDS)
+@pytest.mark.parametrize(
+    ("floor", "expected"), [("all", "on-demand"), ("none", "spot"), ("majority", "none")]
+)
+def test_all_and_none_of_a_namespace_place_pods_of_other_operators(
+    scene: Placement, version: str, kind: str, floor: str, expected: str
+) -> None:
+    scene.cluster.apply(namespace(NAMESPACE, managed=True, floor=floor))
+    owner = scene.replica_set(3, name="own") | {"apiVersion": version, "kind": kind}
+    asked = pod(owner, name="own-1")
+    assert place(scene, asked) == expected
+    decision = scene.recorder.decisions[-1]
+    assert decision.workload is not None
+    assert decision.workload.name == "own"
+    assert place(scene, apply_patch(asked, scene.ask(asked))) == expected, "once more, as patched"
+
+
+@pytest.mark.parametrize(("floor", "expected"), [("all", "on-demand"), ("none", "spot")])
+def test_all_and_none_of_a_namespace_place_bare_pods(
+    scene: Placement, floor: str, expected: str
+) -> None:
+    scene.cluster.apply(namespace(NAMESPACE, managed=True, floor=floor))
+    asked = pod(scene.replica_set(1), name="debug")
+    del asked["metadata"]["ownerReferences"]
+    assert place(scene, asked) == expected
+
+
 def test_another_namespace_is_left_alone_unless_all_take_part() -> None:
     for everywhere, expected in ((False, "none"), (True, "on-demand")):
         scene = Placement(everywhere=everywhere)

@@ -220,6 +220,10 @@ def test_other_labels_can_tell_what_is_spot() -> None:
         ("postgres-0", "", "Pod", "postgres-0"),
         ("po/postgres-0", "data", "Pod", "postgres-0"),
         ("job/import", "", "Job", "import"),
+        ("deployment.apps/login", "", "Deployment", "login"),
+        ("shop/deployment.apps/login", "", "Deployment", "login"),
+        ("statefulset.apps/postgres", "data", "StatefulSet", "postgres"),
+        ("job.batch/import", "", "Job", "import"),
     ],
 )
 def test_an_object_is_found_as_people_name_it(
@@ -237,6 +241,7 @@ def test_an_object_is_found_as_people_name_it(
         ("deploy/postgres", "", "there is no deploy postgres: check"),
         ("login", "data", "there is no login in namespace data"),
         ("cronjob/x", "", "'cronjob' is no kind that explain knows"),
+        ("statefulset.apps.kruise.io/x", "", "is no kind that explain knows"),
         ("a/b/c/d", "", "should be NAME, KIND/NAME or NAMESPACE/KIND/NAME"),
         ("deploy/", "", "should be NAME, KIND/NAME"),
         ("shop/deploy/login", "data", "name two namespaces"),

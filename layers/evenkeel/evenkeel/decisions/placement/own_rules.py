@@ -9,7 +9,6 @@ from collections.abc import Sequence
 import msgspec
 
 from evenkeel.decisions.placement.clauses import (
-    SPELLINGS,
     bears_headroom,
     bears_spot,
     is_spot,
@@ -25,7 +24,7 @@ from evenkeel.model.affinity import (
     NodeSelector,
     Toleration,
 )
-from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.capacity import SPELLINGS, Capacity, CapacityLabels
 from evenkeel.model.placement import placed_of
 from evenkeel.model.pod import Pod
 
@@ -84,8 +83,10 @@ def _less(
 
 
 def _less_not_spot(clauses: Clauses, labels: CapacityLabels) -> Clauses:
-    few = msgspec.structs.replace(labels, names_interruptible=False)
-    left = _cut(clauses, not_spot(labels), not_spot(few))
+    replace = msgspec.structs.replace
+    few = replace(labels, names_interruptible=False)
+    before = (labels, few, replace(labels, doubtful=()), replace(few, doubtful=()))
+    left = _cut(clauses, *map(not_spot, before))
     if left is not None:
         return left
     return [each for each in clauses if (each.operator, each.values) != ("NotIn", SPELLINGS)]

@@ -10,7 +10,7 @@ from evenkeel.decisions.floor.standing import Standing, Workload
 from evenkeel.decisions.pools.goal import goal_of
 from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.decisions.room.rules import NodeRequest, request_of
-from evenkeel.model.cluster_objects import Lease
+from evenkeel.model.cluster_objects import Lease, Namespace
 from evenkeel.model.gang import GroupName
 from evenkeel.model.move import PER_RUN, Move
 from evenkeel.model.pod import Pod
@@ -75,6 +75,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
 
     ``pods`` are all that have not ended, of whatever owner; ``members``: how many active pods name
     a group. ``rest``: what is known of moves to spot without room; None: they are not this run's.
+    ``namespaces`` are all that there are.
     """
 
     now: datetime
@@ -84,3 +85,4 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     terms: Terms = Terms()
     members: Mapping[GroupName, int] = {}
     rest: SpotRest | None = None
+    namespaces: Sequence[Namespace] = ()

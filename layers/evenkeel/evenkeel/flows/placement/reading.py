@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from evenkeel.decisions.placement.clauses import ON_DEMAND_SPELLINGS
 from evenkeel.decisions.placement.scope import controller_kind
@@ -13,12 +13,12 @@ from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.cluster_objects import Lease, Namespace
 from evenkeel.model.gang import GroupName, PodGroup, is_gang, named
-from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.meta import KubernetesObject, OwnerReference
 from evenkeel.model.move import Move, move_name, move_of
 from evenkeel.model.node import Node
 from evenkeel.model.placement import NewPod
 from evenkeel.model.request import Get, List, Listing, Read, Selection
-from evenkeel.model.workload import Controller, Deployment
+from evenkeel.model.workload import Controller, Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Clock, Cluster
 
 LEADER: Final = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
@@ -33,15 +33,15 @@ class OwnerGoneError(ClusterError):
 class PlacementInput:
     """What was read for one pod. ``deployment`` is the ReplicaSet's, if it has one.
 
-    ``move`` is restore's last move of a pod of the same controller. ``named`` are the nodes whose
-    labels a pod is told of: those in interruptible reserved capacity, and those of which the
-    capacity labels say neither type, their metadata alone. ``in_gang``: the pod names a group that
-    is a gang.
+    ``controller`` is None where it is of no kind whose size is known, or there is none. ``move`` is
+    restore's last move of a pod of the same controller. ``named`` are the nodes whose labels a pod
+    is told of: those in interruptible reserved capacity, and those of which the capacity labels say
+    neither type, their metadata alone. ``in_gang``: the pod names a group that is a gang.
     ``losses`` is what the reconciler notes of pools that lost nodes.
     """
 
     namespace: Namespace
-    controller: Controller
+    controller: Controller | None
     deployment: Deployment | None
     is_paused: bool
     move: Move | None = None
@@ -50,8 +50,8 @@ class PlacementInput:
     losses: str = ""
 
     @property
-    def workload(self) -> Controller | Deployment:
-        """The Deployment, or else the controller."""
+    def workload(self) -> Controller | Deployment | None:
+        """The Deployment, or else the controller, where that is known."""
         return self.deployment if self.deployment is not None else self.controller
 
 
@@ -63,29 +63,23 @@ class Reader:
         self._nodes = tuple(_nodes_to_name(labels))
 
     def read(self, pod: NewPod, namespace: str) -> PlacementInput:
-        """Read what this pod's placement depends on; ``pod`` has a controller of a known kind.
+        """Read what this pod's placement depends on.
 
         The controller is read afresh: its size decides, and often changes just before its pods are
         made. Raises OwnerGoneError, and other ClusterErrors if the API server does not answer.
         """
-        owner, kind = pod.controller, controller_kind(pod)
-        if owner is None or kind is None:
-            raise OwnerGoneError("its controller is of no kind that is known")
-        asked: Get[KubernetesObject] = Get(kind, owner.name, namespace)
+        owner, asked = pod.controller, _of_controller(pod, namespace)
         home: Get[KubernetesObject] = Get(Namespace, namespace)
-        moves: Get[KubernetesObject] = Get(Lease, move_name(owner.uid), names.SYSTEM_NAMESPACE)
         group = named(namespace, pod.metadata.labels, pod.spec.scheduling_group)
         groups = _reading(group)
-        known: list[Read] = [asked, home, pause.QUESTION, moves, LEADER]
-        controller, found, paused, lease, leader, *listed = self._cache.ask(
-            *known,
-            *self._nodes,
-            *groups,
-            afresh=(asked, moves),
-            optional=(moves, LEADER, *self._nodes, *groups),
+        known: list[Read] = [home, pause.QUESTION, LEADER]
+        others: list[Read] = [*self._nodes, *groups]
+        found, paused, leader, *answers = self._cache.ask(
+            *known, *others, *asked, afresh=asked, optional=[LEADER, *others, *asked[1:]]
         )
-        if not isinstance(controller, kind) or controller.uid != owner.uid:
-            raise OwnerGoneError(f"its {owner.kind} {owner.name} is not there")
+        listed, own = answers[: len(others)], answers[len(others) :]
+        controller = _controller(owner, own[0]) if owner is not None and asked else None
+        lease = own[1] if asked else None
         if not isinstance(found, Namespace):
             raise OwnerGoneError(f"its namespace {namespace} is not there")
         deployment = self._cache.deployment_of(controller)
@@ -114,6 +108,24 @@ def _nodes_to_name(labels: CapacityLabels) -> Iterator[List[Node]]:
             selectors.append(f"{key},{key} notin ({known})")
     for each in selectors:
         yield List(Selection(Node, labels=each), fresh=False, metadata_only=True)
+
+
+def _of_controller(pod: NewPod, namespace: str) -> Sequence[Get[Any]]:
+    """The pod's controller, and restore's last move of a pod of it; nothing of an unknown kind."""
+    owner, kind = pod.controller, controller_kind(pod)
+    if owner is None or kind is None:
+        return ()
+    return (
+        Get(kind, owner.name, namespace),
+        Get(Lease, move_name(owner.uid), names.SYSTEM_NAMESPACE),
+    )
+
+
+def _controller(owner: OwnerReference, found: object) -> Controller:
+    """What was found under its name, if that is the owner. Raises OwnerGoneError."""
+    if isinstance(found, ReplicaSet | StatefulSet | Job) and found.uid == owner.uid:
+        return found
+    raise OwnerGoneError(f"its {owner.kind} {owner.name} is not there")
 
 
 def _reading(group: GroupName | None) -> Sequence[List[PodGroup]]:
