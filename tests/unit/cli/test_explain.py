@@ -416,7 +416,17 @@ def test_a_pod_that_no_other_node_takes_is_left_on_a_hint() -> None:
     for node in own_cluster.objects("Node"):
         own_cluster.apply({**node, "spec": {**node["spec"], "unschedulable": True}})
     clock.advance(timedelta(seconds=1))  # nodes are read from a cache
-    assert told()[0] == "NoPlace"
+    reason, steps = told()
+    assert reason == "NoPlace"
+    assert "No node with room for it is known" in steps
+    closed = {"taints": [{"key": "gpu", "effect": "NoSchedule"}]}
+    for node in own_cluster.objects("Node"):
+        own_cluster.apply({**node, "spec": {**node["spec"], "unschedulable": False, **closed}})
+    clock.advance(timedelta(seconds=1))
+    reason, steps = told()
+    assert reason == "NoPlace"
+    assert "No node takes its next pod: " in steps
+    assert "the taint gpu:NoSchedule (" in steps
 
 
 def test_a_pod_that_would_come_back_is_told_so() -> None:

@@ -392,6 +392,14 @@ def test_the_pod_that_moves_counts_and_not_the_template() -> None:
     assert step(case(web, pods=[ssd, kept]), nodes=labelled).moves == 1
 
 
+def test_where_no_pod_lives_the_template_counts() -> None:
+    ssd = with_rules(deployment(1, "none"), nodeSelector={"disk": "ssd"})
+    assert case(ssd, pods=[]).rules(fleet()) == ssd.spec.template.spec
+    (pod,) = pods_of(ssd, "o1")
+    hdd = asking(pod, node_selector={"disk": "hdd"})
+    assert case(ssd, pods=[hdd]).rules(fleet()).node_selector == {"disk": "hdd"}
+
+
 def test_what_placement_added_keeps_no_pod_where_it_is() -> None:
     web = deployment(2, "none")
     added = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=NOT_SPOT),))

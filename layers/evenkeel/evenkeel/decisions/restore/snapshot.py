@@ -10,6 +10,7 @@ from evenkeel.decisions.floor.standing import Standing, Workload
 from evenkeel.decisions.pools.goal import goal_of
 from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.decisions.room.rules import NodeRequest, request_of
+from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.cluster_objects import Lease, Namespace
 from evenkeel.model.gang import GroupName
 from evenkeel.model.move import PER_RUN, Move
@@ -57,6 +58,12 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         """What the next pod asks of its node that is made in the place of one of its pods."""
         claims = self.namespace_objects.claims
         return request_of(pod, fleet.labels, claims, fleet.volumes)
+
+    def rules(self, fleet: Fleet) -> NewPodSpec:
+        """What its pods ask of their nodes by themselves; without any pod its template counts."""
+        pod = next(iter(self.owned), None)
+        own = self.workload.spec.template.spec
+        return self.request(pod, fleet).rules if pod is not None else own
 
     @property
     def goal(self) -> int | None:
