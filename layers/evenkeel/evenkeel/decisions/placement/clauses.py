@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 from typing import Final
 
 import msgspec
@@ -39,13 +40,21 @@ def is_spot(labels: CapacityLabels) -> tuple[NodeRequirement, ...]:
     return _about(labels, "In") + _interruptible(labels, "In")
 
 
+def not_in(zones: Collection[str]) -> tuple[NodeRequirement, ...]:
+    """A clause for each term: the node is in none of the zones with these ids."""
+    return _none_of(names.ZONE_ID, sorted(zones))
+
+
 def only_spot(
-    required: NodeSelector | None, labels: CapacityLabels, avoid: Iterable[Pool] = ()
+    required: NodeSelector | None,
+    labels: CapacityLabels,
+    avoid: Iterable[Pool] = (),
+    zones: Collection[str] = (),
 ) -> tuple[NodeSelectorTerm, ...]:
     """Terms of which a spot node matches one that is in none of these pools, as its owner's allow.
 
     One for each clause of ``is_spot`` and each of ``outside``, with all that each of the owner's
-    terms says.
+    terms says. No node in one of these ``zones`` matches.
     """
     own: Sequence[NodeSelectorTerm] = [NodeSelectorTerm()]
     if required is not None:
@@ -53,7 +62,8 @@ def only_spot(
     others = outside(avoid)
     return tuple(
         msgspec.structs.replace(
-            term, match_expressions=(*(term.match_expressions or ()), clause, *other)
+            term,
+            match_expressions=(*(term.match_expressions or ()), clause, *other, *not_in(zones)),
         )
         for term in own
         for clause in is_spot(labels)
@@ -130,6 +140,27 @@ def rather_safe(lost: Collection[Pool], labels: CapacityLabels) -> tuple[Preferr
     return (
         *_preferred([(clause, *types) for clause in spot]),
         *_preferred([(clause, *zones) for clause in spot], weight=25),
+    )
+
+
+def rather_out_of(
+    zones: Collection[str], terms: Sequence[PreferredTerm]
+) -> tuple[PreferredTerm, ...]:
+    """These terms, and that a node is in none of the zones with these ids: they say so, too.
+
+    So a node in such a zone matches none, and an on-demand node elsewhere is better than it.
+    """
+    clauses = not_in(zones)
+    if not clauses:
+        return tuple(terms)
+    elsewhere = [(*(term.preference.match_expressions or ()), *clauses) for term in terms]
+    weights = [term.weight for term in terms]
+    return (
+        *chain.from_iterable(
+            _preferred([each], weight=weight)
+            for each, weight in zip(elsewhere, weights, strict=True)
+        ),
+        *_preferred([clauses], weight=50),
     )
 
 
