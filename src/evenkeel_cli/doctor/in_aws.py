@@ -7,7 +7,7 @@ from evenkeel.ports import Clock, Cluster
 from evenkeel_cli.aws import stack as stacks
 from evenkeel_cli.aws.asking import Aws, AwsError
 from evenkeel_cli.aws.stack import Stack
-from evenkeel_cli.doctor.aws import access, functions, queues, rules
+from evenkeel_cli.doctor.aws import access, functions, queues, rules, zonal_shift
 from evenkeel_cli.doctor.aws import stack as up
 from evenkeel_cli.doctor.findings import Finding, not_looked, of_error
 
@@ -67,6 +67,7 @@ def look(half: Half, cluster: Cluster, clock: Clock) -> Iterator[Finding]:
     yield from queues.look(aws, stack, rule_arns)
     yield from functions.look(aws, stack, arns, clock.now())
     yield from access.look(aws, stack, cluster)
+    yield from zonal_shift.look(aws, stack, cluster, clock.now())
 
 
 def _queues(aws: Aws, stack: Stack) -> dict[str, str]:

@@ -32,7 +32,7 @@ from evenkeel.ports import (
 from evenkeel.settings import HandoverSettings
 
 
-def build(
+def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
     settings: HandoverSettings,
     cluster: Cluster,
     instances: Instances,

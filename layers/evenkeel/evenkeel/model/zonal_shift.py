@@ -44,22 +44,26 @@ class _Note(msgspec.Struct, frozen=True):
 
 
 def noted(shifts: Iterable[ZonalShift], now: datetime) -> str:
-    """What the Lease has: JSON, ``{"at": <time>, "shifts": [["euc1-az2", <time or null>]]}``.
-
-    Empty if there are none.
-    """
-    found = tuple(shifts)[:MOST]
-    return msgspec.json.encode(_Note(now, found)).decode() if found else ""
+    """What the Lease has: JSON, ``{"at": <time>, "shifts": [["euc1-az2", <time or null>]]}``."""
+    return msgspec.json.encode(_Note(now, tuple(shifts)[:MOST])).decode()
 
 
 def shifts_in(note: str | None, now: datetime) -> tuple[ZonalShift, ...]:
     """The shifts that the Lease has, if it was written a short while ago, and that are not over."""
+    found = _believed(note, now)
+    return () if found is None else tuple(each for each in found.shifts[:MOST] if each.can_be(now))
+
+
+def is_known(note: str | None, now: datetime) -> bool:
+    """Whether the Lease says of a short while ago what is shifted, if anything."""
+    return _believed(note, now) is not None
+
+
+def _believed(note: str | None, now: datetime) -> _Note | None:
     found = read_note(note, _Note)
     if found is None or not is_sound(found.at):
-        return ()
-    if not -CLOCK_SKEW <= now - found.at < COUNTS_FOR:
-        return ()
-    return tuple(shift for shift in found.shifts[:MOST] if shift.can_be(now))
+        return None
+    return found if -CLOCK_SKEW <= now - found.at < COUNTS_FOR else None
 
 
 def zones_of(shifts: Iterable[ZonalShift]) -> frozenset[str]:

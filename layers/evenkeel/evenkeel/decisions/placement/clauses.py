@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from itertools import chain
 from typing import Final
 
 import msgspec
@@ -144,24 +143,31 @@ def rather_safe(lost: Collection[Pool], labels: CapacityLabels) -> tuple[Preferr
 
 
 def rather_out_of(
-    zones: Collection[str], terms: Sequence[PreferredTerm]
+    zones: Collection[str], terms: Iterable[PreferredTerm]
 ) -> tuple[PreferredTerm, ...]:
-    """These terms, and that a node is in none of the zones with these ids: they say so, too.
+    """These terms for nodes in none of the zones with these ids, and that a node is in none.
 
-    So a node in such a zone matches none, and an on-demand node elsewhere is better than it.
+    So a node in such a zone matches no term, and an on-demand node elsewhere is better than it.
     """
     clauses = not_in(zones)
     if not clauses:
         return tuple(terms)
-    elsewhere = [(*(term.preference.match_expressions or ()), *clauses) for term in terms]
-    weights = [term.weight for term in terms]
-    return (
-        *chain.from_iterable(
-            _preferred([each], weight=weight)
-            for each, weight in zip(elsewhere, weights, strict=True)
-        ),
-        *_preferred([clauses], weight=50),
+    elsewhere = (
+        _preferring(term, (*(term.preference.match_expressions or ()), *clauses)) for term in terms
     )
+    return (*_preferred([clauses], weight=50), *elsewhere)
+
+
+def in_any_zone(term: PreferredTerm) -> PreferredTerm:
+    """A term of ``rather_out_of`` as it was without zones; any other as it is."""
+    said = term.preference.match_expressions or ()
+    kept = tuple(each for each in said if (each.key, each.operator) != (names.ZONE_ID, "NotIn"))
+    return term if len(kept) in (0, len(said)) else _preferring(term, kept)
+
+
+def _preferring(term: PreferredTerm, clauses: tuple[NodeRequirement, ...]) -> PreferredTerm:
+    preference = msgspec.structs.replace(term.preference, match_expressions=clauses)
+    return msgspec.structs.replace(term, preference=preference)
 
 
 def bears_spot(labels: CapacityLabels) -> tuple[Toleration, ...]:

@@ -8,6 +8,7 @@ import msgspec
 from evenkeel.decisions.placement.clauses import (
     bears_headroom,
     bears_spot,
+    in_any_zone,
     is_spot,
     not_in,
     not_spot,
@@ -85,7 +86,9 @@ def placement_patch(
             operations += _items(_PREFERRED, there, rather_out_of(pools.zones, ()))
     else:
         required = _only_on_spot(pod.spec, labels, pools) if placed.move else ()
+        said = set(map(in_any_zone, there or ()))
         wanted = _preferences(pools, labels, is_move=bool(placed.move))
+        wanted = [term for term in wanted if term not in said]
         asks = [*required, *_items(_PREFERRED, there, wanted)]
         parents = _parents(pod.spec) if asks else ()
         borne = [*bears_spot(labels), *([bears_headroom()] if is_only else [])]
@@ -150,9 +153,7 @@ def _not_on_spot(
             yield from _items(path, term.match_expressions, clauses)
 
 
-def _only_on_spot(
-    spec: NewPodSpec, labels: CapacityLabels, pools: KeptOff
-) -> Iterator[Operation]:
+def _only_on_spot(spec: NewPodSpec, labels: CapacityLabels, pools: KeptOff) -> Iterator[Operation]:
     """The terms of ``only_spot``, unless they are there."""
     required, clauses = spec.node_affinity.required, set(is_spot(labels))
     own = required.node_selector_terms or () if required is not None else (NodeSelectorTerm(),)

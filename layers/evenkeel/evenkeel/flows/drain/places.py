@@ -186,9 +186,9 @@ def find(
 ) -> Found:
     """The nodes with room for these pods, in no zone that traffic is shifted away from.
 
-    Raises ClusterError. Of the nodes that take one of them, marked nodes never among them, it looks at as many as
+    Of the nodes that take one of them, marked nodes never among them, it looks at as many as
     AT_A_TIME, the youngest first, after so many that were ``passed`` before. ``taken``: places that
-    others are about to have.
+    others are about to have. Raises ClusterError.
     """
     volumes, forbidden = _volumes(cluster, wishes)
     asked = {wish.pod.uid: _request(wish, volumes) for wish in wishes}
