@@ -69,8 +69,7 @@ def by_floor(
     verdict = share.verdict
     if isinstance(verdict, Counted):
         return verdict
-    must = verdict.capacity is Capacity.ON_DEMAND
-    return Wish(verdict.capacity, must=must, message=verdict.message)
+    return Wish(verdict.capacity, must=verdict.is_required, message=verdict.message)
 
 
 def by_count(counted: Counted, taken: int) -> Wish:

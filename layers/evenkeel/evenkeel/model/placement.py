@@ -26,7 +26,8 @@ FRESH = timedelta(seconds=10)
 class Placed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """The annotation ``evenkeel.dev/placed`` of a pod that was placed.
 
-    ``as`` is the capacity type that its affinity asks for, ``at`` when that was decided.
+    ``as`` is the capacity type that its affinity asks for, ``at`` when that was decided;
+    ``preferred``: that is on-demand, and spot will do as well, for its floor is a default.
     ``claim`` is the holder of its claim, and ``slot`` the place of the floor that it takes;
     without them the pod was not counted. ``move`` is the uid of the pod in whose place restore had
     it made: then it may go to no other capacity type.
@@ -35,6 +36,7 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     v: int
     as_: Capacity = msgspec.field(name="as")
     at: datetime
+    preferred: bool = False
     claim: str = ""
     slot: int | None = None
     move: str = ""
@@ -49,10 +51,18 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
 
 
 def placed_as(
-    capacity: Capacity, at: datetime, *, claim: str = "", slot: int | None = None, move: str = ""
+    capacity: Capacity,
+    at: datetime,
+    *,
+    preferred: bool = False,
+    claim: str = "",
+    slot: int | None = None,
+    move: str = "",
 ) -> Placed:
     """A note in this version's format."""
-    return Placed(v=VERSION, as_=capacity, at=at, claim=claim, slot=slot, move=move)
+    return Placed(
+        v=VERSION, as_=capacity, at=at, preferred=preferred, claim=claim, slot=slot, move=move
+    )
 
 
 def placed_of(annotations: dict[str, str] | None) -> Placed | None:

@@ -130,12 +130,13 @@ def waiting(
     *,
     age: timedelta = timedelta(minutes=10),
     capacity: Capacity = ON_DEMAND,
+    preferred: bool = False,
     move: str = "",
     refused: bool = True,
 ) -> Pod:
     """A pod that placement has placed, and the scheduler found no node for."""
     owner = replica_set(workload) if isinstance(workload, Deployment) else workload
-    note = Placed(v=1, as_=capacity, at=NOW - age, move=move)
+    note = Placed(v=1, as_=capacity, at=NOW - age, preferred=preferred, move=move)
     why = Condition(type="PodScheduled", status="False", message="no node had room")
     return builders.pod(
         name,

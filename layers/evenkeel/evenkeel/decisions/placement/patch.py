@@ -11,6 +11,7 @@ from evenkeel.decisions.placement.clauses import (
     is_spot,
     not_spot,
     only_spot,
+    rather_on_demand,
     rather_outside,
     rather_safe,
     rather_spot,
@@ -69,16 +70,20 @@ def placement_patch(
     On-demand: no node that any of these labels calls spot. That is added to each term of the
     required affinity, of which one is enough; to a term without clauses, which matches no node, it
     is not: it would match then. Spot: preferred, and taints of these labels are tolerated; required
-    where restore moves a pod there, which rolls the move back if no such node has room.
+    where restore moves a pod there, which rolls the move back if no such node has room. On-demand
+    by default: preferred above all else, and taints of spot are tolerated: the pod may go there.
     ``scales_in``: its controller picks which pods go, so a pod of the floor shall go last.
     ``is_only``: its workload has one replica, which reserved headroom is kept for.
     """
     operations = [*_noted(pod, placed, scales_in=scales_in)]
-    if placed.as_ is Capacity.ON_DEMAND:
+    if placed.as_ is Capacity.ON_DEMAND and not placed.preferred:
         operations += _not_on_spot(pod.spec, labels)
     else:
         required = _only_on_spot(pod.spec, labels, pools.avoid) if placed.move else ()
-        wanted = _preferences(pools, labels, is_move=bool(placed.move))
+        if placed.preferred:
+            wanted = _on_demand_first(pod.spec, pools, labels)
+        else:
+            wanted = _preferences(pools, labels, is_move=bool(placed.move))
         asks = [*required, *_items(_PREFERRED, pod.spec.node_affinity.preferred, wanted)]
         parents = _parents(pod.spec) if asks else ()
         borne = [*bears_spot(labels), *([bears_headroom()] if is_only else [])]
@@ -99,6 +104,25 @@ def _preferences(
     else:
         terms = [*spot, *rather_outside(pools.full, labels)]
     return sorted(terms, key=lambda term: -term.weight)[:MOST_TERMS]
+
+
+def _on_demand_first(
+    spec: NewPodSpec, pools: KeptOff, labels: CapacityLabels
+) -> Sequence[PreferredTerm]:
+    """That a pod rather goes to on-demand, and of spot to other pools than lost or full ones.
+
+    The term of on-demand is there if one has all its clauses: the second review of an admission
+    does not know of interruptible nodes.
+    """
+    (first,) = rather_on_demand(labels)
+    clauses = set(first.preference.match_expressions or ())
+    own = spec.node_affinity.preferred or ()
+    is_there = any(
+        each.weight == first.weight and clauses <= set(each.preference.match_expressions or ())
+        for each in own
+    )
+    others = rather_outside(pools.lost or pools.full, labels)
+    return [*(() if is_there else (first,)), *others][:MOST_TERMS]
 
 
 def _noted(pod: NewPod, placed: Placed, *, scales_in: bool) -> Iterator[Operation]:

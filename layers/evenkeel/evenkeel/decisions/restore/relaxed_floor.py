@@ -29,9 +29,9 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome | None:
 
     - a pod that was made for a move which is over, and finds no place, is deleted: it may go to one
       capacity type only, and no move is left to roll back. Its controller makes an ordinary one;
-    - a pod of the floor has waited for long enough: the floor is relaxed for a while, and the pod
-      deleted, so that the next may go to spot. So is one that was made in the moment before, when
-      the webhook did not know yet;
+    - a pod of the floor, which requires on-demand, has waited for long enough: the floor is relaxed
+      for a while, and the pod deleted, so that the next may go to spot. So is one that was made in
+      the moment before, when the webhook did not know yet;
     - the floor is relaxed, and no pod is missing on on-demand nodes, or one of them has room: it
       is held again;
     - it is relaxed and the time is nearly over: it is extended.
@@ -66,7 +66,7 @@ def _is_orphan(pod: Pod, now: datetime) -> bool:
 def _waits(pod: Pod, now: datetime, patience: timedelta) -> bool:
     """Whether the scheduler has found no on-demand node for a pod of the floor for long enough."""
     note = _note(pod)
-    if note is None or note.as_ is not Capacity.ON_DEMAND:
+    if note is None or note.as_ is not Capacity.ON_DEMAND or note.preferred:
         return False
     refused = any(
         condition.type == "PodScheduled" and condition.status == "False"

@@ -187,6 +187,7 @@ class PlacementFlow:
         note = placed_as(
             chosen.capacity,
             self._clock.now(),
+            preferred=chosen.capacity is Capacity.ON_DEMAND and not chosen.is_required,
             claim=claim,
             slot=place.slot,
             move=move.pod_uid if move is not None else "",
@@ -259,4 +260,5 @@ class PlacementFlow:
 
 
 def _moved(move: Move) -> Place:
-    return Place(Chosen(move.target, Reason.MOVED, "it replaces a pod that restore moves there"))
+    message = "it replaces a pod that restore moves there"
+    return Place(Chosen(move.target, Reason.MOVED, message, is_required=True))
