@@ -7,9 +7,10 @@ import click
 
 from evenkeel.settings import Mode
 from evenkeel_cli import options
+from evenkeel_cli.aws.stack import Stack
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
-from evenkeel_cli.install import build, choices, others, plan, settling, steps, terms
+from evenkeel_cli.install import build, choices, moves, others, plan, settling, steps, terms
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Asked, Choices, Webhook
 from evenkeel_cli.install.render import render as render_all
@@ -108,6 +109,7 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
         chosen = choices.made(asked, found, site.objects)
         tell_of_choices(site, chosen, output)
         tell_of_others(site, chosen, output, beside=beside_drainers)
+        tell_of_moves(site, chosen, found, output)
         if render is not None:
             files = render_all(site, chosen, made, render)
             output.say(f"wrote {len(files)} files into {render}: its README.md says what to do")
@@ -129,6 +131,15 @@ def tell_of_others(site: Site, chosen: Choices, output: Output, *, beside: bool)
     if found:
         output.say()
     others.check(found, beside=beside)
+
+
+def tell_of_moves(site: Site, chosen: Choices, found: Stack | None, output: Output) -> None:
+    """Say what restore will move where namespaces join. Raises BadInputError."""
+    lines = moves.told(site.cluster, site.clock, chosen, plan.capacity_labels(found, chosen))
+    for number, line in enumerate(lines):
+        output.say(f"{'  ' if number else ''}{line}", hang=4)
+    if lines:
+        output.say()
 
 
 def go_on(
