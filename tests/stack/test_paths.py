@@ -143,6 +143,14 @@ PATHS = (
     ),
     Path(
         "handover",
+        "the schedule's call notes which zones are shifted away from",
+        "ends",
+        "test_the_schedule_notes_which_zones_are_shifted_away_from",
+        calls=("arc-zonal-shift:GetManagedResource",),
+        settings=("CLUSTER_ARN",),
+    ),
+    Path(
+        "handover",
         "the mark of an instance that still runs is lifted",
         "ends",
         "test_the_mark_of_an_instance_that_lives_on_is_lifted",

@@ -114,8 +114,9 @@ def own(role: str) -> list[Right]:
 
 
 def refusable(role: str) -> list[Right]:
-    """Those that moto can refuse: it knows no lifecycle actions."""
-    return [right for right in own(role) if not right[0].startswith("autoscaling:")]
+    """Those that moto can refuse: it knows no lifecycle actions, and no zonal shifts."""
+    unknown = ("autoscaling:", "arc-zonal-shift:")
+    return [right for right in own(role) if not right[0].startswith(unknown)]
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ RIGHTS: dict[str, dict[str, set[str]]] = {
     },
     "Handover": {
         "WakeUpQueue.Arn": POLLING | POSTPONING | {"sqs:SendMessage"},
-        "*": {"ec2:DescribeInstances"},
+        "*": {"ec2:DescribeInstances", "arc-zonal-shift:GetManagedResource"},
     },
     "Restore": {"WakeUpQueue.Arn": {"sqs:SendMessage"}},
     "Placement": {},
@@ -66,13 +66,14 @@ def test_it_observes_and_reads_no_replays_unless_told_otherwise(stack: Stack) ->
 
 def test_what_a_parameter_leaves_open_is_what_the_settings_would_take(stack: Stack) -> None:
     needed = (settings.shared.MODE, settings.shared.CLUSTER_NAME, settings.shared.WAKE_UP_QUEUE_URL)
+    made_up = {settings.handover.CLUSTER_ARN}
     same = {settings.handover.LOG_STREAM: "same"}
     for function, read in (
         ("HandoverFunction", settings.HandoverSettings.from_environment),
         ("RestoreFunction", settings.RestoreSettings.from_environment),
     ):
         told = stack.environment(function)
-        untold: dict[str, str] = {name: told[name] for name in needed}
+        untold: dict[str, str] = {name: told[name] for name in (*needed, *made_up & told.keys())}
         assert read(told | same) == read(untold | same)
     connection = ("EVENKEEL_CLUSTER_NAME", "EVENKEEL_CLUSTER_ENDPOINT", "EVENKEEL_CLUSTER_CA")
     region = {settings.connection.REGION: REGION}
@@ -173,6 +174,25 @@ def test_each_action_is_allowed_on_the_one_resource_that_it_is_for(
         allowed.setdefault(resource, set()).add(action)
     assert allowed == RIGHTS[function] | {f"{function}Logs.Arn": LOGGING}
     assert "ManagedPolicyArns" not in stack.of(f"{function}Role")
+
+
+def test_zonal_shifts_may_be_read_of_this_cluster_alone(stack: Stack) -> None:
+    arn = f"arn:aws:eks:{REGION}:123456789012:cluster/prod"
+    assert stack.environment("HandoverFunction")[settings.handover.CLUSTER_ARN] == arn
+    (policy, *_) = stack.of("HandoverRole")["Policies"]
+    (statement,) = (
+        each
+        for each in policy["PolicyDocument"]["Statement"]
+        if each["Action"] == "arc-zonal-shift:GetManagedResource"
+    )
+    named = {"StringEquals": {"arc-zonal-shift:ResourceIdentifier": arn}}
+    assert statement["Condition"] == named
+
+
+def test_what_tells_of_zonal_shifts_invokes_handover_as_its_schedule_does(stack: Stack) -> None:
+    event = stack.of("HandoverFunction")["Events"]["ZonalShift"]
+    assert event["Type"] == "EventBridgeRule"
+    assert event["Properties"]["Pattern"] == {"source": ["aws.arc-zonal-shift"]}
 
 
 def test_a_lifecycle_hook_is_heeded_and_allowed_only_where_one_is_named(stack: Stack) -> None:

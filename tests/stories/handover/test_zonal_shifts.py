@@ -50,6 +50,35 @@ def test_a_shift_is_noted_within_a_minute_and_so_is_its_end(scene: Scene) -> Non
     ]
 
 
+@pytest.mark.parametrize("kind", ["Manual Shift Started", "Autoshift In Progress"])
+def test_an_event_of_a_shift_has_it_noted_at_once(scene: Scene, kind: str) -> None:
+    """Its shape is that of AWS' examples, which say of which zone, but not of which cluster.
+
+    https://docs.aws.amazon.com/r53recovery/latest/dg/eventbridge-zonal-autoshift.html
+    """
+    scene.given()
+    scene.run(until=35)
+    scene.zonal_shifts.shift("euc1-az2")
+    event = {
+        "version": "0",
+        "id": "05d4d2d5-9c76-bfea-72d2-d4614802adb4",
+        "detail-type": kind,
+        "source": "aws.arc-zonal-shift",
+        "account": "123456789012",
+        "time": "2026-11-21T12:01:35Z",
+        "region": "eu-central-1",
+        "resources": ["TEST-EXAMPLE-2023-11-16-23-28-11-5"],
+        "detail": {
+            "version": "0.0.1",
+            "data": "",
+            "metadata": {"awayFrom": "euc1-az2", "notes": ""},
+        },
+    }
+    scene.schedule._start(event, lambda _: None)
+    scene.run(until=40)
+    assert noted(scene) == [["euc1-az2", None]]
+
+
 def test_a_reconciler_at_work_keeps_the_note(scene: Scene) -> None:
     slow = {"annotations": {"evenkeel.test/start-after": "70s"}}
     scene.given(deployment("web", 3, pod=slow), spare="s2", settle=90)

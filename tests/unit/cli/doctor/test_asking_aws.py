@@ -12,6 +12,8 @@ from botocore.exceptions import ClientError, ConnectTimeoutError
 from moto import mock_aws
 
 from evenkeel.adapters.clock import SystemClock
+from evenkeel.flows.drain.leadership import note_schedule
+from evenkeel.model.zonal_shift import noted
 from evenkeel_cli.aws import asking, eks
 from evenkeel_cli.aws.asking import Aws
 from evenkeel_cli.doctor import in_aws
@@ -68,7 +70,10 @@ class Site:
         self.parameters = {"AccessEntries": "true"}
         self.mapping = "Enabled"
         self.lambda_ = Scripted({"list_event_source_mappings": self._mappings})
-        self.eks = Scripted({"describe_access_entry": self._entry})
+        self.has_zonal_shift = False
+        self.eks = Scripted(
+            {"describe_access_entry": self._entry, "describe_cluster": self._described}
+        )
         self.cluster = SimulatedCluster(SimulatedClock(SystemClock().now()))
         for function in FUNCTIONS:
             self.count("AWS/Lambda", "Invocations", FunctionName=f"the-{function}Function")
@@ -107,6 +112,10 @@ class Site:
         assert clusterName == "prod"
         group = f"evenkeel-{principalArn.rpartition('/')[2].lower()}"
         return {"accessEntry": {"kubernetesGroups": [group]}}
+
+    def _described(self, *, name: str) -> Any:
+        assert name == "prod"
+        return {"cluster": {"zonalShiftConfig": {"enabled": self.has_zonal_shift}}}
 
     def client(self, service: str) -> Any:
         name = "lambda_" if service == "lambda" else service
@@ -150,6 +159,7 @@ def test_every_link_is_fine_where_all_works(site: Site) -> None:
         "access of interruption",
         "access of handover",
         "access of restore",
+        "zonal shift",
     ]
 
 
@@ -251,7 +261,7 @@ def test_aws_auth_that_cannot_be_read_maps_nobody(site: Site) -> None:
 @pytest.mark.parametrize(
     ("service", "method", "links"),
     [
-        ("eks", "describe_access_entry", set(ACCESS)),
+        ("eks", "describe_access_entry", {*ACCESS, "zonal shift"}),
         (
             "lambda_",
             "list_event_source_mappings",
@@ -273,12 +283,30 @@ def test_what_a_missing_permission_hides_is_unknown(
     setattr(site, service, Scripted({method: error}))
     if service == "events":
         site.events.answers["list_targets_by_rule"] = error
+    site.eks.answers.setdefault("describe_cluster", error)
     found = site.not_fine()
     assert set(found) == links
     for each in found.values():
         check(each, UNKNOWN)
         says_rights = "docs/troubleshoot.md" in each.remedy
         assert says_rights == isinstance(error, ClientError)
+
+
+def test_where_zonal_shift_is_enabled_the_reconciler_learns_of_shifts(site: Site) -> None:
+    site.has_zonal_shift = True
+    only(site, "zonal shift", verdict=UNKNOWN)
+
+    note_schedule(site.cluster, SystemClock().now())
+    only(site, "zonal shift")
+
+    note_schedule(site.cluster, SystemClock().now(), noted([], SystemClock().now()))
+    assert not site.not_fine()
+
+
+def test_where_it_only_observes_it_need_not_learn_of_shifts(site: Site) -> None:
+    site.has_zonal_shift = True
+    site.parameters["Mode"] = "observe"
+    assert site.findings()["zonal shift"].verdict is Verdict.NOT_LOOKED
 
 
 def test_without_a_stack_nothing_of_aws_is_looked_at(site: Site) -> None:
