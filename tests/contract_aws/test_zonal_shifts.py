@@ -64,7 +64,7 @@ def simulated() -> ZonalShifts:
 
 def answered() -> ZonalShifts:
     made, stub = stubbed()
-    answer = {
+    answer: Mapping[str, Any] = {
         "appliedWeights": {"euc1-az1": 1.0, "euc1-az2": 0.0, "euc1-az3": 0.0},
         "arn": ARN,
         "zonalShifts": [zonal("euc1-az2"), zonal("euc1-az1", "NOT_APPLIED")],
@@ -82,7 +82,7 @@ def test_those_that_are_in_effect_are_told(make: Callable[[], ZonalShifts]) -> N
 
 def test_a_cluster_that_has_no_autoshifts_tells_its_shifts() -> None:
     made, stub = stubbed()
-    answer = {"appliedWeights": {}, "zonalShifts": []}
+    answer: Mapping[str, Any] = {"appliedWeights": {}, "zonalShifts": []}
     stub.add_response("get_managed_resource", answer, {"resourceIdentifier": ARN})
     assert [*made.under_way()] == []
     stub.assert_no_pending_responses()
