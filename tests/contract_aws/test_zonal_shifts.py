@@ -10,6 +10,7 @@ from typing import Any
 import boto3
 import pytest
 from botocore.exceptions import EndpointConnectionError
+from botocore.parsers import ResponseParserError
 from botocore.stub import Stubber
 
 from evenkeel.adapters.aws.zonal_shift import ArcZonalShifts
@@ -101,10 +102,19 @@ def refused() -> ZonalShifts:
 
 
 def unreachable() -> ZonalShifts:
+    return failing(EndpointConnectionError(endpoint_url="https://arc-zonal-shift"))
+
+
+def garbled() -> ZonalShifts:
+    """A proxy answers with a page."""
+    return failing(ResponseParserError("no JSON"))
+
+
+def failing(error: Exception) -> ZonalShifts:
     made, _ = stubbed()
 
     def fail(**_: Any) -> None:
-        raise EndpointConnectionError(endpoint_url="https://arc-zonal-shift")
+        raise error
 
     made._client.meta.events.register("before-call.arc-zonal-shift", fail)
     return made
@@ -116,7 +126,7 @@ def away() -> ZonalShifts:
     return made
 
 
-@pytest.mark.parametrize("make", [refused, unreachable, away])
+@pytest.mark.parametrize("make", [refused, unreachable, garbled, away])
 def test_what_is_refused_or_not_answered_is_an_error(make: Callable[[], ZonalShifts]) -> None:
     with pytest.raises(ZonalShiftError):
         make().under_way()

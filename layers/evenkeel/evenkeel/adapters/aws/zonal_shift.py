@@ -9,6 +9,7 @@ from typing import Any, Final
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.parsers import ResponseParserError
 
 from evenkeel.adapters.aws.clients import CONFIG
 from evenkeel.errors import ZonalShiftError
@@ -42,7 +43,7 @@ class ArcZonalShifts:
             if error.response.get("Error", {}).get("Code") == "ResourceNotFoundException":
                 return ()
             raise ZonalShiftError(f"GetManagedResource failed: {error}") from error
-        except BotoCoreError as error:
+        except (BotoCoreError, ResponseParserError) as error:
             raise ZonalShiftError(f"GetManagedResource failed: {error}") from error
         shifts = [*answer.get("zonalShifts", []), *answer.get("autoshifts", [])]
         return [
