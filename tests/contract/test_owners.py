@@ -124,7 +124,11 @@ def test_a_budget_counts_it_and_its_deployment_s_size_once(
 def test_one_patch_puts_it_back_and_another_goes(ground: Ground, web: Pod, other: Manifest) -> None:
     ground.apply(other)
     ground.ask(release(ground, web, of_its_deployment(ground)))
-    ground.ready_pods(4)
+    # Of two whose ages differ by seconds alone, the ReplicaSet may delete either.
+    for pod in ground.ready_pods(4):
+        cost = "100" if pod.uid == web.uid else "0"
+        annotations = {names.POD_DELETION_COST: cost}
+        ground.patch(Pod, pod.name, {"metadata": {"annotations": annotations}})
     mine = web.controller
     assert mine is not None
     reference = {
