@@ -108,7 +108,9 @@ def with_places(
         Wish.of("", each.pod, each.owner.controller, each.namespace_objects.claims)
         for each in asking
     ]
-    there = places.find(cluster, labels, wishes, {each.pod.spec.node_name for each in asking})
+    now = asking[0].now or SystemClock().now()
+    doomed = {each.pod.spec.node_name for each in asking}
+    there = places.find(cluster, labels, wishes, now, doomed)
     missing = {each.pod.uid for each in asking} - there.nodes.keys()
     return [replace(each, has_place=each.pod.uid not in missing) for each in found]
 

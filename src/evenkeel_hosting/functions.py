@@ -15,7 +15,15 @@ from evenkeel.handlers.interruption import build as build_interruption
 from evenkeel.handlers.placement import build as build_placement
 from evenkeel.handlers.requests import Answerer
 from evenkeel.handlers.restore import build as build_restore
-from evenkeel.ports import Clock, Cluster, Instances, LifecycleActions, Queue, Recorder
+from evenkeel.ports import (
+    Clock,
+    Cluster,
+    Instances,
+    LifecycleActions,
+    Queue,
+    Recorder,
+    ZonalShifts,
+)
 from evenkeel.settings import (
     GateSettings,
     HandoverSettings,
@@ -38,6 +46,7 @@ class Ports:
     clock: Clock
     recorder: Recorder
     lifecycle: LifecycleActions | None = None
+    shifts: ZonalShifts | None = None
 
 
 def interruption(
@@ -72,6 +81,7 @@ def handover(settings: HandoverSettings, ports: Ports, wake_ups: Queue) -> Handl
             ports.clock,
             ports.recorder,
             ports.lifecycle,
+            ports.shifts,
         )
     )
     return function

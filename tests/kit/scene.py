@@ -39,6 +39,7 @@ from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
+from evenkeel_sandbox.simulator.zonal_shifts import SimulatedZonalShifts
 from tests.kit.asking import failing
 from tests.kit.clocks import SkewedClock
 from tests.kit.manifests import resource
@@ -151,6 +152,7 @@ class Scene:
         self.observer = Observer(self.clock)
         self.recorder = TimedRecorder(lambda: self.seconds)
         self.auto_scaling = SimulatedAutoScaling(self.clock, self._terminate)
+        self.zonal_shifts = SimulatedZonalShifts(self.clock)
         self.notices = SimulatedQueue(self.clock, "notices", retention=timedelta(seconds=300))
         self.wake_ups = SimulatedQueue(self.clock, "wake-ups", visibility=HANDOVER_TIMEOUT)
         self.requests: list[tuple[float, Request]] = []
@@ -553,4 +555,5 @@ class Scene:
             SkewedClock(self.clock, ahead) if ahead else self.clock,
             self.recorder,
             self.auto_scaling,
+            self.zonal_shifts,
         )

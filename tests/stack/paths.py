@@ -125,6 +125,14 @@ PATHS = (
     ),
     Path(
         "handover",
+        "the schedule's call notes which zones are shifted away from",
+        "ends",
+        "test_the_schedule_notes_which_zones_are_shifted_away_from",
+        calls=("arc-zonal-shift:GetManagedResource",),
+        settings=("CLUSTER_ARN",),
+    ),
+    Path(
+        "handover",
         "a node whose instance is off is tainted as out of service",
         "ends",
         "test_the_volumes_of_an_instance_that_is_off_are_freed",

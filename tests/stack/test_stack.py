@@ -12,6 +12,7 @@ from evenkeel import settings
 from evenkeel.decisions.notice.result import NO_ANSWER_DELAY
 from evenkeel.flows.interruption.flow import PATIENCE
 from evenkeel.handlers.interruption import MALFORMED_DELAY
+from tests.kit.iam import Policy, needed
 from tests.kit.reviews import TOKEN
 from tests.stack.cloudformation import REGION, TEMPLATE, Stack, deployed, load
 from tests.stack.sets import CLUSTER, LOGGING, NETWORK, POLLING
@@ -27,7 +28,7 @@ RIGHTS: dict[str, dict[str, set[str]]] = {
     },
     "Handover": {
         "WakeUpQueue.Arn": POLLING | POSTPONING | {"sqs:SendMessage"},
-        "*": {"ec2:DescribeInstances"},
+        "*": {"ec2:DescribeInstances", "arc-zonal-shift:GetManagedResource"},
     },
     "Restore": {"WakeUpQueue.Arn": {"sqs:SendMessage"}},
     "Placement": {},
@@ -68,6 +69,7 @@ def test_it_observes_and_reads_no_replays_unless_told_otherwise(stack: Stack) ->
 
 def test_what_a_parameter_leaves_open_is_what_the_settings_would_take(stack: Stack) -> None:
     needed = (settings.shared.MODE, settings.shared.CLUSTER_NAME, settings.shared.WAKE_UP_QUEUE_URL)
+    made_up = settings.handover.CLUSTER_ARN
     same = {settings.handover.LOG_STREAM: "same"}
     for function, read in (
         ("HandoverFunction", settings.HandoverSettings.from_environment),
@@ -75,6 +77,7 @@ def test_what_a_parameter_leaves_open_is_what_the_settings_would_take(stack: Sta
     ):
         told = stack.environment(function)
         untold: dict[str, str] = {name: told[name] for name in needed}
+        untold |= {name: told[name] for name in told if name == made_up}
         assert read(told | same) == read(untold | same)
     connection = ("EVENKEEL_CLUSTER_NAME", "EVENKEEL_CLUSTER_ENDPOINT", "EVENKEEL_CLUSTER_CA")
     region = {settings.connection.REGION: REGION}
@@ -176,6 +179,26 @@ def test_each_action_is_allowed_on_the_one_resource_that_it_is_for(
         allowed.setdefault(resource, set()).add(action)
     assert allowed == RIGHTS[function] | {f"{function}Logs.Arn": LOGGING}
     assert "ManagedPolicyArns" not in stack.of(f"{function}Role")
+
+
+def test_zonal_shifts_may_be_read_of_this_cluster_alone(stack: Stack) -> None:
+    arn = f"arn:aws:eks:{REGION}:123456789012:cluster/prod"
+    assert stack.environment("HandoverFunction")[settings.handover.CLUSTER_ARN] == arn
+    (policy, *_) = stack.of("HandoverRole")["Policies"]
+    role = Policy(policy["PolicyDocument"])
+
+    def is_allowed(cluster: str) -> bool:
+        asked = {"resourceIdentifier": cluster}
+        return all(map(role.allows, needed("arc-zonal-shift", "GetManagedResource", asked)))
+
+    assert is_allowed(arn)
+    assert not is_allowed(f"{arn}-2")
+
+
+def test_what_tells_of_zonal_shifts_invokes_handover_as_its_schedule_does(stack: Stack) -> None:
+    event = stack.of("HandoverFunction")["Events"]["ZonalShift"]
+    assert event["Type"] == "EventBridgeRule"
+    assert event["Properties"]["Pattern"] == {"source": ["aws.arc-zonal-shift"]}
 
 
 def test_a_lifecycle_hook_is_heeded_and_allowed_only_where_one_is_named(stack: Stack) -> None:

@@ -86,7 +86,9 @@ def status(  # noqa: PLR0913 - a command has as many arguments as options
             found = gather(cluster, searched, labels=labels)
             shown = listing.listing(found)
             of_nodes = listing.of_nodes(found.unlabelled, labels.keys[0])
-            sentences = [*shown.sentences(), *of_nodes, *filter(None, [found.headroom])]
+            shifts = listing.of_shifts(found.shifts)
+            headroom = filter(None, [found.headroom])
+            sentences = [*shifts, *shown.sentences(), *of_nodes, *headroom]
             return Seen(
                 shown, shown.headline, shown.told(), listing.GONE, sentences, namespace=searched
             )

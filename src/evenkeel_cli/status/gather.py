@@ -13,6 +13,7 @@ from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.decision import Decision
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
+from evenkeel.model.zonal_shift import ZonalShift
 from evenkeel.ports import Clock, Cluster
 from evenkeel_cli.decisions.remarks import Remark, of_spreads
 from evenkeel_cli.decisions.waiting import Waiting, waiting
@@ -26,7 +27,8 @@ class Found:
 
     ``pools`` says how pools share its pods, ``spreads`` what is off with their spreads,
     ``evictions`` which of these wait at the gate, and ``restores`` what restore decides about it.
-    ``headroom`` is a sentence, where all namespaces were read.
+    ``headroom`` is a sentence, where all namespaces were read. ``shifts``: which zones traffic is
+    shifted away from.
     """
 
     standings: Sequence[Standing]
@@ -36,6 +38,7 @@ class Found:
     evictions: Mapping[Reference, Sequence[Waiting]]
     restores: Mapping[Reference, Decision] = field(default_factory=dict)
     headroom: str = ""
+    shifts: Sequence[ZonalShift] = ()
 
 
 def gather(
@@ -57,7 +60,8 @@ def gather(
     evictions = {case.workload.reference: _evictions(case.pods) for case in snapshot.cases}
     headroom = "" if namespace else told(cluster, snapshot)
     restores = _by_workload(plan(snapshot))
-    return Found(standings, unlabelled, pools, spreads, evictions, restores, headroom)
+    shifts = snapshot.fleet.shifts
+    return Found(standings, unlabelled, pools, spreads, evictions, restores, headroom, shifts)
 
 
 def _evictions(pods: Iterable[Pod]) -> Sequence[Waiting]:

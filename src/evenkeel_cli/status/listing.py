@@ -6,6 +6,8 @@ from typing import ClassVar, Final
 from evenkeel.decisions.floor.standing import Standing
 from evenkeel.model import names
 from evenkeel.model.template import is_by_template
+from evenkeel.model.times import in_words
+from evenkeel.model.zonal_shift import ZonalShift
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.decisions.remarks import Remark
@@ -136,6 +138,16 @@ def listing(found: Found) -> WorkloadStatusList:
         waits = [eviction.message for eviction in evictions]
         items.append(_item(standing, told, pools.survivors, waits))
     return WorkloadStatusList(items=items)
+
+
+def of_shifts(shifts: Sequence[ZonalShift]) -> Iterator[str]:
+    """What becomes of zones that traffic is shifted away from."""
+    for shift in shifts:
+        until = "" if shift.until is None else f" until {in_words(shift.until)}"
+        yield (
+            f"Traffic is shifted away from zone {shift.zone}{until}: no pod is moved there, and"
+            " those that are there stay."
+        )
 
 
 def of_nodes(unlabelled: Sequence[str], key: str) -> Iterator[str]:

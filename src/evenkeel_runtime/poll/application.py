@@ -8,7 +8,15 @@ from typing import Final
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.handlers import Handler
-from evenkeel.ports import Clock, Cluster, Instances, LifecycleActions, Queue, Recorder
+from evenkeel.ports import (
+    Clock,
+    Cluster,
+    Instances,
+    LifecycleActions,
+    Queue,
+    Recorder,
+    ZonalShifts,
+)
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode, RestoreSettings
 from evenkeel_hosting import functions
 from evenkeel_hosting.events import POLLERS
@@ -24,12 +32,14 @@ ENDING: Final = timedelta(seconds=25)
 class Outside:
     """What the functions act on. ``notices`` and ``wake_ups`` are the queues that they write to.
 
-    ``note`` is told of what goes wrong outside of the functions, in one line.
+    ``shifts`` None: no zonal shift is heeded. ``note`` is told of what goes wrong outside of the
+    functions, in one line.
     """
 
     cluster: Cluster
     instances: Instances
     lifecycle: LifecycleActions
+    shifts: ZonalShifts | None
     notices: Queue
     wake_ups: Queue
     clock: Clock
@@ -99,5 +109,11 @@ class Application:
         outside = self._outside
         cluster, clock, recorder = outside.cluster, outside.clock, outside.recorder
         events = ClusterEvents(cluster, clock, recorder, observes=mode is Mode.OBSERVE)
-        instances, lifecycle = outside.instances, outside.lifecycle
-        return Ports(cluster, instances, clock, Tee(events, recorder), lifecycle)
+        return Ports(
+            cluster,
+            outside.instances,
+            clock,
+            Tee(events, recorder),
+            outside.lifecycle,
+            outside.shifts,
+        )

@@ -13,6 +13,7 @@ from tests.kit.control_plane import ROOT
 from tests.kit.processes import awaited, ended
 from tests.stack.deployed.compute import Compute
 from tests.stack.deployed.process import answers, free_port, plain_environment
+from tests.stack.deployed.recovery import Recovery
 from tests.stack.deployed.trail import Trail
 
 REGION = "eu-central-1"
@@ -33,7 +34,7 @@ ROOT_USER = {
 
 @dataclass(frozen=True, slots=True)
 class Ministack:
-    """Where it listens, where it writes its log, and whom its functions ask for EC2.
+    """Where it listens, where it writes its log, and whom its functions ask for what it lacks.
 
     ``trail`` tells who asked it for what.
     """
@@ -42,6 +43,7 @@ class Ministack:
     log: Path
     compute: Compute
     trail: Trail
+    recovery: Recovery
 
     def client(self, service: str, **credentials: str) -> Any:
         """A client of the account's owner, or of whoever these credentials are."""
@@ -110,10 +112,12 @@ def launched(folder: Path) -> Iterator[Ministack]:
     with (
         log.open("wb") as out,
         Compute(url) as compute,
+        Recovery() as recovery,
         subprocess.Popen(
             [PYTHON, "-P", START, RUNTIME, trail],  # its folder has a module of that name
             env={  # functions inherit it
                 **environment,
+                "AWS_ENDPOINT_URL_ARC_ZONAL_SHIFT": recovery.url,
                 "AWS_ENDPOINT_URL_AUTO_SCALING": compute.url,
                 "AWS_ENDPOINT_URL_EC2": compute.url,
                 "AWS_ENDPOINT_URL_SQS": compute.url,
@@ -125,7 +129,7 @@ def launched(folder: Path) -> Iterator[Ministack]:
     ):
         try:
             awaited(process, log, lambda: answers(f"{url}/_ministack/health"))
-            yield Ministack(url, log, compute, Trail(trail))
+            yield Ministack(url, log, compute, Trail(trail), recovery)
         finally:
             ended(process)
 

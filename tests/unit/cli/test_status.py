@@ -2,7 +2,9 @@
 
 import json
 from collections import Counter
+from datetime import timedelta
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -18,11 +20,19 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.release import Asked, ReleaseReason
 from evenkeel.model.request import List, Selection
 from evenkeel.model.template import new_trace
+from evenkeel.model.times import in_words
 from evenkeel.model.workload import ReplicaSet
+from evenkeel.model.zonal_shift import ZonalShift, noted
 from evenkeel_cli.following import Seen
 from evenkeel_cli.reading import reading
 from evenkeel_cli.status.gather import gather
-from evenkeel_cli.status.listing import GONE, WorkloadStatus, WorkloadStatusList, listing
+from evenkeel_cli.status.listing import (
+    GONE,
+    WorkloadStatus,
+    WorkloadStatusList,
+    listing,
+    of_shifts,
+)
 from evenkeel_cli.targets import Target
 from evenkeel_cli.words import workload_name
 from evenkeel_sandbox.built_in import cluster as built_in
@@ -299,3 +309,26 @@ def test_the_headline_counts_those_at_risk(scene: Scene) -> None:
     scene.place(deployment("web", 2, notes={names.ON_DEMAND: "1"}), deployment("api"))
     found = listing(gather(scene.cluster, clock=scene.clock))
     assert found.headline == "2 workloads, 1 of them at risk."
+
+
+def test_which_zones_are_shifted_away_from_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = SystemClock().now().replace(microsecond=0)
+    until = now + timedelta(hours=2)
+    note = noted([ZonalShift("euc1-az2", until), ZonalShift("euc1-az3")], now)
+    lease = resource(
+        "Lease", names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE, notes={names.SHIFTED_ZONES: note}
+    )
+    clock = SimulatedClock(now)
+    cluster = SimulatedCluster(clock)
+    cluster.apply(resource("Namespace", names.SYSTEM_NAMESPACE), lease)
+    said = [*of_shifts(gather(cluster, clock=clock).shifts)]
+    stays = "no pod is moved there, and those that are there stay."
+    assert said == [
+        f"Traffic is shifted away from zone euc1-az2 until {in_words(until)}: {stays}",
+        f"Traffic is shifted away from zone euc1-az3: {stays}",
+    ]
+
+    cluster.apply(deployment("web", 1))
+    made = SimpleNamespace(build=lambda _: cluster)
+    monkeypatch.setattr("evenkeel_cli.reading.built_in_cluster", made)
+    assert said[0] in " ".join(status("-A", "--built-in").stdout.split())

@@ -27,11 +27,12 @@ from evenkeel.ports import (
     Queue,
     Recorder,
     TimeLeft,
+    ZonalShifts,
 )
 from evenkeel.settings import HandoverSettings
 
 
-def build(
+def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
     settings: HandoverSettings,
     cluster: Cluster,
     instances: Instances,
@@ -39,8 +40,11 @@ def build(
     clock: Clock,
     recorder: Recorder,
     lifecycle: LifecycleActions | None = None,
+    shifts: ZonalShifts | None = None,
 ) -> Handler:
     """Build the handler. ``lifecycle`` is needed only where a lifecycle hook is heeded.
+
+    ``shifts`` None: no zonal shift is heeded.
 
     It answers wake-ups with a partial batch response: while work is left one of them stays
     in the queue and becomes visible again after the outcome's pause. To the schedule it
@@ -51,7 +55,7 @@ def build(
     Where the API server let it do nothing at all, all wake-ups come back; the schedule's
     invocation raises NothingDoneError.
     """
-    flow = HandoverFlow(settings, cluster, instances, clock, recorder, lifecycle)
+    flow = HandoverFlow(settings, cluster, instances, clock, recorder, lifecycle, shifts)
 
     def handle(event: dict[str, Any], context: object) -> dict[str, Any]:
         left = time_left(context)

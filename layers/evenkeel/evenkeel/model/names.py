@@ -43,6 +43,7 @@ WITHOUT_ROOM: Final = "evenkeel.dev/without-room"
 NOT_IN_POOLS: Final = "evenkeel.dev/not-in-pools"
 FULL_POOLS: Final = "evenkeel.dev/full-pools"
 LOST_POOLS: Final = "evenkeel.dev/lost-pools"
+SHIFTED_ZONES: Final = "evenkeel.dev/shifted-zones"
 WAITING_HOOKS: Final = "evenkeel.dev/waiting-hooks"
 MANAGED: Final = "evenkeel.dev/managed"
 HEADROOM: Final = "evenkeel.dev/headroom"
@@ -93,6 +94,13 @@ HOSTNAME: Final = "kubernetes.io/hostname"
 
 ZONE: Final = "topology.kubernetes.io/zone"
 """Label of a node: its availability zone."""
+
+ZONE_ID: Final = "topology.k8s.aws/zone-id"
+"""Label of a node: the id of its availability zone, which is the same in all accounts.
+
+AWS' cloud controller sets it since Kubernetes 1.30, and Karpenter knows it.
+https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions-extended.html
+"""
 
 TEMPLATE_HASH: Final = "pod-template-hash"
 """Label that the Deployment controller puts on its ReplicaSets and their pods."""

@@ -169,6 +169,7 @@ class Reason(StrEnum):
     SPOT_RESTS = "SpotRests"
     SPOT_REST_OVER = "SpotRestOver"
     NO_ROOM_ON_DEMAND = "NoRoomOnDemand"
+    ZONE_SHIFTED = "ZoneShifted"
     NO_ROOM_FOR_GANG = "NoRoomForGang"
     GANG_TOO_LARGE = "GangTooLarge"
     NOT_ALL_AVAILABLE = "NotAllAvailable"

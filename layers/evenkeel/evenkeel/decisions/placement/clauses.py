@@ -39,13 +39,21 @@ def is_spot(labels: CapacityLabels) -> tuple[NodeRequirement, ...]:
     return _about(labels, "In") + _interruptible(labels, "In")
 
 
+def not_in(zones: Collection[str]) -> tuple[NodeRequirement, ...]:
+    """A clause for each term: the node is in none of the zones with these ids."""
+    return _none_of(names.ZONE_ID, sorted(zones))
+
+
 def only_spot(
-    required: NodeSelector | None, labels: CapacityLabels, avoid: Iterable[Pool] = ()
+    required: NodeSelector | None,
+    labels: CapacityLabels,
+    avoid: Iterable[Pool] = (),
+    zones: Collection[str] = (),
 ) -> tuple[NodeSelectorTerm, ...]:
     """Terms of which a spot node matches one that is in none of these pools, as its owner's allow.
 
     One for each clause of ``is_spot`` and each of ``outside``, with all that each of the owner's
-    terms says.
+    terms says. No node in one of these ``zones`` matches.
     """
     own: Sequence[NodeSelectorTerm] = [NodeSelectorTerm()]
     if required is not None:
@@ -53,7 +61,8 @@ def only_spot(
     others = outside(avoid)
     return tuple(
         msgspec.structs.replace(
-            term, match_expressions=(*(term.match_expressions or ()), clause, *other)
+            term,
+            match_expressions=(*(term.match_expressions or ()), clause, *other, *not_in(zones)),
         )
         for term in own
         for clause in is_spot(labels)
@@ -131,6 +140,34 @@ def rather_safe(lost: Collection[Pool], labels: CapacityLabels) -> tuple[Preferr
         *_preferred([(clause, *types) for clause in spot]),
         *_preferred([(clause, *zones) for clause in spot], weight=25),
     )
+
+
+def rather_out_of(
+    zones: Collection[str], terms: Iterable[PreferredTerm]
+) -> tuple[PreferredTerm, ...]:
+    """These terms for nodes in none of the zones with these ids, and that a node is in none.
+
+    So a node in such a zone matches no term, and an on-demand node elsewhere is better than it.
+    """
+    clauses = not_in(zones)
+    if not clauses:
+        return tuple(terms)
+    elsewhere = (
+        _preferring(term, (*(term.preference.match_expressions or ()), *clauses)) for term in terms
+    )
+    return (*_preferred([clauses], weight=50), *elsewhere)
+
+
+def in_any_zone(term: PreferredTerm) -> PreferredTerm:
+    """A term of ``rather_out_of`` as it was without zones; any other as it is."""
+    said = term.preference.match_expressions or ()
+    kept = tuple(each for each in said if (each.key, each.operator) != (names.ZONE_ID, "NotIn"))
+    return term if len(kept) in (0, len(said)) else _preferring(term, kept)
+
+
+def _preferring(term: PreferredTerm, clauses: tuple[NodeRequirement, ...]) -> PreferredTerm:
+    preference = msgspec.structs.replace(term.preference, match_expressions=clauses)
+    return msgspec.structs.replace(term, preference=preference)
 
 
 def bears_spot(labels: CapacityLabels) -> tuple[Toleration, ...]:

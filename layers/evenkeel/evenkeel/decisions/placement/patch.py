@@ -8,9 +8,12 @@ import msgspec
 from evenkeel.decisions.placement.clauses import (
     bears_headroom,
     bears_spot,
+    in_any_zone,
     is_spot,
+    not_in,
     not_spot,
     only_spot,
+    rather_out_of,
     rather_outside,
     rather_safe,
     rather_spot,
@@ -33,15 +36,17 @@ _TOLERATIONS: Final = ("spec", "tolerations")
 
 
 class KeptOff(NamedTuple):
-    """Pools that a pod keeps off.
+    """Pools and zones that a pod keeps off.
 
     It goes to none of those to ``avoid``, where restore moves it; it rather goes to others than
-    ``full`` ones, and than those that ``lost`` a node.
+    ``full`` ones, and than those that ``lost`` a node. ``zones`` are the ids of those that traffic
+    is shifted away from: where restore moves it it goes to none of them, else rather to others.
     """
 
     avoid: Collection[Pool] = ()
     full: Collection[Pool] = ()
     lost: Collection[Pool] = ()
+    zones: Collection[str] = ()
 
 
 NO_POOLS: Final = KeptOff()
@@ -74,12 +79,17 @@ def placement_patch(
     ``is_only``: its workload has one replica, which reserved headroom is kept for.
     """
     operations = [*_noted(pod, placed, scales_in=scales_in)]
+    there = pod.spec.node_affinity.preferred
     if placed.as_ is Capacity.ON_DEMAND:
-        operations += _not_on_spot(pod.spec, labels)
+        operations += _not_on_spot(pod.spec, labels, pools.zones if placed.move else ())
+        if not placed.move:
+            operations += _items(_PREFERRED, there, rather_out_of(pools.zones, ()))
     else:
-        required = _only_on_spot(pod.spec, labels, pools.avoid) if placed.move else ()
+        required = _only_on_spot(pod.spec, labels, pools) if placed.move else ()
+        said = set(map(in_any_zone, there or ()))
         wanted = _preferences(pools, labels, is_move=bool(placed.move))
-        asks = [*required, *_items(_PREFERRED, pod.spec.node_affinity.preferred, wanted)]
+        wanted = [term for term in wanted if term not in said]
+        asks = [*required, *_items(_PREFERRED, there, wanted)]
         parents = _parents(pod.spec) if asks else ()
         borne = [*bears_spot(labels), *([bears_headroom()] if is_only else [])]
         operations += [*parents, *asks, *_tolerating(pod.spec, borne)]
@@ -91,13 +101,15 @@ def _preferences(
 ) -> Sequence[PreferredTerm]:
     """Where on spot a pod rather goes, the heaviest term first.
 
-    While pools are lost it does not matter which are full.
+    While pools are lost it does not matter which are full. A move's required terms say already
+    which zones it keeps off.
     """
     spot = () if is_move else rather_spot(labels)
     if pools.lost:
         terms = [*rather_safe(pools.lost, labels), *spot]
     else:
         terms = [*spot, *rather_outside(pools.full, labels)]
+    terms = [*rather_out_of(() if is_move else pools.zones, terms)]
     return sorted(terms, key=lambda term: -term.weight)[:MOST_TERMS]
 
 
@@ -123,8 +135,11 @@ def _entries(
             yield Operation("add", pointer(*path, key), value)
 
 
-def _not_on_spot(spec: NewPodSpec, labels: CapacityLabels) -> Iterator[Operation]:
-    required, clauses = spec.node_affinity.required, not_spot(labels)
+def _not_on_spot(
+    spec: NewPodSpec, labels: CapacityLabels, zones: Collection[str]
+) -> Iterator[Operation]:
+    required = spec.node_affinity.required
+    clauses = (*not_spot(labels), *not_in(zones))
     if required is None:
         term = NodeSelectorTerm(match_expressions=clauses)
         yield from _parents(spec)
@@ -138,15 +153,13 @@ def _not_on_spot(spec: NewPodSpec, labels: CapacityLabels) -> Iterator[Operation
             yield from _items(path, term.match_expressions, clauses)
 
 
-def _only_on_spot(
-    spec: NewPodSpec, labels: CapacityLabels, avoid: Collection[Pool]
-) -> Iterator[Operation]:
+def _only_on_spot(spec: NewPodSpec, labels: CapacityLabels, pools: KeptOff) -> Iterator[Operation]:
     """The terms of ``only_spot``, unless they are there."""
     required, clauses = spec.node_affinity.required, set(is_spot(labels))
     own = required.node_selector_terms or () if required is not None else (NodeSelectorTerm(),)
     asking = (term.match_expressions or () for term in own if required is None or not term.is_empty)
     if any(map(clauses.isdisjoint, asking)):
-        terms = only_spot(required, labels, avoid)
+        terms = only_spot(required, labels, pools.avoid, pools.zones)
         yield Operation(
             "add", pointer(*_REQUIRED), {"nodeSelectorTerms": msgspec.to_builtins(terms)}
         )

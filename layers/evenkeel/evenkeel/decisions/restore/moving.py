@@ -70,7 +70,14 @@ class Moving(msgspec.Struct, frozen=True):
         return only_spot(own, self.snapshot.fleet.labels, self.avoid)
 
     def stays(self, pod: Pod, owner: Owner, way: Way) -> Decision | None:
-        """Why a pod does not go this way; None if it does."""
+        """Why a pod does not go this way; None if it does.
+
+        A pod in a zone that traffic is shifted away from stays: the zone is to have all its pods
+        when the traffic comes back.
+        """
+        if self.snapshot.fleet.is_in_shifted_zone(pod):
+            message = f"{pod.name} is in a zone that traffic is shifted away from"
+            return leave(self.case, Reason.ZONE_SHIFTED, message, verb=Verb.WAIT)
         found = route(pod, owner, self.case.namespace_objects, hint=True, now=self.snapshot.now)
         if found.way is way:
             return None
@@ -83,9 +90,15 @@ class Moving(msgspec.Struct, frozen=True):
         return leave(self.case, Reason.BUDGET_HOLDS, f"{budget.reference} leaves no room")
 
     def floor_needs(self, pod: Pod) -> Decision | None:
-        """Why a pod stays on on-demand nodes: the floor would not be Ready there without it."""
-        standing = self.case.standing
-        is_held = standing.survivors - pod.ready >= standing.wanted
+        """Why a pod stays on on-demand nodes: the floor would not be Ready there without it.
+
+        Those in a zone that traffic is shifted away from do not count: they get none.
+        """
+        standing, fleet = self.case.standing, self.snapshot.fleet
+        ready = (each for each in self.case.pods if each.active and each.ready)
+        there = (each for each in ready if fleet.capacity(each) is Capacity.ON_DEMAND)
+        away = sum(map(fleet.is_in_shifted_zone, there))
+        is_held = standing.survivors - away - pod.ready >= standing.wanted
         if self.target is Capacity.ON_DEMAND or self.avoid or is_held:
             return None
         where = f"Ready on on-demand nodes without {pod.name}"

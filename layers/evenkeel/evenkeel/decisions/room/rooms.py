@@ -22,7 +22,7 @@ class Rooms:
     """The room on nodes that take pods; what is planned takes its part of it."""
 
     def __init__(self, fleet: Fleet) -> None:
-        """Look at the nodes that are ready, schedulable and not doomed.
+        """Look at the nodes that are ready, schedulable, not doomed, and in no shifted zone.
 
         Those of pools that lost a node lately take pods, but have no room.
         """
@@ -35,6 +35,8 @@ class Rooms:
         self._taking: dict[tuple[Capacity, bytes], Sequence[Node]] = {}
         for node in fleet.nodes.values():
             if not node.ready or node.spec.unschedulable or node.name in fleet.doomed:
+                continue
+            if fleet.is_shifted(node):
                 continue
             self._nodes[fleet.labels.of(node)].append(node)
             used = fleet.used.get(node.name, {})

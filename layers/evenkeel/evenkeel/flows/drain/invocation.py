@@ -19,6 +19,7 @@ from evenkeel.flows.drain.nodes import NodeReconciler
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync import reader
 from evenkeel.flows.drain.sync.questions import AtOnce
+from evenkeel.flows.drain.zones import Zones
 from evenkeel.flows.remedies import metric_of
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import NodeNotice
@@ -31,6 +32,7 @@ from evenkeel.ports import (
     Reply,
     Session,
     TimeLeft,
+    ZonalShifts,
 )
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
 
@@ -68,6 +70,7 @@ class HandoverFlow:
         clock: Clock,
         recorder: Recorder,
         lifecycle: LifecycleActions | None = None,
+        shifts: ZonalShifts | None = None,
     ) -> None:
         self._settings = settings
         self._cluster = cluster
@@ -79,6 +82,7 @@ class HandoverFlow:
         actions = lifecycle if acts and settings.lifecycle_hook else None
         hooks = Hooks(actions, settings.lifecycle_hook, recorder, cluster)
         self._kept = Kept(cluster, instances, settings.capacity_labels, recorder, hooks)
+        self._zones = Zones(shifts, clock, recorder)
 
     def run(
         self,
@@ -179,10 +183,14 @@ class HandoverFlow:
         return msgspec.structs.replace(outcome, again_in=rest, awaited=awaited)
 
     def _note_schedule(self) -> None:
-        """Tell commands that functions are deployed; where that is refused they do not learn it."""
+        """Tell commands that functions are deployed; where that is refused they do not learn it.
+
+        With it goes what ARC says of zonal shifts, which is asked here, after all work is done.
+        """
         try:
             if not pause.is_paused(self._cluster):
-                note_schedule(self._cluster, self._clock.now())
+                shifted_zones = self._zones.note()
+                note_schedule(self._cluster, self._clock.now(), shifted_zones)
         except ClusterError as error:
             self._recorder.noted(f"commands do not learn that this is deployed: {error}")
 

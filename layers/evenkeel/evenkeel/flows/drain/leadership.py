@@ -367,17 +367,21 @@ def _text(time: datetime | None) -> str:
     return "" if time is None else to_micro_time(time)
 
 
-def note_schedule(cluster: Cluster, now: datetime) -> None:
-    """Note that the schedule came; the Lease is made where there is none. Raises ClusterError."""
+def note_schedule(cluster: Cluster, now: datetime, shifted_zones: str | None = None) -> None:
+    """Note that the schedule came; the Lease is made where there is none. Raises ClusterError.
+
+    ``shifted_zones`` is what it says of zonal shifts from now on; None: what it said before.
+    """
+    shifted = {} if shifted_zones is None else {names.SHIFTED_ZONES: shifted_zones}
     metadata = Metadata(
         name=names.HANDOVER_LEASE,
         namespace=names.SYSTEM_NAMESPACE,
-        annotations={names.SCHEDULED_AT: to_micro_time(now)},
+        annotations={names.SCHEDULED_AT: to_micro_time(now)} | shifted,
     )
     body = {"metadata": {"annotations": metadata.annotations}}
     (reply,) = cluster.perform([Patch(Lease, metadata.name, body, metadata.namespace)])
     if isinstance(reply.error, NotFoundError):
-        (reply,) = cluster.perform([Create(Lease(metadata=metadata))])
+        (reply,) = home.perform(cluster.perform, [Create(Lease(metadata=metadata))])
     answer(reply)
 
 

@@ -24,11 +24,12 @@ from evenkeel.flows.reads import ask, list_all
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import Capacity, CapacityLabels
-from evenkeel.model.cluster_objects import PersistentVolume, PersistentVolumeClaim
+from evenkeel.model.cluster_objects import Lease, PersistentVolume, PersistentVolumeClaim
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Selection
 from evenkeel.model.workload import Controller
+from evenkeel.model.zonal_shift import ZonalShift, shifts_in
 from evenkeel.ports import Background, Clock, Cluster, Recorder
 
 LOOK_AGAIN_AFTER: Final = timedelta(seconds=10)
@@ -125,7 +126,7 @@ class Places:
         self._found = {uid: each for uid, each in self._found.items() if now < each.at + TAKEN_FOR}
         asking = {wish.pod.uid for wish in wishes}
         taken = [each for uid, each in self._found.items() if uid not in asking]
-        look = partial(find, self._cluster, self._labels, wishes, doomed, taken, self._passed)
+        look = partial(find, self._cluster, self._labels, wishes, now, doomed, taken, self._passed)
         questions.ask("places", look, partial(self._take, wishes, now, then))
 
     def _take(
@@ -178,22 +179,29 @@ def find(
     cluster: Cluster,
     labels: CapacityLabels,
     wishes: Sequence[Wish],
+    now: datetime,
     doomed: Collection[str] = (),
     taken: Iterable[Place] = (),
     passed: int = 0,
 ) -> Found:
-    """The nodes with room for these pods. Raises ClusterError.
+    """The nodes with room for these pods, in no zone that traffic is shifted away from.
 
     Of the nodes that take one of them, marked nodes never among them, it looks at as many as
     AT_A_TIME, the youngest first, after so many that were ``passed`` before. ``taken``: places that
-    others are about to have.
+    others are about to have. Raises ClusterError.
     """
     volumes, forbidden = _volumes(cluster, wishes)
     asked = {wish.pod.uid: _request(wish, volumes) for wish in wishes}
     common = set.intersection(*(set((w.rules.node_selector or {}).items()) for w in wishes))
     where = ",".join([f"!{names.DOOMED}", *(f"{key}={value}" for key, value in sorted(common))])
     nodes = ask(cluster, List(Selection(Node, labels=where), fresh=False)).items
-    fleet = Fleet({each.name: each for each in nodes}, frozenset(doomed), {}, labels.among(nodes))
+    fleet = Fleet(
+        {each.name: each for each in nodes},
+        frozenset(doomed),
+        {},
+        labels.among(nodes),
+        shifts=_shifts(cluster, now),
+    )
     taking = Rooms(fleet).accepting(asked.values())
     youngest = sorted(taking, key=lambda node: str(node.metadata.creation_timestamp), reverse=True)
     start = passed % max(1, len(youngest))
@@ -209,6 +217,14 @@ def find(
         if place := next(filter(None, places), None):
             found[uid] = place
     return Found(found, forbidden)
+
+
+def _shifts(cluster: Cluster, now: datetime) -> Sequence[ZonalShift]:
+    """What the reconciler's Lease notes; nothing for somebody who may not read it."""
+    (reply,) = cluster.perform([Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)])
+    if not isinstance(reply.result, Lease):
+        return ()
+    return shifts_in(reply.result.metadata.annotations.get(names.SHIFTED_ZONES), now)
 
 
 def _request(wish: Wish, volumes: Mapping[str, PersistentVolume]) -> NodeRequest:

@@ -34,6 +34,7 @@ from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Operation
 from evenkeel.model.template import is_by_template
 from evenkeel.model.workload import Job, ReplicaSet
+from evenkeel.model.zonal_shift import shifts_in, zones_of
 from evenkeel.ports import Clock, Cluster, Recorder
 from evenkeel.settings import Mode, PlacementSettings
 from evenkeel.settings.placement import LONGEST_COUNTING
@@ -184,9 +185,10 @@ class PlacementFlow:
         if not self._acts:
             return Outcome(summary=f"only observes: {message}")
         claim = request.uid if place.slot is not None else ""
+        now = self._clock.now()
         note = placed_as(
             chosen.capacity,
-            self._clock.now(),
+            now,
             claim=claim,
             slot=place.slot,
             move=move.pod_uid if move is not None else "",
@@ -196,7 +198,8 @@ class PlacementFlow:
         pools = KeptOff(
             avoid=move.avoid if move is not None else (),
             full=pools_in(workload.metadata.annotations.get(names.FULL_POOLS)),
-            lost=lost_pools(losses_in(around.losses, self._clock.now())),
+            lost=lost_pools(losses_in(around.notes.get(names.LOST_POOLS), now)),
+            zones=zones_of(shifts_in(around.notes.get(names.SHIFTED_ZONES), now)),
         )
         is_only = not isinstance(workload, Job) and workload.spec.replicas == 1
         patch = [*self._patch(pod, note, labels, is_only=is_only, pools=pools)]

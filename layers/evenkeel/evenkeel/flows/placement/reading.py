@@ -1,7 +1,7 @@
 """What a pod's placement depends on: its controller, Deployment, namespace, and the pause."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from evenkeel.decisions.placement.scope import controller_kind
@@ -20,7 +20,7 @@ from evenkeel.model.workload import Controller, Deployment
 from evenkeel.ports import Clock, Cluster
 
 LEADER: Final = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
-"""The reconciler's Lease, which tells of pools that lost nodes."""
+"""The reconciler's Lease, which tells of pools that lost nodes, and of zonal shifts."""
 
 INTERRUPTIBLE: Final = List(
     Selection(Node, labels=f"{names.INTERRUPTIBLE}={names.TRUE}"), fresh=False, metadata_only=True
@@ -38,7 +38,7 @@ class PlacementInput:
 
     ``move`` is restore's last move of a pod of the same controller. ``interruptible`` are the nodes
     of ``INTERRUPTIBLE``, their metadata alone. ``in_gang``: the pod names a group that is a gang.
-    ``losses`` is what the reconciler notes of pools that lost nodes.
+    ``notes`` are the annotations of the reconciler's Lease.
     """
 
     namespace: Namespace
@@ -48,7 +48,7 @@ class PlacementInput:
     move: Move | None = None
     interruptible: Sequence[Node] = ()
     in_gang: bool = False
-    losses: str = ""
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def workload(self) -> Controller | Deployment:
@@ -90,9 +90,8 @@ class Reader:
         interruptible = [node for node in found_nodes if isinstance(node, Node)]
         in_gang = group is not None and is_gang(next(_groups_in(listed), None))
         notes = leader.metadata.annotations if isinstance(leader, Lease) else {}
-        losses = notes.get(names.LOST_POOLS, "")
         return PlacementInput(
-            found, controller, deployment, paused is not None, move, interruptible, in_gang, losses
+            found, controller, deployment, paused is not None, move, interruptible, in_gang, notes
         )
 
 

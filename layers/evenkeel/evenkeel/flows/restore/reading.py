@@ -38,6 +38,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Listing, Selection
 from evenkeel.model.spot_rest import SpotRest
 from evenkeel.model.workload import Deployment, ReplicaSet, StatefulSet
+from evenkeel.model.zonal_shift import ZonalShift, shifts_in
 from evenkeel.ports import Clock, Cluster
 
 MOVES: Final = Selection(Lease, names.SYSTEM_NAMESPACE, labels=names.MOVE_OF)
@@ -49,7 +50,7 @@ REST: Final = Selection(Lease, names.SYSTEM_NAMESPACE, fields=f"metadata.name={n
 LEADER: Final = Selection(
     Lease, names.SYSTEM_NAMESPACE, fields=f"metadata.name={names.HANDOVER_LEASE}"
 )
-"""The reconciler's Lease, which tells of pools that lost nodes."""
+"""The reconciler's Lease, which tells of pools that lost nodes, and of zonal shifts."""
 
 MANAGED_NAMESPACES: Final = Selection(Namespace, labels=f"{names.MANAGED}={names.TRUE}")
 """The namespaces that take part by their label."""
@@ -99,8 +100,8 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     fleet = _fleet(
         nodes, pods, scope.capacity_labels, _allowed(cluster, Selection(PersistentVolume))
     )
-    losses = _read_losses(cluster, clock.now(), fleet)
-    fleet = msgspec.structs.replace(fleet, losses=losses)
+    losses, shifts = _read_notes(cluster, clock.now(), fleet)
+    fleet = msgspec.structs.replace(fleet, losses=losses, shifts=shifts)
     moves, traces = _read_moves(cluster, clock.now()), _read_traces(cluster)
     spaces = {space.name: space.metadata for space in namespaces}
     by_owner = _grouped(replica_sets, lambda each: each.controller_key)
@@ -268,14 +269,14 @@ def _fleet(
     )
 
 
-def _read_losses(cluster: Cluster, now: datetime, fleet: Fleet) -> Sequence[Loss]:
-    """Those that the reconciler notes, and those of the doomed nodes."""
-    notes = [
-        lease.metadata.annotations.get(names.LOST_POOLS) for lease in _read_leases(cluster, LEADER)
-    ]
-    noted = chain.from_iterable(losses_in(note, now) for note in notes)
+def _read_notes(
+    cluster: Cluster, now: datetime, fleet: Fleet
+) -> tuple[Sequence[Loss], Sequence[ZonalShift]]:
+    """What the reconciler's Lease notes: lost pools, to which the doomed nodes add, and shifts."""
+    notes = next((lease.metadata.annotations for lease in _read_leases(cluster, LEADER)), {})
     doomed = map(fleet.nodes.__getitem__, fleet.doomed)
-    return [*noted, *warned(doomed, fleet.labels, now)]
+    losses = [*losses_in(notes.get(names.LOST_POOLS), now), *warned(doomed, fleet.labels, now)]
+    return losses, shifts_in(notes.get(names.SHIFTED_ZONES), now)
 
 
 def has_leftovers(snapshot: Snapshot) -> bool:
