@@ -24,6 +24,7 @@ import pytest
 
 from evenkeel.decisions.drain.agenda import Forced
 from evenkeel.decisions.drain.plan import Plan
+from evenkeel.flows.drain.cache.groups import Groups
 from evenkeel.flows.drain.loop import Loop
 from evenkeel.flows.drain.workload.planning import Planner, WorkloadPlan
 from evenkeel.model.decision import Decision
@@ -60,7 +61,7 @@ def look_into(loop: Loop) -> Look:
     """All that is known here of the loop's insides."""
     now, view, plans = loop._clock.now(), loop._reconcile._view, loop._reconcile._plans
     kept = plans._plans
-    waiting = view.pods.groups.with_mates([*view.queue._wrong, *view.queue._changed])
+    waiting = _with_mates(view.pods.groups, {*view.queue._wrong, *view.queue._changed})
     known = filter(view.pods.has_any, plans.controllers)
     planner: list[Planner] = []
 
@@ -71,6 +72,12 @@ def look_into(loop: Loop) -> Look:
         return _plan(planner[0], key, now)
 
     return Look(now, len(view.pods._pods), kept, {*kept, *known} - waiting, plan)
+
+
+def _with_mates(groups: Groups, keys: set[str]) -> set[str]:
+    """These controllers, and all that share a group with one of them."""
+    named = {group for key in keys for group in groups.of(key)}
+    return keys.union(*(groups.controllers(group) for group in named))
 
 
 def forgotten(loop: Look) -> Iterator[str]:

@@ -442,7 +442,7 @@ MUTATIONS = (
     Mutation(
         "a gang's verdict adds nobody",
         "flows/drain/dispatch/plans.py",
-        [("sorted(self._view.pods.groups.with_mates([key]))", "[key]")],
+        [("self._planner.gangs.decided_anew(key)", "()")],
         [BROKEN],
     ),
     Mutation(

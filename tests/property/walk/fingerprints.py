@@ -51,7 +51,7 @@ UNTOLD: Mapping[str, Collection[str]] = {
     "_Rest": ("delay",),
     # found anew at once; when plans change by time follows from them
     "Planner": ("_routes",),
-    "Queue": ("_heap", "_opens_at", "_times"),
+    "Queue": ("_heap", "_least", "_opens_at", "_planned_for", "_times"),
 }
 """Attributes that do not either, by class."""
 

@@ -15,6 +15,7 @@ from evenkeel.flows.drain.leadership import Leadership
 from evenkeel.flows.drain.loop import Loop, Reconcile
 from evenkeel.flows.drain.nodes import NodeReconciler
 from evenkeel.flows.drain.places import Places, Seeker
+from evenkeel.flows.drain.queue import NODES
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync.informer import Informer
 from evenkeel.flows.drain.sync.listings import Listings
@@ -73,12 +74,10 @@ def observe(
     forced = ForcedEvictions(settings.evictions_per_second, sys.maxsize, Answers())
     plans = Plans(Planner(view, places), view, forced, once)
     now = clock.now()
-    for key in sorted(plans.controllers):
-        plans.replan(key, now)
+    view.queue.add(sorted(plans.controllers), urgent=True)
+    _settle(plans, view, clock)
     Seeker(places, view, AtOnce(), clock).ask(plans.wishes, now)
-    for key in view.queue.take(clock):
-        if key in plans.controllers:
-            plans.replan(key, now)
+    _settle(plans, view, clock)
     forced.settle()
     once.record(slot.step(now) for slot in forced.due(now, now))
     for step in (step for _, plan in plans for step in (*plan.plan.steps, *plan.plan.evictions)):
@@ -88,3 +87,12 @@ def observe(
     once.record(pace.release(turn, now) for turn in turns)
     once.record(keeper.plan(plans.handovers, now))
     once.tell_counts()
+
+
+def _settle(plans: Plans, view: View, clock: Clock) -> None:
+    """Plan for all keys that wait, round by round."""
+    now = clock.now()
+    while keys := list(view.queue.take(clock)):
+        for key in keys:
+            if key != NODES:
+                plans.replan(key, now)

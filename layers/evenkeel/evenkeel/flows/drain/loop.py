@@ -102,7 +102,8 @@ class Reconcile:
         for key in self.queue.take(self._clock):
             now = self._clock.now()
             if key == NODES:
-                plans.of_nodes = keeper.plan(plans.handovers | self._view.unread, now)
+                undecided = plans.undecided | self._view.unread
+                plans.of_nodes = keeper.plan(plans.handovers | undecided, now)
             else:
                 plans.replan(key, now)
         self._reader.ask(self._clock.now())

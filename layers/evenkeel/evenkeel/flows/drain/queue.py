@@ -1,9 +1,12 @@
 """Which workloads wait to be planned for, as the work queue of a Kubernetes controller has it.
 
-What learns of a change adds the workloads whose plans depend on it.
+What learns of a change adds the workloads whose plans depend on it. Of the namespaces that have
+some, the one that was planned for the shortest time goes next. So however much happens in one, the
+plans of another do not wait for all of it.
 """
 
 import heapq
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -12,7 +15,7 @@ from evenkeel.model.times import earliest
 from evenkeel.ports import Clock
 
 SHARE: Final = 8
-"""Planning takes at most an eighth of the time.
+"""To plan for changes takes at most an eighth of the time.
 
 In calm weather a change is planned for at once. In a storm the changes of some tenths of a second
 are planned for together: there are several for each pod, and each concerns all pods of its
@@ -20,7 +23,10 @@ ReplicaSet.
 """
 
 SLICE: Final = timedelta(milliseconds=100)
-"""So long is planned at a time: forced evictions that are due meanwhile are sent in between."""
+"""So long is planned at a time: forced evictions that are due meanwhile are sent in between.
+
+A plan that takes longer is not charged to the share: else one would keep all others waiting.
+"""
 
 NODES: Final = "/"
 """The key of all marked nodes together. No workload has it: its uid is never empty."""
@@ -43,10 +49,17 @@ class Queue:
         self._times: dict[str, datetime] = {}
         self._heap: list[tuple[datetime, str]] = []  # also of times that were replaced
         self._opens_at = AT_ONCE
+        self._planned_for = defaultdict[str, timedelta](timedelta)  # by namespace
+        self._least = timedelta()
 
     def __bool__(self) -> bool:
         """Whether a workload waits."""
         return bool(self._changed or self._wrong)
+
+    @property
+    def wrong(self) -> Iterable[str]:
+        """The keys of plans that are wrong."""
+        return self._wrong.keys()
 
     def add(self, keys: Iterable[str], *, urgent: bool = False) -> None:
         """Something changed about these. ``urgent``: their plans are wrong by now."""
@@ -76,31 +89,57 @@ class Queue:
     def take(self, clock: Clock) -> Iterator[str]:
         """The keys to plan for now: those of wrong plans, and within the share the others.
 
-        The time between two keys counts as planning, and after a slice of it the rest waits. The
-        nodes come when no wrong plan is left, because what becomes of a node follows from the plans
-        for its pods.
+        The time between two keys counts as planning. After a slice of it the rest waits, but for
+        one key of a second namespace if only one was reached. The nodes come last in each round.
         """
-        began = clock.now()
-        while (at := self.due_at) is not None and at <= began:
-            key = heapq.heappop(self._heap)[1]
-            del self._times[key]
-            self.add([key], urgent=True)
-        is_open = began >= self._opens_at
-        waiting = [*self._wrong, *(self._changed if is_open else ())]
-        has_planned = False
-        for key in waiting:
-            if key != NODES and self.has_changed(key):
-                self.done(key)
-                has_planned = True
-                yield key
-                if clock.now() - began > SLICE:
-                    break
-        if has_planned and is_open:
-            ended = clock.now()
-            self._opens_at = ended + (SHARE - 1) * max(timedelta(), ended - began)
-        if self._wrong.keys() == {NODES}:
+        began = now = clock.now()
+        self._fall_due(now)
+        lines = self._lines(is_open=now >= self._opens_at)
+        reached, on_changes = set[str](), timedelta()
+        while lines:
+            namespace = min(lines, key=self._planned_for.__getitem__)
+            if now - began > SLICE and (namespace in reached or len(reached) > 1):
+                break
+            key = lines[namespace].popleft()
+            if not lines[namespace]:
+                del lines[namespace]
+            if not self.has_changed(key):
+                continue  # it was planned for with another one
+            is_change = key in self._changed
+            self.done(key)
+            yield key
+            before, now = now, clock.now()
+            took = max(timedelta(), now - before)
+            on_changes += took if is_change else timedelta()
+            reached.add(namespace)
+            self._least = self._planned_for[namespace]
+            self._planned_for[namespace] += took
+        if on_changes:
+            self._opens_at = now + (SHARE - 1) * min(on_changes, SLICE)
+        if NODES in self._wrong:
             self.done(NODES)
             yield NODES
+
+    def _fall_due(self, now: datetime) -> None:
+        """Plans that change by time alone have changed now; those of nodes are always urgent."""
+        while (at := self.due_at) is not None and at <= now:
+            key = heapq.heappop(self._heap)[1]
+            del self._times[key]
+            self.add([key], urgent=key == NODES)
+
+    def _lines(self, *, is_open: bool) -> dict[str, deque[str]]:
+        """The keys that may be planned for, wrong plans first, by namespace.
+
+        A namespace for which nothing was planned for a while has no time to its credit: it counts
+        as the one that was planned for last.
+        """
+        lines = defaultdict[str, deque[str]](deque)
+        for key in (*self._wrong, *(self._changed if is_open else ())):
+            if key != NODES:
+                lines[key.partition("/")[0]].append(key)
+        for namespace in lines:
+            self._planned_for[namespace] = max(self._least, self._planned_for[namespace])
+        return lines
 
     def done(self, key: str) -> None:
         """This one is planned for, and waits no more."""

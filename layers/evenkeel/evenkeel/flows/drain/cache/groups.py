@@ -64,13 +64,13 @@ class Groups:
             return List(Selection(Pod, namespace, labels=label), fresh=False)
         return List(selections.labelled(namespace, label, name), fresh=False)
 
-    def with_mates(self, controller_keys: Iterable[str]) -> set[str]:
-        """These controllers, and all that share a group with one of them."""
-        found = set(controller_keys)
-        if self:
-            groups = {group for key in found for group in self._of.get(key, ())}
-            found.update(*(self._controllers[group] for group in groups))
-        return found
+    def of(self, controller_key: str) -> Iterable[GroupName]:
+        """The groups that pods of a controller have named."""
+        return self._of.get(controller_key, ())
+
+    def controllers(self, group: GroupName) -> Iterable[str]:
+        """The keys of the controllers of which a pod has named a group."""
+        return self._controllers[group]
 
 
 def is_listed(where: Selection[Pod], pod: Pod) -> bool:

@@ -80,13 +80,18 @@ class Plans:
             return True
         return any(step.write is not None for step in self.of_nodes)
 
-    def replan(self, key: str, now: datetime) -> None:
-        """Plan again for a controller, and for those that share a gang with it."""
-        for each in sorted(self._view.pods.groups.with_mates([key])):
-            self._view.queue.done(each)
-            self._replan(each, now)
+    @property
+    def undecided(self) -> frozenset[str]:
+        """The nodes of the pods whose plans are wrong."""
+        pods = self._view.pods
+        wrong = self._view.queue.wrong
+        return frozenset(pod.spec.node_name for key in wrong for pod in pods.of_controller(key))
 
-    def _replan(self, key: str, now: datetime) -> None:
+    def replan(self, key: str, now: datetime) -> None:
+        """Plan again for a controller.
+
+        If something else becomes of a gang of its pods the plans of the gang's others are wrong.
+        """
         before = self._plans.pop(key, _NOTHING)
         plan = self._plan(key, before.needs, now) if self._view.pods.has_any(key) else _NOTHING
         if plan is _NOTHING:
@@ -105,6 +110,7 @@ class Plans:
         self._forced.put(key, plan.plan.forced)
         self._view.queue.again(key, plan.plan.due)
         self._count_handovers(before.handovers, plan.handovers)
+        self._view.queue.add(self._planner.gangs.decided_anew(key), urgent=True)
 
     def _count_handovers(self, before: frozenset[str], after: frozenset[str]) -> None:
         """Nodes are planned for when the first workload hands pods of one over, or the last has."""

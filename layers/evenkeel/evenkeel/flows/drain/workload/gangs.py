@@ -1,15 +1,18 @@
 """What becomes of the gangs of a view, for the plans of their controllers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
+
+import msgspec
 
 from evenkeel.decisions.drain import gangs
 from evenkeel.decisions.drain.census import MovingPod
 from evenkeel.decisions.drain.gangs import Gang, Together
 from evenkeel.decisions.drain.route import Way, not_ours
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.model.gang import group_of
+from evenkeel.flows.drain.workload.needs import groups_of
+from evenkeel.model.gang import GroupName, group_of
 from evenkeel.model.meta import Reference
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
@@ -19,10 +22,18 @@ from evenkeel.model.workload import Controller, Job
 class _Look(NamedTuple):
     """What was found of a gang, from these members and these notices."""
 
+    gang: Gang
     members: Sequence[Pod]
     dooms: Mapping[str, NodeNotice]
     found: Together | None
     has_begun: bool
+
+    @property
+    def verdict(self) -> Together | None:
+        """What plans depend on. Which members there are matters once the first of them has gone."""
+        if self.found is None or self.has_begun:
+            return self.found
+        return msgspec.structs.replace(self.found, uids=frozenset())
 
 
 class Gangs:
@@ -30,7 +41,9 @@ class Gangs:
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._looks: dict[Reference, _Look] = {}
+        self._looks: dict[GroupName | Reference, _Look] = {}
+        self._concerned: dict[GroupName, tuple[Sequence[Pod], Mapping[str, NodeNotice], bool]] = {}
+        self._verdicts: dict[GroupName, tuple[bool, Together | None]] = {}
 
     def may_have(self, controller: Controller | None) -> bool:
         """Whether pods of a controller may be in a gang: most clusters have none."""
@@ -60,6 +73,38 @@ class Gangs:
             return own
         return MovingPod(pod, gangs.with_the_others(found), found.notice, found.at, lives=True)
 
+    def are_concerned(self, pods: Iterable[Pod]) -> bool:
+        """Whether one of these pods is released or on a doomed node, or one of its group is."""
+        found, dooms = list(pods), self._view.dooms
+        if any(_is_concerned(pod, dooms) for pod in found):
+            return True
+        return bool(self._view.pods.groups) and any(map(self._is_concerned, groups_of(found)))
+
+    def decided_anew(self, controller_key: str) -> Collection[str]:
+        """The other controllers whose plans go by what became of a gang of this one's before.
+
+        So a gang is decided once for each change, and its controllers are planned for one by one.
+        """
+        groups, others = self._view.pods.groups, set[str]()
+        for group in groups.of(controller_key):
+            members, last = groups.members(group), self._looks.get(group)
+            if not members:
+                continue  # their evictions are sent, and one that is refused has begun with them
+            look = last and self._look(group, last.gang, members)
+            verdict = self._is_concerned(group), look and look.verdict
+            if self._verdicts.get(group, (False, None)) != verdict:
+                self._verdicts[group] = verdict
+                others.update(groups.controllers(group))
+        return others - {controller_key}
+
+    def _is_concerned(self, group: GroupName) -> bool:
+        members, dooms = self._view.pods.groups.members(group), self._view.dooms
+        last = self._concerned.get(group)
+        if last is None or last[0] is not members or last[1] is not dooms:
+            is_concerned = any(_is_concerned(pod, dooms) for pod in members)
+            last = self._concerned[group] = members, dooms, is_concerned
+        return last[2]
+
     def _broken(
         self, gang: Gang, pod: Pod, siblings: Sequence[Pod], now: datetime
     ) -> Together | None:
@@ -70,15 +115,15 @@ class Gangs:
         """
         named = group_of(pod)
         members = siblings if named is None else self._view.pods.groups.members(named)
-        look = self._look(gang, members)
+        look = self._look(named or gang.reference, gang, members)
         if not look.has_begun or look.found is None:
             return look.found
         holds = pod.uid in look.found.uids and now < look.found.until
         return look.found if holds else None
 
-    def _look(self, gang: Gang, members: Sequence[Pod]) -> _Look:
+    def _look(self, name: GroupName | Reference, gang: Gang, members: Sequence[Pod]) -> _Look:
         dooms, is_evicted = self._view.dooms, self._view.pods.is_assumed_evicted
-        last = self._looks.get(gang.reference)
+        last = self._looks.get(name)
         if last is not None and last.members is members and last.dooms is dooms:
             return last
         found = last.found if last is not None else None
@@ -89,5 +134,9 @@ class Gangs:
         )
         if not has_begun:
             found = gangs.together(gang, members, dooms)
-        look = self._looks[gang.reference] = _Look(members, dooms, found, has_begun)
+        look = self._looks[name] = _Look(gang, members, dooms, found, has_begun)
         return look
+
+
+def _is_concerned(pod: Pod, dooms: Mapping[str, NodeNotice]) -> bool:
+    return pod.released or pod.spec.node_name in dooms

@@ -42,14 +42,6 @@ _CONTROLLERS: Final[dict[str, type[ReplicaSet | StatefulSet | Job]]] = {
 }
 
 
-def is_concerned(view: View, pods: Iterable[Pod]) -> bool:
-    """Whether one of these pods is released or on a doomed node, or one of its group is."""
-    found = list(pods)
-    if view.pods.groups:
-        found += [pod for group in _groups(pods) for pod in view.pods.groups.members(group)]
-    return any(pod.released or pod.spec.node_name in view.dooms for pod in found)
-
-
 def owner_and_namespace(view: View, controller_key: str, pods: Sequence[Pod]) -> Needs:
     """What has to be known before anything is decided about a controller's pods.
 
@@ -69,7 +61,7 @@ def owner_and_namespace(view: View, controller_key: str, pods: Sequence[Pod]) ->
     if any(volume.persistent_volume_claim for pod in pods for volume in pod.spec.volumes):
         needs[List(Selection(PersistentVolumeClaim, namespace), fresh=False)] = AGAIN_AFTER
     if view.pods.groups:
-        for group in _groups(pods):
+        for group in groups_of(pods):
             needs[List(Selection(group.kind, namespace), fresh=False)] = AGAIN_AFTER
             needs[view.pods.groups.listing(group)] = AGAIN_AFTER
     return needs
@@ -128,7 +120,8 @@ def _controller_of(pods: Sequence[Pod]) -> Iterator[Get[Any]]:
         yield Get(ReplicaSet, release.controller, first.namespace)
 
 
-def _groups(pods: Iterable[Pod]) -> Iterable[GroupName]:
+def groups_of(pods: Iterable[Pod]) -> Iterable[GroupName]:
+    """The groups that pods name, each once."""
     return dict.fromkeys(group for pod in pods if (group := group_of(pod)) is not None)
 
 

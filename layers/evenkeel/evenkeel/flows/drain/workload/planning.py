@@ -24,7 +24,6 @@ from evenkeel.flows.drain.places import Places, Wish
 from evenkeel.flows.drain.workload.gangs import Gangs
 from evenkeel.flows.drain.workload.needs import (
     budgets_in,
-    is_concerned,
     nodes_of,
     owner_and_namespace,
 )
@@ -98,7 +97,7 @@ class Planner:
         self._places = places
         self._routes: dict[str, tuple[tuple[object, ...], Route]] = {}
         self._drains: dict[str, tuple[Node | None, NodeNotice, Drain]] = {}
-        self._gangs = Gangs(view)
+        self.gangs = Gangs(view)
 
     def plan(self, controller_key: str, now: datetime) -> WorkloadPlan:
         """Plan for one controller, by its key, from the view."""
@@ -145,8 +144,9 @@ class Planner:
 
     def _needs(self, controller_key: str, pods: Sequence[Pod]) -> Needs:
         """What has to be known before anything is decided about pods that are concerned at all."""
-        view = self._view
-        return owner_and_namespace(view, controller_key, pods) if is_concerned(view, pods) else {}
+        if not self.gangs.are_concerned(pods):
+            return {}
+        return owner_and_namespace(self._view, controller_key, pods)
 
     def last_moments(self, controller_key: str, now: datetime, again_at: datetime) -> WorkloadPlan:
         """The forced evictions of one controller's pods alone, and when to plan for it again.
@@ -173,13 +173,13 @@ class Planner:
     ) -> Sequence[MovingPod]:
         """The pods of a controller that are not released, on doomed nodes or in a broken gang."""
         view, found = self._view, list[MovingPod]()
-        has_gangs = self._gangs.may_have(controller)
+        has_gangs = self.gangs.may_have(controller)
         for pod in pods:
             notice = view.dooms.get(pod.spec.node_name)
             if pod.released:
                 continue
             own = None if notice is None else MovingPod(pod, self._way(pod, notice, now), notice)
-            mover = self._gangs.mover(pod, own, pods, now) if has_gangs else own
+            mover = self.gangs.mover(pod, own, pods, now) if has_gangs else own
             if mover is not None:
                 found.append(mover)
         return found
