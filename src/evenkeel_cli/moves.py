@@ -36,6 +36,7 @@ REASONS: Final[Mapping[str, str]] = {
     "Recreate": "the Deployment's strategy is Recreate",
     "NoSurge": "the Deployment's maxSurge is 0",
     "SingleNodeVolume": "its volume can be mounted by one node only",
+    "LiveMigration": f"label {names.LIVE_MIGRATION}: it is moved alive",
     "NoTemplateHash": "its ReplicaSet does not select by template hash",
     "SelectedByHash": "a Service or policy selects by template hash",
     "ForeignController": "its controller is not one that Evenkeel knows",

@@ -17,6 +17,7 @@ NOT_OURS: Final = frozenset(
 
 ACCEPTED: Final = NOT_OURS | {
     Reason.HANDOVER_NEVER,
+    Reason.LIVE_MIGRATION,
     Reason.NO_SURGE,
     Reason.NO_TEMPLATE_HASH,
     Reason.ON_DELETE,

@@ -122,6 +122,12 @@ DRAINING_TAINTS: Final = frozenset(
 SAFE_TO_EVICT: Final = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 """Annotation that the cluster autoscaler honours; ``false`` forbids voluntary moves."""
 
+LIVE_MIGRATION: Final = "paguro.dev/migratable"
+"""Label of pods that Paguro moves alive: it answers their evictions with 429 meanwhile.
+
+https://github.com/DPicillo/paguro/blob/main/docs/OPERATIONS.md
+"""
+
 REQUEST_EVICT_ONLY: Final = "descheduler.alpha.kubernetes.io/request-evict-only"
 """Annotation by which a pod's owner says that its eviction goes on in the background.
 

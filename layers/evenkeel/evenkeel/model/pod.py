@@ -231,6 +231,11 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         return f"{self.namespace}/{release.controller_uid}" if release is not None else ""
 
     @property
+    def is_moved_alive(self) -> bool:
+        """Whether somebody moves it to another node, running, once its eviction is asked for."""
+        return self.metadata.labels.get(names.LIVE_MIGRATION) == names.TRUE
+
+    @property
     def is_mirror(self) -> bool:
         """Whether it is the API's picture of a static pod."""
         return names.MIRROR_POD in self.metadata.annotations

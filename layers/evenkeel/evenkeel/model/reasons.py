@@ -68,6 +68,7 @@ class Reason(StrEnum):
     HANDOVER_NEVER = "HandoverNever"
     NO_SURGE = "NoSurge"
     NO_TEMPLATE_HASH = "NoTemplateHash"
+    LIVE_MIGRATION = "LiveMigration"
     NO_DEPLOYMENT = "NoDeployment"
     RELEASE_REFUSED = "ReleaseRefused"
     SELECTED_BY_HASH = "SelectedByHash"

@@ -209,6 +209,11 @@ RULED_OUT = [
     ("HandoverNever", of_replica_set(builders.replica_set(annotations=NEVER)), NOTHING),
     ("NoSurge", of_deployment(builders.deployment(max_surge=0, max_unavailable=1)), NOTHING),
     ("NoSurge", of_deployment(builders.deployment(max_surge="0%", max_unavailable=1)), NOTHING),
+    (
+        "LiveMigration",
+        of_deployment(builders.deployment(), labels={names.LIVE_MIGRATION: "true"}),
+        NOTHING,
+    ),
     ("NoTemplateHash", of_replica_set(builders.replica_set(selector=NO_HASH)), NOTHING),
     (
         "NoTemplateHash",

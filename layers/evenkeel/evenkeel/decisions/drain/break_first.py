@@ -101,9 +101,14 @@ def evict_by(census: Census, in_turn: Sequence[MovingPod]) -> Mapping[str, datet
 
     A budget or a policy may refuse all their evictions. Were they to wait for their last moment,
     all pods that take turns would go at once. So a pod on a dying node goes so early that there is
-    a turn for each that is left.
+    a turn for each that is left. One that is moved alive has until its last moment: its eviction is
+    refused until it has moved.
     """
-    dying = [mover for mover in in_turn if mover.deadline.forced and census.is_available(mover.pod)]
+    dying = [
+        mover
+        for mover in in_turn
+        if mover.deadline.forced and census.is_available(mover.pod) and not mover.pod.is_moved_alive
+    ]
     turn = _whose_turn(census, dying)
     if not turn:
         return {}

@@ -269,6 +269,7 @@ def _two_at_once_ruled_out(
     - a volume that only one node can mount: no replacement starts before all pods have left;
     - the owner said ``evenkeel.dev/handover: never``;
     - maxSurge 0: the owner forbids more pods than replicas;
+    - somebody moves it alive, and keeps its owner for that;
     - the ReplicaSet does not select by template hash: its pods cannot be released from it;
     - no Deployment made it: a released pod would have no controller, and another may adopt it;
     - a Service or NetworkPolicy selects by template hash, or a NetworkPolicy of other pods allows
@@ -296,23 +297,8 @@ def _two_at_once_ruled_out(
         )
     if deployment is not None and max_surge(deployment) == 0:
         return (Reason.NO_SURGE, "the Deployment's maxSurge is 0", "set maxSurge to 1 or more")
-    template_hash = pod.template_hash
-    replica_set = owner.controller
-    is_selected = not isinstance(replica_set, ReplicaSet) or replica_set.spec.selector.mentions(
-        names.TEMPLATE_HASH
-    )
-    if not template_hash or len(template_hash) > LONGEST_HASH or not is_selected:
-        return (
-            Reason.NO_TEMPLATE_HASH,
-            f"its ReplicaSet does not select by {names.TEMPLATE_HASH}, so it cannot be released",
-            "run it under a Deployment",
-        )
-    if isinstance(replica_set, ReplicaSet) and replica_set.deployment is None:
-        return (
-            Reason.NO_DEPLOYMENT,
-            "no Deployment made its ReplicaSet, so another controller could adopt the released pod",
-            "run it under a Deployment",
-        )
+    if (unreleasable := _cannot_be_released(pod, owner)) is not None:
+        return unreleasable
     selector = _selects_by_hash(pod, around)
     if selector:
         return (
@@ -341,6 +327,34 @@ def _single_node_claim(pod: Pod, around: NamespaceObjects) -> str:
         (claim.name for claim in around.claims if claim.name in wanted and claim.single_node),
         "",
     )
+
+
+def _cannot_be_released(pod: Pod, owner: Owner) -> tuple[Reason, str, str] | None:
+    """Why a pod has to stay its ReplicaSet's until it goes."""
+    if pod.is_moved_alive:
+        return (
+            Reason.LIVE_MIGRATION,
+            f"the label {names.LIVE_MIGRATION} has it moved alive once its eviction is asked for",
+            f"take the label {names.LIVE_MIGRATION} off to have it replaced before it goes",
+        )
+    template_hash = pod.template_hash
+    replica_set = owner.controller
+    is_selected = not isinstance(replica_set, ReplicaSet) or replica_set.spec.selector.mentions(
+        names.TEMPLATE_HASH
+    )
+    if not template_hash or len(template_hash) > LONGEST_HASH or not is_selected:
+        return (
+            Reason.NO_TEMPLATE_HASH,
+            f"its ReplicaSet does not select by {names.TEMPLATE_HASH}, so it cannot be released",
+            "run it under a Deployment",
+        )
+    if isinstance(replica_set, ReplicaSet) and replica_set.deployment is None:
+        return (
+            Reason.NO_DEPLOYMENT,
+            "no Deployment made its ReplicaSet, so another controller could adopt the released pod",
+            "run it under a Deployment",
+        )
+    return None
 
 
 def _selects_by_hash(pod: Pod, around: NamespaceObjects) -> str:
