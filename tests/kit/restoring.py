@@ -7,6 +7,7 @@ from typing import Any
 
 from evenkeel.handlers import Handler, restore
 from evenkeel.model import names
+from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.decision import Decision
 from evenkeel.model.request import Create, Delete, Evict, Patch, Request
 from evenkeel.settings import Mode, RestoreSettings
@@ -38,7 +39,9 @@ class RestoreScene(Scene):
         super().__init__(mode, options)
         self._restore_settings = settings
         self._every = every
-        self.webhook = HandlerWebhook(self.cluster, TOKEN, answering(self.recorder))
+        labels = settings.get("capacity_labels", WELL_KNOWN)
+        answers = answering(self.recorder, labels=labels)
+        self.webhook = HandlerWebhook(self.cluster, TOKEN, answers)
         self.cluster.ask(Webhook(self.webhook))
         self.manage("default")
 

@@ -1,6 +1,8 @@
 """What is off with a workload, and what to do about it."""
 
+import re
 from collections.abc import Callable, Sequence
+from typing import Final
 
 import msgspec
 
@@ -16,6 +18,8 @@ from evenkeel.model.reasons import Reason
 from evenkeel.model.template import is_by_template
 from evenkeel.model.workload import Deployment
 from evenkeel_cli.decisions.waiting import Waiting
+
+_AVAILABLE: Final = "nodes are available"
 
 
 class Remark(msgspec.Struct, frozen=True):
@@ -74,14 +78,24 @@ def _missing(standing: Standing) -> Remark:
             ),
         )
     elif standing.waiting:
-        why = f" ({standing.why_waiting})" if standing.why_waiting else ""
-        reason = Reason.NO_ROOM
-        remedy = f"; {standing.waiting} wait for a node{why}: add on-demand capacity"
+        lacks_room = _is_about_nodes(standing.why_waiting)
+        reason = Reason.NO_ROOM if lacks_room else Reason.PODS_WAIT
+        advice = ": add on-demand capacity" if lacks_room else ""
+        remedy = f"; {standing.told_of_waiting}{advice}"
     elif is_by_template(standing.workload):
         reason, remedy = Reason.BELOW_FLOOR, ": its template places its pods"
     else:
         reason, remedy = Reason.BELOW_FLOOR, ": restore moves pods there, one at a time"
     return Remark(reason, brief, f"{start}{remedy}", warning=True)
+
+
+def _is_about_nodes(why: str) -> bool:
+    """Whether what is said of a pod that waits is about nodes, of which more might help.
+
+    The scheduler counts nodes with each of its reasons; a gate, and a claim that is not bound, keep
+    a pod off all of them at once. Nothing is said before the scheduler has looked.
+    """
+    return not why or (_AVAILABLE in why and not re.search(rf"{_AVAILABLE}: \D", why))
 
 
 def of_pools(

@@ -156,8 +156,7 @@ def _times(pod: Size, free: Size) -> int:
 def _may_be_on_spot(case: Case, fleet: Fleet) -> bool:
     if any(fleet.capacity(pod) is Capacity.SPOT for pod in case.owned):
         return True
-    standing, rules = case.standing, case.workload.spec.template.spec
-    allowed = allowed_by(rules, fleet.labels)
+    standing, allowed = case.standing, allowed_by(case.rules(fleet), fleet.labels)
     return standing.is_managed and not standing.wanted and Capacity.SPOT in allowed
 
 

@@ -5,9 +5,14 @@ from datetime import datetime
 
 import msgspec
 
-from evenkeel.decisions.placement.scope import left_by_itself, left_by_namespace
-from evenkeel.decisions.placement.share import share_of
-from evenkeel.decisions.placement.verdict import Counted
+from evenkeel.decisions.floor.source import floor_of_any
+from evenkeel.decisions.placement.scope import (
+    controller_kind,
+    left_by_itself,
+    left_by_namespace,
+)
+from evenkeel.decisions.placement.share import share_of, share_of_any
+from evenkeel.decisions.placement.verdict import Counted, Left
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.cluster_objects import Namespace
@@ -46,7 +51,18 @@ def needs_no_owner(
         return EITHER
     if left_by_namespace(namespace, everywhere=everywhere) is not None:
         return EITHER
-    return None
+    return _of_any(pod, namespace) if controller_kind(pod) is None else None
+
+
+def _of_any(pod: PendingPod, namespace: Namespace) -> Wish:
+    """What a pod wishes of which no workload's size is known."""
+    in_gang = named(namespace.name, pod.metadata.labels, pod.spec.scheduling_group) is not None
+    found = floor_of_any(namespace.name, namespace.metadata.annotations, in_gang=in_gang)
+    verdict = share_of_any(pod, found)
+    if isinstance(verdict, Left):
+        return EITHER
+    must = verdict.capacity is Capacity.ON_DEMAND
+    return Wish(verdict.capacity, must=must, message=verdict.message)
 
 
 def by_floor(

@@ -123,7 +123,8 @@ def test_nothing_that_restore_does_is_refused_and_each_right_is_used(
     ground.apply(deployment("web", 3, annotations={names.ON_DEMAND: "1"}))
     ground.apply(stateful_set("db", 3))
     stuck = deployment("stuck", 1, annotations={names.ON_DEMAND: "all"})
-    stuck["spec"]["template"]["spec"]["nodeSelector"] = {"there": "is-no-such-node"}
+    only_spot = {"kubernetes.io/hostname": f"{ground.namespace}-spot-0"}
+    stuck["spec"]["template"]["spec"]["nodeSelector"] = only_spot
     ground.apply(stuck)
     notes = {names.ON_DEMAND: "1", names.PLACEMENT: names.BY_TEMPLATE}
     ground.apply(deployment("own", 2, annotations=notes))

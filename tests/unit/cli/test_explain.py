@@ -220,6 +220,10 @@ def test_other_labels_can_tell_what_is_spot() -> None:
         ("postgres-0", "", "Pod", "postgres-0"),
         ("po/postgres-0", "data", "Pod", "postgres-0"),
         ("job/import", "", "Job", "import"),
+        ("deployment.apps/login", "", "Deployment", "login"),
+        ("shop/deployment.apps/login", "", "Deployment", "login"),
+        ("statefulset.apps/postgres", "data", "StatefulSet", "postgres"),
+        ("job.batch/import", "", "Job", "import"),
     ],
 )
 def test_an_object_is_found_as_people_name_it(
@@ -237,6 +241,7 @@ def test_an_object_is_found_as_people_name_it(
         ("deploy/postgres", "", "there is no deploy postgres: check"),
         ("login", "data", "there is no login in namespace data"),
         ("cronjob/x", "", "'cronjob' is no kind that explain knows"),
+        ("statefulset.apps.kruise.io/x", "", "is no kind that explain knows"),
         ("a/b/c/d", "", "should be NAME, KIND/NAME or NAMESPACE/KIND/NAME"),
         ("deploy/", "", "should be NAME, KIND/NAME"),
         ("shop/deploy/login", "data", "name two namespaces"),
@@ -411,7 +416,17 @@ def test_a_pod_that_no_other_node_takes_is_left_on_a_hint() -> None:
     for node in own_cluster.objects("Node"):
         own_cluster.apply({**node, "spec": {**node["spec"], "unschedulable": True}})
     clock.advance(timedelta(seconds=1))  # nodes are read from a cache
-    assert told()[0] == "NoPlace"
+    reason, steps = told()
+    assert reason == "NoPlace"
+    assert "No node with room for it is known" in steps
+    closed = {"taints": [{"key": "gpu", "effect": "NoSchedule"}]}
+    for node in own_cluster.objects("Node"):
+        own_cluster.apply({**node, "spec": {**node["spec"], "unschedulable": False, **closed}})
+    clock.advance(timedelta(seconds=1))
+    reason, steps = told()
+    assert reason == "NoPlace"
+    assert "No node takes its next pod: " in steps
+    assert "the taint gpu:NoSchedule (" in steps
 
 
 def test_a_pod_that_would_come_back_is_told_so() -> None:

@@ -159,11 +159,13 @@ EXCLUDE_FROM_LOAD_BALANCERS: Final = "node.kubernetes.io/exclude-from-external-l
 OUT_OF_SERVICE: Final = "node.kubernetes.io/out-of-service"
 """NoExecute taint for a node that is known to be off: volumes detach at once (KEP-2268)."""
 
-CAPACITY_LABELS: Final = (
-    "node.kubernetes.io/capacity",
-    "eks.amazonaws.com/capacityType",
-    "karpenter.sh/capacity-type",
-)
+EKS_CAPACITY: Final = "eks.amazonaws.com/capacityType"
+"""Label of a managed node group's node: SPOT, ON_DEMAND or CAPACITY_BLOCK."""
+
+KARPENTER_CAPACITY: Final = "karpenter.sh/capacity-type"
+"""Label of a node that Karpenter made: spot, on-demand or reserved."""
+
+CAPACITY_LABELS: Final = ("node.kubernetes.io/capacity", EKS_CAPACITY, KARPENTER_CAPACITY)
 """Node labels that tell the capacity type, unless a setting names others."""
 
 TRUE: Final = "true"

@@ -168,6 +168,7 @@ class Reason(StrEnum):
     NO_ROOM_ON_SPOT = "NoRoomOnSpot"
     SPOT_RESTS = "SpotRests"
     SPOT_REST_OVER = "SpotRestOver"
+    NO_NODE_TAKES_IT = "NoNodeTakesIt"
     NO_ROOM_ON_DEMAND = "NoRoomOnDemand"
     ZONE_SHIFTED = "ZoneShifted"
     NO_ROOM_FOR_GANG = "NoRoomForGang"

@@ -81,7 +81,7 @@ def test_on_demand_is_added_to_every_term_but_one_that_matches_nothing() -> None
         term(ZONE, *NOT_SPOT),
         {},
         {**fields, **term(*NOT_SPOT)},
-        term(NOT_SPOT[0], *NOT_SPOT[1:]),
+        term(NOT_SPOT[0], *NOT_SPOT),
     ]
 
 
@@ -109,13 +109,13 @@ def test_a_spot_taint_is_borne_in_both_spellings() -> None:
     [
         ({"operator": "Exists"}, 0),
         ({"key": KEYS[0], "operator": "Exists"}, 6),
-        ({"key": KEYS[0], "value": "spot"}, 8),
-        ({"key": KEYS[0], "operator": "Equal", "value": "spot"}, 8),
+        ({"key": KEYS[0], "value": "spot"}, 9),
+        ({"key": KEYS[0], "operator": "Equal", "value": "spot"}, 9),
         ({"key": KEYS[0], "operator": "Exists", "effect": "NoSchedule"}, 9),
         ({"key": "other", "operator": "Exists"}, 9),
     ],
 )
-def test_what_is_borne_already_is_not_added(there: Document, added: int) -> None:
+def test_what_more_than_that_is_borne_already_is_not_added(there: Document, added: int) -> None:
     borne = place(document(tolerations=[there]), SPOT)["spec"]["tolerations"]
     assert borne[0] == there
     assert len(borne) == 1 + added

@@ -156,13 +156,13 @@ def test_and_that_in_the_zone_of_its_volumes() -> None:
         there = msgspec.structs.replace(nodes, volumes=volumes)
         return outcome(case(db, pods=pods, nodes=there, around=around), nodes=there)
 
-    for unusable in ({"pv": builders.in_zone("a")}, {}, None):
-        found = where(unusable)
+    unknown = "a volume of which nothing is known"
+    cases = [({"pv": builders.in_zone("a")}, "a volume that it mounts"), ({}, unknown)]
+    for volumes, why in [*cases, (None, unknown)]:
+        found = where(volumes)
         assert not isinstance(found, Step)
-        assert (found.reason, found.message) == (
-            "NoRoomOnSpot",
-            "no spot node that can mount its volumes has room for db-2",
-        )
+        assert found.reason == "NoNodeTakesIt"
+        assert found.message == f"no spot node takes db-2: {why} (1 node)"
     assert isinstance(where({"pv": builders.in_zone("b")}), Step)
 
 

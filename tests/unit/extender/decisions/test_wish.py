@@ -48,10 +48,30 @@ def test_a_label_of_somebody_else_s_is_none() -> None:
 
 def test_what_placement_leaves_as_it_is_may_go_anywhere() -> None:
     assert asked(pending()) is EITHER  # a bare pod
+    system = Namespace(metadata=builders.metadata("kube-system", namespace=""))
+    assert asked(pending(OWNER), system, everywhere=True) is EITHER
     other = Namespace(metadata=builders.metadata("shop", namespace=""))
     assert asked(pending(OWNER), other) is EITHER
     assert asked(pending(OWNER), other, everywhere=True) is None
     assert asked(pending(OWNER)) is None
+
+
+@pytest.mark.parametrize(
+    ("floor", "wish"),
+    [
+        ("all", (Capacity.ON_DEMAND, True)),
+        ("none", (Capacity.SPOT, False)),
+        ("majority", (None, False)),
+    ],
+)
+def test_a_bare_pod_goes_where_all_or_none_of_its_namespace_wants_it(
+    floor: str, wish: tuple[Capacity | None, bool]
+) -> None:
+    annotations = {names.ON_DEMAND: floor}
+    metadata = msgspec.structs.replace(HOME.metadata, annotations=annotations)
+    found = asked(pending(), msgspec.structs.replace(HOME, metadata=metadata))
+    assert found is not None
+    assert (found.capacity, found.must) == wish
 
 
 def wished(

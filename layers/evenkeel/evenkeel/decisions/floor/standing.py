@@ -47,9 +47,20 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         return max(0, self.wanted - self.on_demand)
 
     @property
+    def told_of_waiting(self) -> str:
+        """How many of its pods wait for a node, and why, in the words that its pods have."""
+        return told_of_waiting(self.waiting, self.why_waiting)
+
+    @property
     def surplus(self) -> int:
         """How many more than its floor are on on-demand nodes."""
         return max(0, self.on_demand - self.wanted)
+
+
+def told_of_waiting(waiting: int, why: str) -> str:
+    """How many of a workload's pods wait for a node, and what is said of one of them."""
+    who = "1 of its pods waits" if waiting == 1 else f"{waiting} of its pods wait"
+    return f"{who} for a node" + (f" ({why.rstrip('.')})" if why else "")
 
 
 def stand(
@@ -90,12 +101,6 @@ def stand(
 
 
 def _unschedulable(pod: Pod) -> str:
-    """What the scheduler says of a pod that it finds no node for."""
-    return next(
-        (
-            condition.message
-            for condition in pod.status.conditions
-            if condition.type == "PodScheduled" and condition.status == "False"
-        ),
-        "",
-    )
+    """What is said of why a pod has no node."""
+    told = pod.not_scheduled
+    return told.message if told is not None else ""

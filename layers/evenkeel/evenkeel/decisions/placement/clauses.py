@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 from typing import Final
 
 import msgspec
@@ -17,16 +18,23 @@ from evenkeel.model.affinity import (
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.pool import Pool
 
-SPELLINGS: Final = (names.SPOT, names.SPOT.upper(), names.SPOT.capitalize())
-"""How the values of capacity labels, and of taints with their keys, spell spot."""
-
 ON_DEMAND_SPELLINGS: Final = ("on-demand", "ON_DEMAND")
 """How Karpenter and EKS spell on-demand in their labels."""
 
 
 def not_spot(labels: CapacityLabels) -> tuple[NodeRequirement, ...]:
-    """Clauses of one term: no label calls the node spot, nor reserved and interruptible."""
-    return _about(labels, "NotIn") + not_interruptible(labels)
+    """Clauses of one term: the node counts as on-demand.
+
+    No label calls it spot, nor reserved and interruptible, nor what says neither.
+    """
+    spot = ((key, labels.spot_values(key)) for key in labels.keys)
+    doubtful = ((key, labels.doubtful_values(key)) for key in labels.keys)
+    clauses = tuple(
+        NodeRequirement(key=key, operator="NotIn", values=values)
+        for key, values in chain(spot, doubtful)
+        if values
+    )
+    return clauses + not_interruptible(labels)
 
 
 def not_interruptible(labels: CapacityLabels) -> tuple[NodeRequirement, ...]:
@@ -36,7 +44,11 @@ def not_interruptible(labels: CapacityLabels) -> tuple[NodeRequirement, ...]:
 
 def is_spot(labels: CapacityLabels) -> tuple[NodeRequirement, ...]:
     """Clauses, each for a term of its own: a label calls the node spot, or interruptible."""
-    return _about(labels, "In") + _interruptible(labels, "In")
+    clauses = tuple(
+        NodeRequirement(key=key, operator="In", values=labels.spot_values(key))
+        for key in labels.keys
+    )
+    return clauses + _interruptible(labels, "In")
 
 
 def not_in(zones: Collection[str]) -> tuple[NodeRequirement, ...]:
@@ -175,7 +187,7 @@ def bears_spot(labels: CapacityLabels) -> tuple[Toleration, ...]:
     return tuple(
         Toleration(key=key, operator="Equal", value=value)
         for key in labels.keys
-        for value in SPELLINGS
+        for value in labels.spot_values(key)
     )
 
 
@@ -188,12 +200,6 @@ def _interruptible(labels: CapacityLabels, operator: str) -> tuple[NodeRequireme
     if not labels.names_interruptible:
         return ()
     return (NodeRequirement(key=names.INTERRUPTIBLE, operator=operator, values=(names.TRUE,)),)
-
-
-def _about(labels: CapacityLabels, operator: str) -> tuple[NodeRequirement, ...]:
-    return tuple(
-        NodeRequirement(key=key, operator=operator, values=SPELLINGS) for key in labels.keys
-    )
 
 
 def _preferred(

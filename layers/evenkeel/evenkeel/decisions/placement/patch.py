@@ -1,4 +1,7 @@
-"""The JSON patch of a placed pod. It adds what is missing and changes nothing of its owner's."""
+"""The JSON patch of a placed pod. It adds what is missing and changes nothing of its owner's.
+
+``own_rules`` takes it off again, so it adds what its owner says as well, too.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -21,7 +24,7 @@ from evenkeel.decisions.placement.clauses import (
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, NodeSelectorTerm, PreferredTerm, Toleration
 from evenkeel.model.capacity import Capacity, CapacityLabels
-from evenkeel.model.placement import NewPod, Placed
+from evenkeel.model.placement import NewPod, Placed, placed_of
 from evenkeel.model.pool import Pool
 from evenkeel.model.request import Operation, pointer
 
@@ -79,9 +82,11 @@ def placement_patch(
     ``is_only``: its workload has one replica, which reserved headroom is kept for.
     """
     operations = [*_noted(pod, placed, scales_in=scales_in)]
+    is_again = placed_of(pod.metadata.annotations) == placed
     there = pod.spec.node_affinity.preferred
     if placed.as_ is Capacity.ON_DEMAND:
-        operations += _not_on_spot(pod.spec, labels, pools.zones if placed.move else ())
+        zones = pools.zones if placed.move else ()
+        operations += _not_on_spot(pod.spec, labels, zones, is_again=is_again)
         if not placed.move:
             operations += _items(_PREFERRED, there, rather_out_of(pools.zones, ()))
     else:
@@ -92,7 +97,7 @@ def placement_patch(
         asks = [*required, *_items(_PREFERRED, there, wanted)]
         parents = _parents(pod.spec) if asks else ()
         borne = [*bears_spot(labels), *([bears_headroom()] if is_only else [])]
-        operations += [*parents, *asks, *_tolerating(pod.spec, borne)]
+        operations += [*parents, *asks, *_tolerating(pod.spec, borne, is_again=is_again)]
     return operations
 
 
@@ -136,7 +141,7 @@ def _entries(
 
 
 def _not_on_spot(
-    spec: NewPodSpec, labels: CapacityLabels, zones: Collection[str]
+    spec: NewPodSpec, labels: CapacityLabels, zones: Collection[str], *, is_again: bool
 ) -> Iterator[Operation]:
     required = spec.node_affinity.required
     clauses = (*not_spot(labels), *not_in(zones))
@@ -150,7 +155,7 @@ def _not_on_spot(
     for index, term in enumerate(required.node_selector_terms or ()):
         if not term.is_empty:
             path = (*_REQUIRED, "nodeSelectorTerms", index, "matchExpressions")
-            yield from _items(path, term.match_expressions, clauses)
+            yield from _items(path, term.match_expressions, clauses, is_again=is_again)
 
 
 def _only_on_spot(spec: NewPodSpec, labels: CapacityLabels, pools: KeptOff) -> Iterator[Operation]:
@@ -165,19 +170,18 @@ def _only_on_spot(spec: NewPodSpec, labels: CapacityLabels, pools: KeptOff) -> I
         )
 
 
-def _tolerating(spec: NewPodSpec, wanted: Iterable[Toleration]) -> Iterator[Operation]:
+def _tolerating(
+    spec: NewPodSpec, wanted: Iterable[Toleration], *, is_again: bool
+) -> Iterator[Operation]:
     borne = spec.tolerations or ()
-    missing = [each for each in wanted if not any(_covers(there, each) for there in borne)]
-    yield from _items(_TOLERATIONS, spec.tolerations, missing)
+    missing = [each for each in wanted if not any(covers_more(there, each) for there in borne)]
+    yield from _items(_TOLERATIONS, spec.tolerations, missing, is_again=is_again)
 
 
-def _covers(there: Toleration, wanted: Toleration) -> bool:
-    """Whether a toleration that is there tolerates all that the wanted one would."""
-    if there.effect:
-        return False
-    if there.operator == "Exists":
-        return there.key in ("", wanted.key)
-    return (there.key, there.value) == (wanted.key, wanted.value)
+def covers_more(there: Toleration, wanted: Toleration) -> bool:
+    """Whether a toleration that is there tolerates all that the wanted one would, and more."""
+    covers = there.operator == "Exists" and not there.effect and there.key in ("", wanted.key)
+    return covers and there != wanted
 
 
 def _parents(spec: NewPodSpec) -> Iterator[Operation]:
@@ -189,10 +193,15 @@ def _parents(spec: NewPodSpec) -> Iterator[Operation]:
 
 
 def _items(
-    path: Sequence[str | int], there: Sequence[object] | None, wanted: Sequence[object]
+    path: Sequence[str | int],
+    there: Sequence[object] | None,
+    wanted: Sequence[object],
+    *,
+    is_again: bool = True,
 ) -> Iterator[Operation]:
-    """Append to a list what it lacks; make the list if there is none."""
-    missing = [msgspec.to_builtins(each) for each in wanted if each not in (there or ())]
+    """Append to a list what it lacks, or all unless that was done; make the list without one."""
+    known = (there or ()) if is_again else ()
+    missing = [msgspec.to_builtins(each) for each in wanted if each not in known]
     if not missing:
         return
     if there is None:

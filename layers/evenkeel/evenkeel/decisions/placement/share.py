@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from evenkeel.decisions.floor.source import FloorOf, floor_of
-from evenkeel.decisions.placement.verdict import Chosen, Counted
+from evenkeel.decisions.floor.source import MANY, FloorOf, Source, floor_of
+from evenkeel.decisions.placement.verdict import Chosen, Counted, Left
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.floor import ALL
 from evenkeel.model.ordinal import index_of
@@ -47,6 +47,34 @@ def share_of(
     workload = deployment if deployment is not None else controller
     found = floor_of(workload, namespace_annotations, in_gang=in_gang)
     return Share(_verdict(pod, controller, found, is_relaxed=is_relaxed), found)
+
+
+def capacity_of_any(found: FloorOf) -> Capacity | None:
+    """Where the floor of a namespace places pods of which no workload's size is known.
+
+    All and none need no size. None by any other floor, or where none is written: how many there are
+    to be is not known.
+    """
+    if found.source is not Source.NAMESPACE:
+        return None
+    if found.floor == ALL:
+        return Capacity.ON_DEMAND
+    return Capacity.SPOT if found.floor.of(MANY) == 0 else None
+
+
+def share_of_any(pod: NewPod, found: FloorOf) -> Chosen | Left:
+    """Decide about a pod of which no workload's size is known, by its namespace's floor."""
+    told = f"the floor is {found.floor} ({found.source})"
+    needs = "its namespace's floor places it if that is all or none"
+    match capacity_of_any(found):
+        case Capacity.ON_DEMAND:
+            return Chosen(Capacity.ON_DEMAND, Reason.ALL_IN_FLOOR, told)
+        case Capacity.SPOT:
+            return Chosen(Capacity.SPOT, Reason.NO_FLOOR, told)
+    if pod.controller is None:
+        return Left(Reason.BARE_POD, f"it has no controller: {needs}")
+    kind = pod.controller.full_kind
+    return Left(Reason.UNKNOWN_CONTROLLER, f"the size of a {kind} is not known: {needs}")
 
 
 def _verdict(

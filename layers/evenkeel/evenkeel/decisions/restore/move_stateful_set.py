@@ -9,7 +9,6 @@ from evenkeel.decisions.drain.route import Way
 from evenkeel.decisions.floor.source import Source
 from evenkeel.decisions.restore.moving import Moving
 from evenkeel.decisions.restore.step import Outcome, Step, leave
-from evenkeel.decisions.room.rules import NodeRequest, volumes_of
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb
@@ -50,14 +49,13 @@ def move(moving: Moving) -> Outcome:
     held = _held(moving, stateful_set, pod) or moving.floor_needs(pod)
     if held is not None:
         return held
-    volumes = volumes_of(pod, case.namespace_objects.claims, moving.snapshot.fleet.volumes)
-    request = NodeRequest(
-        resources=pod.requests, rules=stateful_set.spec.template.spec, volumes=volumes
-    )
+    request = moving.request(pod)
     if not moving.rooms.take(request, target):
-        where = " that can mount its volumes" if volumes else ""
+        short = moving.rooms.shortage(request, target)
         reason = Reason.NO_ROOM_ON_SPOT if target is Capacity.SPOT else Reason.NO_ROOM_ON_DEMAND
-        return leave(case, reason, f"no {target} node{where} has room for {pod.name}")
+        return leave(
+            case, Reason.NO_NODE_TAKES_IT if short.is_refused else reason, short.of(pod.name)
+        )
     return _step(moving, pod)
 
 

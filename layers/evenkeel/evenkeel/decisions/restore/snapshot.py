@@ -9,7 +9,9 @@ from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.floor.standing import Standing, Workload
 from evenkeel.decisions.pools.goal import goal_of
 from evenkeel.decisions.room.fleet import Fleet
-from evenkeel.model.cluster_objects import Lease
+from evenkeel.decisions.room.rules import NodeRequest, request_of
+from evenkeel.model.affinity import NewPodSpec
+from evenkeel.model.cluster_objects import Lease, Namespace
 from evenkeel.model.gang import GroupName
 from evenkeel.model.move import PER_RUN, Move
 from evenkeel.model.pod import Pod
@@ -52,6 +54,17 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         """The Deployment or StatefulSet."""
         return self.standing.workload
 
+    def request(self, pod: Pod, fleet: Fleet) -> NodeRequest:
+        """What the next pod asks of its node that is made in the place of one of its pods."""
+        claims = self.namespace_objects.claims
+        return request_of(pod, fleet.labels, claims, fleet.volumes)
+
+    def rules(self, fleet: Fleet) -> NewPodSpec:
+        """What its pods ask of their nodes by themselves; without any pod its template counts."""
+        pod = next(iter(self.owned), None)
+        own = self.workload.spec.template.spec
+        return self.request(pod, fleet).rules if pod is not None else own
+
     @property
     def goal(self) -> int | None:
         """How many of its pods one pool is to have at most; None if nobody says so."""
@@ -69,6 +82,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
 
     ``pods`` are all that have not ended, of whatever owner; ``members``: how many active pods name
     a group. ``rest``: what is known of moves to spot without room; None: they are not this run's.
+    ``namespaces`` are all that there are.
     """
 
     now: datetime
@@ -78,3 +92,4 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     terms: Terms = Terms()
     members: Mapping[GroupName, int] = {}
     rest: SpotRest | None = None
+    namespaces: Sequence[Namespace] = ()

@@ -76,8 +76,10 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, busy: Decision | N
         return undone
     own = owners_part(case.workload.spec.template.spec, written)
     form = form_of(case.standing.wanted, case.standing.replicas)
-    rules = narrowed(own, form, rooms.labels)
-    aim = Aim(own, form, rooms.labels, _key(rules, written, rooms))
+    # A label that says neither capacity type is a mistake, and worth no rollout.
+    labels = msgspec.structs.replace(rooms.labels, doubtful=())
+    rules = narrowed(own, form, labels)
+    aim = Aim(own, form, labels, _key(rules, written, rooms))
     hands_off = _hands_off(case, aim)
     if hands_off is not None:
         return hands_off
@@ -190,9 +192,9 @@ def _lacks_labels(case: Case, written: Written, aim: Aim) -> bool:
     """Whether what is written asks by others than the capacity labels that count now."""
     form = Form(written.rather, written.skew)
     there = msgspec.structs.replace(aim, form=form)
-    wanted = additions(case.workload, there, written.policy, written.at).labels
+    wanted = additions(case.workload, there, written.policy, written.at).asked
     known = {*aim.labels.keys, names.INTERRUPTIBLE}  # which stays when such nodes have gone
-    return not (wanted <= written.labels <= known)
+    return not (wanted <= written.asked and {key for key, _ in written.asked} <= known)
 
 
 def _need_of_spread(written: Written, key: str, told: str) -> _Need | None:
@@ -262,9 +264,7 @@ def _settled(
         message = f"spot is back; its spread is put back no sooner than {in_words(need.not_before)}"
         return leave(case, Reason.TEMPLATE_RESTS, message, verb=Verb.WAIT, until=need.not_before)
     if standing.waiting:
-        why = f" ({standing.why_waiting})" if standing.why_waiting else ""
-        message = f"{standing.waiting} of its pods wait for a node{why}"
-        return leave(case, Reason.PODS_WAIT, message, verb=Verb.WAIT)
+        return leave(case, Reason.PODS_WAIT, standing.told_of_waiting, verb=Verb.WAIT)
     if standing.missing:
         message = (
             f"{standing.missing} of its floor are not on on-demand, although its template asks for"

@@ -128,7 +128,7 @@ def _not_now(moving: Moving) -> Outcome | None:
 
     - its Deployment is paused, or in a rollout: new pods are placed as they come;
     - a pod of it has no node yet: the scheduler is at work, or there is no room at all;
-    - its owner's rules exclude where a pod would have to go;
+    - the rules of those that could go exclude where one would have to go;
     - the last move did not last: that is counted as a failure;
     - it rests after failures, and before a pod goes to another pool after any move.
     """
@@ -137,10 +137,8 @@ def _not_now(moving: Moving) -> Outcome | None:
     if waits is not None:
         return waits
     if case.standing.waiting:
-        message = f"{case.standing.waiting} of its pods wait for a node"
-        return leave(case, Reason.PODS_WAIT, message, verb=Verb.WAIT)
-    own = case.workload.spec.template.spec
-    if target not in allowed_by(own, snapshot.fleet.labels):
+        return leave(case, Reason.PODS_WAIT, case.standing.told_of_waiting, verb=Verb.WAIT)
+    if all(target not in allowed_by(each, snapshot.fleet.labels) for each in moving.rules):
         return leave(case, Reason.OWN_RULES, f"its own rules exclude {target}")
     return _after_failures(case, target, snapshot) or other_pool.not_now(moving)
 

@@ -141,6 +141,7 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
         terms=terms,
         members=members,
         rest=rest,
+        namespaces=namespaces,
     )
 
 
