@@ -1,7 +1,7 @@
 """A scene with restore's schedule and the webhook beside the handover function."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +12,7 @@ from evenkeel.model.decision import Decision
 from evenkeel.model.request import Create, Delete, Evict, Patch, Request
 from evenkeel.settings import Mode, RestoreSettings
 from evenkeel_sandbox.application import Environments
-from evenkeel_sandbox.simulator.api.webhooks import Webhook
+from evenkeel_sandbox.simulator.api.webhooks import MANAGED, Webhook
 from evenkeel_sandbox.simulator.event_source import SimulatedSchedule
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.webhook import HandlerWebhook
@@ -25,6 +25,8 @@ EVERY = timedelta(minutes=1)
 
 class RestoreScene(Scene):
     """A scene whose namespace ``default`` is managed; ``webhook`` may be set down.
+
+    ``end_webhook``: the API server asks none any more.
 
     Restore comes once a minute from ``begin`` on.
     """
@@ -40,10 +42,15 @@ class RestoreScene(Scene):
         self._restore_settings = settings
         self._every = every
         labels = settings.get("capacity_labels", WELL_KNOWN)
-        answers = answering(self.recorder, labels=labels)
+        everywhere = settings.get("everywhere", False)
+        answers = answering(self.recorder, labels=labels, everywhere=everywhere)
         self.webhook = HandlerWebhook(self.cluster, TOKEN, answers)
-        self.cluster.ask(Webhook(self.webhook))
+        self.start_webhook(namespaces={} if everywhere else MANAGED)
         self.manage("default")
+
+    def start_webhook(self, **entry: Any) -> None:
+        """The API server asks the webhook; ``entry`` is what its configuration says otherwise."""
+        self.end_webhook = self.cluster.ask(Webhook(self.webhook, **entry))
 
     def die_after(self, number: int) -> Callable[[], int]:
         """Let restore die after so many of its writes; 0: never. Answers how many there were."""
@@ -92,6 +99,17 @@ class RestoreScene(Scene):
             for obj in self.cluster.objects("Node")
         }
         return Counter(spot.get(pod.spec.node_name, "none") for pod in self.pods(app) if pod.active)
+
+    def made(self, app: str) -> Collection[str]:
+        """The uids of a workload's pods, those that are there and all that come."""
+        uids: set[str] = set()
+
+        def look() -> None:
+            uids.update(pod.uid for pod in self.pods(app))
+            self.later(self.seconds + 1, look)
+
+        look()
+        return uids
 
     def moves(self, app: str = "") -> list[Decision]:
         """Restore's moves that were begun."""

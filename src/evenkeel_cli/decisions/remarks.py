@@ -42,10 +42,13 @@ def of_standing(standing: Standing, evictions: Sequence[Waiting]) -> Sequence[Re
     found = []
     if standing.missing:
         found.append(_missing(standing))
+    elif standing.unmet:
+        found.append(_unmet(standing))
     elif standing.survivors < standing.wanted:
         down = standing.wanted - standing.survivors
         message = f"{down} of its floor of {standing.wanted} are not Ready: see their events"
-        found.append(Remark(Reason.FLOOR_NOT_READY, f"{down} not Ready", message, warning=True))
+        is_risk = standing.floor.is_asked
+        found.append(Remark(Reason.FLOOR_NOT_READY, f"{down} not Ready", message, warning=is_risk))
     if standing.floor.problem:
         brief = "floor unreadable"
         found.append(Remark(Reason.FLOOR_UNREADABLE, brief, standing.floor.problem, warning=True))
@@ -96,6 +99,16 @@ def _is_about_nodes(why: str) -> bool:
     a pod off all of them at once. Nothing is said before the scheduler has looked.
     """
     return not why or (_AVAILABLE in why and not re.search(rf"{_AVAILABLE}: \D", why))
+
+
+def _unmet(standing: Standing) -> Remark:
+    """A default is a preference: what it misses is said, and breaks nothing that was asked for."""
+    number, wanted = standing.unmet, standing.wanted
+    message = (
+        f"{number} of its floor of {wanted} are not on on-demand nodes. The floor is a default: new"
+        f" pods prefer on-demand, and none is moved. Set {names.ON_DEMAND} to say what is wanted"
+    )
+    return Remark(Reason.DEFAULT_FLOOR, f"{number} below its default floor", message)
 
 
 def of_pools(

@@ -3,12 +3,16 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from evenkeel.decisions.drain.gangs import Gang
+from evenkeel.decisions.floor.source import floor_of
 from evenkeel.decisions.notice import mark
+from evenkeel.errors import ForbiddenError
 from evenkeel.flows import selections
 from evenkeel.flows.reads import ask_for_one
 from evenkeel.model import names
+from evenkeel.model.annotations import MANAGED
 from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels, is_interruptible
-from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.cluster_objects import Namespace
+from evenkeel.model.meta import KubernetesObject, Metadata
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, Selection
@@ -35,6 +39,7 @@ def answer(
     nodes = [subject] if isinstance(subject, Node) else _nodes_of(cluster, found)
     facts = [
         *_facts(subject, found, nodes, labels),
+        *_floor(cluster, subject, found),
         *_asked(each.pod for each in found),
         *hurdles.find(cluster, found),
         *_of_restore(cluster, subject, found, labels),
@@ -102,6 +107,35 @@ def _facts(
     facts += sorted({_in_a_gang(each.gang) for each in found if each.gang is not None})
     facts += [f"Node {node.name}: {fact}" for node in nodes for fact in _doom(node)]
     return facts
+
+
+def _floor(
+    cluster: Cluster, subject: KubernetesObject, found: Iterable[Situation]
+) -> Iterator[str]:
+    """How many pods of a workload are to be on on-demand nodes, who says so, and what that means.
+
+    Nothing where none is, or where its namespace may not be read.
+    """
+    if not isinstance(subject, Deployment | StatefulSet):
+        return
+    try:
+        home = ask_for_one(cluster, Get(Namespace, subject.namespace))
+    except ForbiddenError:
+        return
+    space = home.metadata if home is not None else Metadata(name=subject.namespace)
+    in_gang = any(each.gang is not None for each in found)
+    floor = floor_of(subject, space.annotations, in_gang=in_gang)
+    wanted = floor.floor.of(subject.spec.replicas)
+    if not wanted:
+        return
+    who = f"by its {floor.source}"
+    if not floor.is_asked:
+        who = "by default: new pods prefer that, and none waits or is moved for it"
+    unplaced = "" if MANAGED.of(space.labels) == names.TRUE else "; its namespace is not managed"
+    yield (
+        f"Its floor: {wanted} of {subject.spec.replicas} are to be on on-demand nodes"
+        f" {who}{unplaced}."
+    )
 
 
 def _in_a_gang(gang: Gang) -> str:

@@ -91,6 +91,7 @@ def of_singles(snapshot: Snapshot) -> Need:
     """What the Deployments and StatefulSets of one replica need that are on spot or may go there.
 
     They may where their namespace is managed, without a floor, unless their own rules exclude spot.
+    With a default floor a pod on on-demand prefers to stay there, and counts once it is on spot.
     """
     found = [
         max(size_of(pod.requests) for pod in case.owned)

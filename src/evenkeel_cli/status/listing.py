@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Final
 
+from evenkeel.decisions.floor.source import Source
 from evenkeel.decisions.floor.standing import Standing
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
@@ -60,6 +61,11 @@ class WorkloadStatus(ObjectItem, frozen=True, kw_only=True):
     why_waiting: str
 
     @property
+    def prefers(self) -> bool:
+        """Whether its floor is a default above none, which is a preference."""
+        return self.floor.source == Source.DEFAULT and self.floor.replicas > 0
+
+    @property
     def status(self) -> str:
         """What is off, in a few words; empty where nothing is."""
         return ", ".join(remark.brief for remark in self.remarks)
@@ -100,7 +106,8 @@ class WorkloadStatusList(Listing, frozen=True, kw_only=True):
         """Where each workload stands, by its name."""
         return {
             words.workload_name(each.subject): (
-                f"floor {each.floor.replicas} of {each.replicas}, {each.on_demand} on on-demand,"
+                f"{'default ' if each.prefers else ''}floor {each.floor.replicas} of"
+                f" {each.replicas}, {each.on_demand} on on-demand,"
                 f" {each.spot} on spot, {each.waiting} waiting, {each.survivors} would survive:"
                 f" {each.status or 'as wanted'}"
             )

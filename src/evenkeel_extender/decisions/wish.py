@@ -42,7 +42,7 @@ def needs_no_owner(
 ) -> Wish | None:
     """What a pod wishes as far as it and its namespace say; None if its owners decide.
 
-    What the webhook has given a place says so by its label, and its affinity holds it there.
+    What the webhook has given a place says so by its label, and its affinity asks for it.
     """
     placed = (pod.metadata.labels or {}).get(names.CAPACITY)
     if placed in tuple(Capacity):
@@ -61,8 +61,7 @@ def _of_any(pod: PendingPod, namespace: Namespace) -> Wish:
     verdict = share_of_any(pod, found)
     if isinstance(verdict, Left):
         return EITHER
-    must = verdict.capacity is Capacity.ON_DEMAND
-    return Wish(verdict.capacity, must=must, message=verdict.message)
+    return Wish(verdict.capacity, must=verdict.is_required, message=verdict.message)
 
 
 def by_floor(
@@ -85,8 +84,7 @@ def by_floor(
     verdict = share.verdict
     if isinstance(verdict, Counted):
         return verdict
-    must = verdict.capacity is Capacity.ON_DEMAND
-    return Wish(verdict.capacity, must=must, message=verdict.message)
+    return Wish(verdict.capacity, must=verdict.is_required, message=verdict.message)
 
 
 def by_count(counted: Counted, taken: int) -> Wish:

@@ -14,11 +14,13 @@ from evenkeel_cli.explain import lookup
 from evenkeel_cli.restoring.listing import listing as restores
 from evenkeel_cli.status.gather import gather
 from evenkeel_cli.status.listing import listing
+from evenkeel_sandbox.simulator.api.webhooks import Webhook
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.kit.asking import asks, failing
 from tests.kit.builders import NOW, seconds
 from tests.kit.manifests import Manifest, deployment, resource
+from tests.kit.reviews import away
 
 NO_FLOOR = {names.ON_DEMAND: "none"}
 ALL = {names.ON_DEMAND: "all"}
@@ -29,6 +31,7 @@ TAINT = {"key": "spot", "value": "true", "effect": "NoSchedule"}
 def cluster_with(*manifests: Manifest, managed: bool = True) -> SimulatedCluster:
     """A cluster with an on-demand node, and a spot node behind a taint."""
     cluster = SimulatedCluster(SimulatedClock(NOW))
+    cluster.ask(Webhook(away))
     labels = {names.MANAGED: "true"} if managed else {}
     cluster.apply(
         resource("Namespace", "default", labels=labels),

@@ -125,6 +125,7 @@ class NewPodSpec(ApiStruct, frozen=True, kw_only=True):
     tolerations: tuple[Toleration, ...] | None = None
     topology_spread_constraints: tuple[TopologySpread, ...] | None = None
     scheduling_group: SchedulingGroup | None = None
+    scheduler_name: str = ""
 
     @property
     def node_affinity(self) -> NodeAffinity:

@@ -59,6 +59,12 @@ FIELD_MANAGER: Final = "evenkeel"
 BY_TEMPLATE: Final = "template"
 """The value of the annotation ``evenkeel.dev/placement``."""
 
+WEBHOOK_CONFIGURATION: Final = "evenkeel"
+"""The MutatingWebhookConfiguration of manifests/webhook."""
+
+SCHEDULER: Final = "evenkeel"
+"""What pods name as their schedulerName that manifests/scheduler schedules."""
+
 SINGLES: Final = "singles"
 """The value of the label and taint ``evenkeel.dev/headroom``."""
 
@@ -91,6 +97,9 @@ INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 """Label of a node: most often its name, and no other node's."""
+
+NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"
+"""Label of every namespace, which the API server sets: its name."""
 
 ZONE: Final = "topology.kubernetes.io/zone"
 """Label of a node: its availability zone."""

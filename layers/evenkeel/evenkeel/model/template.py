@@ -31,9 +31,9 @@ class Rather(StrEnum):
 class Written(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """The annotation ``evenkeel.dev/template``: what was added to a template, and what for.
 
-    ``policy`` is the floor as its owner wrote it. ``skew`` is what the floor asks for; the template
-    has no ``spread`` while no spot node takes pods. ``required`` was added to each required term;
-    the others are what the template had not already.
+    ``policy`` is the floor as its owner wrote it, or ``default``. ``skew`` is what the floor asks
+    for; the template has no ``spread`` while no spot node takes pods. ``required`` was added to
+    each required term; the others are what the template had not already.
     """
 
     v: int = VERSION

@@ -65,6 +65,26 @@ def test_what_is_off_is_said(
     assert reasons(found) == [expected]
 
 
+@pytest.mark.parametrize("managed", [True, False])
+def test_what_a_default_floor_misses_is_said_and_no_alarm(*, managed: bool) -> None:
+    db = builders.stateful_set(replicas=3)
+    floor = FloorOf(MAJORITY_OF_ALL, Source.DEFAULT)
+
+    def stood(placed: Sequence[Pod]) -> Standing:
+        return stand(db, floor, placed, FLEET.capacity, is_managed=managed)
+
+    (remark,) = said(stood(pods(0, 3)))
+    assert (remark.reason, remark.brief, remark.warning) == (
+        "DefaultFloor",
+        "2 below its default floor",
+        False,
+    )
+    assert "none is moved. Set evenkeel.dev/on-demand" in remark.message
+    (remark,) = said(stood(pods(3, ready=False)))
+    assert (remark.reason, remark.warning) == ("FloorNotReady", False)
+    assert said(stood(pods(3))) == []
+
+
 def test_the_schedulers_word_is_passed_on() -> None:
     (remark,) = said(standing(TWO, pods(1, 1, 1)))
     assert remark.brief == "1 below its floor"

@@ -28,6 +28,7 @@ from tests.unit.decisions.placement.pods import (
 
 ON_DEMAND = placed_as(Capacity.ON_DEMAND, NOW, claim="c1", slot=3)
 SPOT = placed_as(Capacity.SPOT, NOW)
+BY_DEFAULT = placed_as(Capacity.ON_DEMAND, NOW, preferred=True)
 IS_SPOT = [clause(key, "In", "spot", "SPOT", "Spot") for key in KEYS]
 NOT_CALLED_ON_DEMAND = [clause(key, "NotIn", "on-demand", "ON_DEMAND") for key in KEYS]
 NOT_SPOT = [clause(key, "NotIn", "spot", "SPOT", "Spot") for key in KEYS]
@@ -121,6 +122,45 @@ def test_what_more_than_that_is_borne_already_is_not_added(there: Document, adde
     assert len(borne) == 1 + added
 
 
+def test_on_demand_by_default_is_preferred_and_spot_is_borne() -> None:
+    placed = place(document(), BY_DEFAULT, is_only=True)
+    assert placed["spec"]["affinity"] == {
+        "nodeAffinity": {PREFERRED: [{"weight": 100, "preference": term(*NOT_SPOT)}]}
+    }
+    keys = [each["key"] for each in placed["spec"]["tolerations"]]
+    assert keys == [*(key for key in KEYS for _ in range(3)), names.HEADROOM]
+    metadata = placed["metadata"]
+    assert metadata["labels"][names.CAPACITY] == "on-demand"
+    assert placed_of(metadata["annotations"]) == BY_DEFAULT
+
+
+@pytest.mark.parametrize("kept_off", ["full", "lost"])
+def test_and_of_spot_other_pools_than_full_and_lost_ones_for_less(kept_off: str) -> None:
+    pools: dict[str, Any] = {kept_off: [Pool("m5.large", "a")]}
+    first, *others = liked(place(document(), BY_DEFAULT, **pools))
+    assert (first["weight"], first["preference"]) == (100, term(*NOT_SPOT))
+    assert [(each["weight"], each["preference"]) for each in others] == [
+        (50, term(*NOT_CALLED_ON_DEMAND, clause(TOPOLOGY_ZONE, "NotIn", "a"))),
+        (
+            50,
+            term(
+                *NOT_CALLED_ON_DEMAND,
+                clause(TOPOLOGY_ZONE, "In", "a"),
+                clause(TYPE, "NotIn", "m5.large"),
+            ),
+        ),
+    ]
+
+
+def test_a_second_review_that_knows_of_no_interruptible_nodes_adds_no_second_term() -> None:
+    lent = CapacityLabels(names_interruptible=True)
+    once = place(document(), BY_DEFAULT, lent)
+    assert placement_patch(read(once), BY_DEFAULT, WELL_KNOWN, scales_in=False) == []
+    lighter = {"weight": 5, "preference": term(*NOT_SPOT)}
+    own = document(affinity={"nodeAffinity": {PREFERRED: [lighter]}})
+    assert [each["weight"] for each in liked(place(own, BY_DEFAULT))] == [5, 100]
+
+
 def test_what_was_decided_is_noted_on_the_pod() -> None:
     placed = place(document(labels={"app": "web"}, annotations={"a": "b"}), ON_DEMAND)
     metadata = placed["metadata"]
@@ -137,7 +177,7 @@ def test_a_pod_of_the_floor_costs_more_to_delete_unless_its_owner_says_otherwise
     assert COST not in place(document(), ON_DEMAND, scales_in=False)["metadata"]["annotations"]
 
 
-@pytest.mark.parametrize("placed", [ON_DEMAND, SPOT])
+@pytest.mark.parametrize("placed", [ON_DEMAND, SPOT, BY_DEFAULT])
 @pytest.mark.parametrize("spec", [{}, {"affinity": required(term(ZONE), term(ZONE, ZONE))}])
 def test_what_is_there_is_not_added_again(placed: Any, spec: Document) -> None:
     once = place(document(**spec), placed)

@@ -165,3 +165,35 @@ def test_at_every_size_a_stateful_set_has_exactly_its_majority(size: int, start:
 def test_an_ordinal_that_makes_no_sense_is_one_of_the_floor(number: object) -> None:
     stateful = sized(stateful_set(), replicas=5, ordinals=Ordinals(start=3))
     assert ordinal(number, stateful).capacity is Capacity.ON_DEMAND
+
+
+STATEFUL = sized(stateful_set(), replicas=3)
+
+
+@pytest.mark.parametrize(
+    ("found", "required"),
+    [
+        (share(STATEFUL), False),
+        (share(STATEFUL, "half"), False),
+        (share(STATEFUL, "majority"), True),
+        (share(STATEFUL, namespace="majority"), True),
+        (share(TEN, "all"), True),
+        (share(TEN, "none"), False),
+    ],
+)
+def test_what_somebody_asked_for_is_required_and_a_default_is_not(
+    found: Share, *, required: bool
+) -> None:
+    """Of a StatefulSet's pod without a name, which may be any."""
+    assert isinstance(found.verdict, Chosen)
+    assert found.verdict.is_required is required
+
+
+@pytest.mark.parametrize(("floor", "required"), [("", False), ("majority", True)])
+def test_an_ordinal_of_a_default_floor_is_not_required_to_be_on_on_demand(
+    floor: str, *, required: bool
+) -> None:
+    stateful = annotated(STATEFUL, floor) if floor else STATEFUL
+    first, last = ordinal(0, stateful), ordinal(2, stateful)
+    assert (first.capacity, first.is_required) == (Capacity.ON_DEMAND, required)
+    assert (last.capacity, last.is_required) == (Capacity.SPOT, False)

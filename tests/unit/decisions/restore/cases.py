@@ -157,13 +157,14 @@ def waiting(
     *,
     age: timedelta = timedelta(minutes=10),
     capacity: Capacity = ON_DEMAND,
+    preferred: bool = False,
     move: str = "",
     why: Condition | None = ITS_RULES,
     **options: Any,
 ) -> Pod:
     """A pod that placement has placed, and that has no node; ``why`` is what is said of that."""
     owner = replica_set(workload) if isinstance(workload, Deployment) else workload
-    note = Placed(v=1, as_=capacity, at=NOW - age, move=move)
+    note = Placed(v=1, as_=capacity, at=NOW - age, preferred=preferred, move=move)
     made = builders.pod(
         name,
         of=owner,

@@ -57,8 +57,9 @@ def test_after_a_while_a_waiting_floor_may_go_to_spot() -> None:
         {"age": timedelta(minutes=4)},
         {"why": None},
         {"capacity": SPOT},
+        {"preferred": True},
     ],
-    ids=["not for long", "not refused", "not of the floor"],
+    ids=["not for long", "not refused", "not of the floor", "it may go to spot anyhow"],
 )
 def test_before_that_it_waits(options: dict[str, Any]) -> None:
     web = deployment(2, "2")

@@ -126,6 +126,34 @@ def test_each_floor_has_its_template(floor: str, rather: Rather, skew: int, told
     assert made.decision.message == f"its floor is {told}"
 
 
+@pytest.mark.parametrize("replicas", [1, 3, 4])
+def test_a_default_floor_is_preferred_by_the_template_and_never_required(replicas: int) -> None:
+    before = db(replicas)
+    made = step(case(before, *["s1"] * replicas))
+    note = note_of(made, before)
+    assert (note.rather, note.skew, note.required, note.policy) == (
+        Rather.ON_DEMAND,
+        0,
+        (),
+        "default",
+    )
+    assert "all prefer on-demand" in made.decision.message
+    after = patched(before, made.decision.write)
+    assert reason(held(after, *["s1"] * replicas)) == "DefaultFloor"
+    assert reason(held(after, *["o1"] * replicas)) == "AsWanted"
+
+
+def test_a_template_that_requires_what_nobody_asked_for_any_more_is_written_anew() -> None:
+    before = db(1, "all")
+    required = patched(before, step(case(before, "s1")).decision.write)
+    notes = dict(required.metadata.annotations)
+    del notes[names.ON_DEMAND]
+    silent = with_meta(required, annotations=notes)
+    made = step(held(silent, "s1"))
+    assert made.decision.reason == "TemplateFollowsFloor"
+    assert note_of(made, silent).required == ()
+
+
 def test_no_pod_is_moved_while_the_template_is_good() -> None:
     of = written(web(4, "1"))
     assert reason(held(of, "o1", "o1", "o2", "o2")) == "AsWanted"

@@ -113,14 +113,24 @@ def test_where_the_template_says_it_the_extender_does_not() -> None:
     assert wished("2", annotations={names.PLACEMENT: "template"}) is EITHER
 
 
-def test_an_ordinal_of_the_floor_has_to_go_to_on_demand() -> None:
-    owner: StatefulSet = builders.stateful_set(replicas=3)
+@pytest.mark.parametrize(
+    ("notes", "must"),
+    [({names.ON_DEMAND: "majority"}, [True, True, False]), ({}, [False, False, False])],
+    ids=["asked", "default"],
+)
+def test_an_ordinal_has_to_go_to_on_demand_if_somebody_asked_for_its_floor(
+    notes: dict[str, str], must: list[bool]
+) -> None:
+    owner: StatefulSet = builders.stateful_set(replicas=3, annotations=notes)
     above: Deployment | None = None
-    wishes = [
+    found = [
         by_floor(pending(owner, name=f"db-{ordinal}"), owner, above, {}, NOW)
         for ordinal in range(3)
     ]
-    assert [isinstance(each, Wish) and each.must for each in wishes] == [True, True, False]
+    wishes = [each for each in found if isinstance(each, Wish)]
+    assert [each.must for each in wishes] == must
+    wanted = [Capacity.ON_DEMAND, Capacity.ON_DEMAND, Capacity.SPOT]
+    assert [each.capacity for each in wishes] == wanted
 
 
 @pytest.mark.parametrize(("taken", "must"), [(0, True), (1, True), (2, False), (3, False)])

@@ -33,6 +33,11 @@ class FloorOf(msgspec.Struct, frozen=True):
     source: Source
     problem: str = ""
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether somebody asked for it, and it may be required. A default is a preference."""
+        return self.source is not Source.DEFAULT
+
 
 def floor_of(
     workload: Workload, namespace_annotations: Mapping[str, str], *, in_gang: bool

@@ -164,21 +164,12 @@ def rather_out_of(
     clauses = not_in(zones)
     if not clauses:
         return tuple(terms)
-    elsewhere = (
-        _preferring(term, (*(term.preference.match_expressions or ()), *clauses)) for term in terms
-    )
-    return (*_preferred([clauses], weight=50), *elsewhere)
+    return (*_preferred([clauses], weight=50), *(_and_also(term, clauses) for term in terms))
 
 
-def in_any_zone(term: PreferredTerm) -> PreferredTerm:
-    """A term of ``rather_out_of`` as it was without zones; any other as it is."""
-    said = term.preference.match_expressions or ()
-    kept = tuple(each for each in said if (each.key, each.operator) != (names.ZONE_ID, "NotIn"))
-    return term if len(kept) in (0, len(said)) else _preferring(term, kept)
-
-
-def _preferring(term: PreferredTerm, clauses: tuple[NodeRequirement, ...]) -> PreferredTerm:
-    preference = msgspec.structs.replace(term.preference, match_expressions=clauses)
+def _and_also(term: PreferredTerm, clauses: tuple[NodeRequirement, ...]) -> PreferredTerm:
+    said = (*(term.preference.match_expressions or ()), *clauses)
+    preference = msgspec.structs.replace(term.preference, match_expressions=said)
     return msgspec.structs.replace(term, preference=preference)
 
 

@@ -11,11 +11,11 @@ import msgspec
 from evenkeel.decisions.placement.clauses import (
     bears_headroom,
     bears_spot,
-    in_any_zone,
     is_spot,
     not_in,
     not_spot,
     only_spot,
+    rather_on_demand,
     rather_out_of,
     rather_outside,
     rather_safe,
@@ -77,45 +77,64 @@ def placement_patch(
     On-demand: no node that any of these labels calls spot. That is added to each term of the
     required affinity, of which one is enough; to a term without clauses, which matches no node, it
     is not: it would match then. Spot: preferred, and taints of these labels are tolerated; required
-    where restore moves a pod there, which rolls the move back if no such node has room.
+    where restore moves a pod there, which rolls the move back if no such node has room. On-demand
+    by default: preferred above all else, and taints of spot are tolerated: the pod may go there.
     ``scales_in``: its controller picks which pods go, so a pod of the floor shall go last.
     ``is_only``: its workload has one replica, which reserved headroom is kept for.
     """
-    operations = [*_noted(pod, placed, scales_in=scales_in)]
+    spec, there = pod.spec, pod.spec.node_affinity.preferred
     is_again = placed_of(pod.metadata.annotations) == placed
-    there = pod.spec.node_affinity.preferred
-    if placed.as_ is Capacity.ON_DEMAND:
+    required: Iterable[Operation] = ()
+    borne: Sequence[Toleration] = ()
+    if placed.requires_on_demand:
         zones = pools.zones if placed.move else ()
-        operations += _not_on_spot(pod.spec, labels, zones, is_again=is_again)
-        if not placed.move:
-            operations += _items(_PREFERRED, there, rather_out_of(pools.zones, ()))
+        required = _not_on_spot(spec, labels, zones, is_again=is_again)
     else:
-        required = _only_on_spot(pod.spec, labels, pools) if placed.move else ()
-        said = set(map(in_any_zone, there or ()))
-        wanted = _preferences(pools, labels, is_move=bool(placed.move))
-        wanted = [term for term in wanted if term not in said]
-        asks = [*required, *_items(_PREFERRED, there, wanted)]
-        parents = _parents(pod.spec) if asks else ()
+        if placed.move:
+            required = _only_on_spot(spec, labels, pools, is_again=is_again)
         borne = [*bears_spot(labels), *([bears_headroom()] if is_only else [])]
-        operations += [*parents, *asks, *_tolerating(pod.spec, borne, is_again=is_again)]
-    return operations
+    wanted = _preferences(placed, pools, labels)
+    if is_again:
+        wanted = [term for term in wanted if not _is_said(term, there or ())]
+    asks = [*required, *_items(_PREFERRED, there, wanted)]
+    return [
+        *_noted(pod, placed, scales_in=scales_in),
+        *(_parents(spec) if asks else ()),
+        *asks,
+        *_tolerating(spec, borne, is_again=is_again),
+    ]
 
 
-def _preferences(
-    pools: KeptOff, labels: CapacityLabels, *, is_move: bool
-) -> Sequence[PreferredTerm]:
-    """Where on spot a pod rather goes, the heaviest term first.
+def _preferences(placed: Placed, pools: KeptOff, labels: CapacityLabels) -> Sequence[PreferredTerm]:
+    """Where a pod rather goes, the heaviest term first.
 
     While pools are lost it does not matter which are full. A move's required terms say already
     which zones it keeps off.
     """
-    spot = () if is_move else rather_spot(labels)
-    if pools.lost:
+    spot = () if placed.move else rather_spot(labels)
+    terms: Sequence[PreferredTerm]
+    if placed.requires_on_demand:
+        terms = ()
+    elif placed.preferred:
+        terms = [*rather_on_demand(labels), *rather_outside(pools.lost or pools.full, labels)]
+    elif pools.lost:
         terms = [*rather_safe(pools.lost, labels), *spot]
     else:
         terms = [*spot, *rather_outside(pools.full, labels)]
-    terms = [*rather_out_of(() if is_move else pools.zones, terms)]
+    terms = rather_out_of(() if placed.move else pools.zones, terms)
     return sorted(terms, key=lambda term: -term.weight)[:MOST_TERMS]
+
+
+def _is_said(term: PreferredTerm, there: Iterable[PreferredTerm]) -> bool:
+    """Whether one of these is as heavy and has all clauses of a term.
+
+    A second review of an admission does not know what the first one knew of nodes, pools and zones.
+    """
+    clauses = set(term.preference.match_expressions or ())
+    return any(
+        each.weight == term.weight and clauses <= set(each.preference.match_expressions or ())
+        for each in there
+    )
 
 
 def _noted(pod: NewPod, placed: Placed, *, scales_in: bool) -> Iterator[Operation]:
@@ -147,7 +166,6 @@ def _not_on_spot(
     clauses = (*not_spot(labels), *not_in(zones))
     if required is None:
         term = NodeSelectorTerm(match_expressions=clauses)
-        yield from _parents(spec)
         yield Operation(
             "add", pointer(*_REQUIRED), {"nodeSelectorTerms": [msgspec.to_builtins(term)]}
         )
@@ -158,15 +176,22 @@ def _not_on_spot(
             yield from _items(path, term.match_expressions, clauses, is_again=is_again)
 
 
-def _only_on_spot(spec: NewPodSpec, labels: CapacityLabels, pools: KeptOff) -> Iterator[Operation]:
-    """The terms of ``only_spot``, unless they are there."""
-    required, clauses = spec.node_affinity.required, set(is_spot(labels))
+def _only_on_spot(
+    spec: NewPodSpec, labels: CapacityLabels, pools: KeptOff, *, is_again: bool
+) -> Iterator[Operation]:
+    """The terms of ``only_spot``, unless that was done and each is there.
+
+    Nothing where no term of the owner's matches a node.
+    """
+    required = spec.node_affinity.required
     own = required.node_selector_terms or () if required is not None else (NodeSelectorTerm(),)
-    asking = (term.match_expressions or () for term in own if required is None or not term.is_empty)
-    if any(map(clauses.isdisjoint, asking)):
-        terms = only_spot(required, labels, pools.avoid, pools.zones)
+    terms = (term for term in own if required is None or not term.is_empty)
+    asking = [set(term.match_expressions or ()) for term in terms]
+    clauses = is_spot(msgspec.structs.replace(labels, names_interruptible=True))
+    if asking and not (is_again and all(not each.isdisjoint(clauses) for each in asking)):
+        wanted = only_spot(required, labels, pools.avoid, pools.zones)
         yield Operation(
-            "add", pointer(*_REQUIRED), {"nodeSelectorTerms": msgspec.to_builtins(terms)}
+            "add", pointer(*_REQUIRED), {"nodeSelectorTerms": msgspec.to_builtins(wanted)}
         )
 
 

@@ -34,6 +34,9 @@ def share_of(
 
     ``in_gang``: the group that the pod names is a gang.
 
+    - a floor that somebody asked for is required, a default one preferred. Only StatefulSets have a
+      default above none, so no pod is counted for one: its ordinal says what it prefers, wherever
+      the others are;
     - a relaxed floor is not held: no on-demand node had room;
     - no floor: spot; all of them: on-demand. Neither needs a count;
     - a StatefulSet's pods are told apart by their ordinals: at every size the lowest ordinals hold
@@ -68,7 +71,7 @@ def share_of_any(pod: NewPod, found: FloorOf) -> Chosen | Left:
     needs = "its namespace's floor places it if that is all or none"
     match capacity_of_any(found):
         case Capacity.ON_DEMAND:
-            return Chosen(Capacity.ON_DEMAND, Reason.ALL_IN_FLOOR, told)
+            return Chosen(Capacity.ON_DEMAND, Reason.ALL_IN_FLOOR, told, found.is_asked)
         case Capacity.SPOT:
             return Chosen(Capacity.SPOT, Reason.NO_FLOOR, told)
     if pod.controller is None:
@@ -81,7 +84,7 @@ def _verdict(
     pod: NewPod, controller: Controller, found: FloorOf, *, is_relaxed: bool
 ) -> Chosen | Counted:
     floor = found.floor
-    told = f"the floor is {floor} ({found.source})"
+    told, is_required = f"the floor is {floor} ({found.source})", found.is_asked
     if is_relaxed:
         return Chosen(
             Capacity.SPOT, Reason.FLOOR_RELAXED, f"{told}, but no on-demand node had room"
@@ -89,21 +92,19 @@ def _verdict(
     if isinstance(controller, StatefulSet):
         index = index_of(pod, controller)
         if index is None:
-            return Chosen(
-                Capacity.ON_DEMAND, Reason.UNKNOWN_ORDINAL, f"{told}, its ordinal not known"
-            )
+            message = f"{told}, its ordinal not known"
+            return Chosen(Capacity.ON_DEMAND, Reason.UNKNOWN_ORDINAL, message, is_required)
         ordinal = controller.spec.ordinals.start + index
         if floor.includes(index):
-            return Chosen(
-                Capacity.ON_DEMAND, Reason.ORDINAL_IN_FLOOR, f"{told}: ordinal {ordinal} is in"
-            )
+            message = f"{told}: ordinal {ordinal} is in"
+            return Chosen(Capacity.ON_DEMAND, Reason.ORDINAL_IN_FLOOR, message, is_required)
         return Chosen(
             Capacity.SPOT, Reason.ORDINAL_ABOVE_FLOOR, f"{told}: ordinal {ordinal} is not in"
         )
     size = controller.spec.parallelism if isinstance(controller, Job) else controller.spec.replicas
     wanted = floor.of(size)
     if floor == ALL:
-        return Chosen(Capacity.ON_DEMAND, Reason.ALL_IN_FLOOR, told)
+        return Chosen(Capacity.ON_DEMAND, Reason.ALL_IN_FLOOR, told, is_required)
     if wanted == 0:
         return Chosen(Capacity.SPOT, Reason.NO_FLOOR, told)
     return Counted(wanted, size)

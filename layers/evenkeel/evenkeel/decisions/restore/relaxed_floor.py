@@ -36,9 +36,9 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome | None:
 
     - a pod that was made for a move which is over, and finds no place, is deleted: it may go to one
       capacity type only, and no move is left to roll back. Its controller makes an ordinary one;
-    - a pod of the floor has waited for long enough, and a spot node has room for it: the floor is
-      relaxed for a while, and the pod deleted, so that the next may go to spot. So is one that was
-      made in the moment before, when the webhook did not know yet;
+    - a pod of a floor that somebody asked for has waited for long enough, and a spot node has room
+      for it: the floor is relaxed for a while, and the pod deleted, so that the next may go to
+      spot. So is one that was made in the moment before, when the webhook did not know yet;
     - what waits for something else, or has no room on spot, either, is left;
     - the floor is relaxed, and no pod is missing on on-demand nodes, or one of them has room: it
       is held again;
@@ -80,7 +80,7 @@ def _waits(pod: Pod, now: datetime, patience: timedelta) -> bool:
     of rules where no node will do anyhow, as for want of a volume.
     """
     note = _note(pod)
-    if note is None or note.as_ is not Capacity.ON_DEMAND:
+    if note is None or not note.requires_on_demand:
         return False
     return BY_ITS_RULES in _refused(pod) and _age(pod, now) >= patience
 

@@ -39,6 +39,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
     ``moves`` are restore's last ones, by the uids of its ReplicaSets or its own. ``trace`` tells
     that its template was written once. ``of_namespace`` are its namespace's annotations.
+    ``not_placed`` says why nothing places its new pods; it is empty where something does.
     """
 
     standing: Standing
@@ -48,6 +49,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     moves: Mapping[str, Move] = {}
     trace: Lease | None = None
     of_namespace: Mapping[str, str] = {}
+    not_placed: str = ""
 
     @property
     def workload(self) -> Workload:

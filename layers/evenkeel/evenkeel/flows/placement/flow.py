@@ -205,6 +205,7 @@ class PlacementFlow:
         note = placed_as(
             chosen.capacity,
             now,
+            preferred=chosen.capacity is Capacity.ON_DEMAND and not chosen.is_required,
             claim=claim,
             slot=place.slot,
             move=move.pod_uid if move is not None else "",
@@ -290,4 +291,5 @@ def _named(pod: NewPod, around: PlacementInput) -> Reference | None:
 
 
 def _moved(move: Move) -> Place:
-    return Place(Chosen(move.target, Reason.MOVED, "it replaces a pod that restore moves there"))
+    message = "it replaces a pod that restore moves there"
+    return Place(Chosen(move.target, Reason.MOVED, message, is_required=True))
