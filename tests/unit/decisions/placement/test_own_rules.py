@@ -8,10 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evenkeel.decisions.placement.clauses import is_spot, not_spot
+from evenkeel.decisions.placement.clauses import bears_headroom, bears_spot, is_spot, not_spot
 from evenkeel.decisions.placement.own_rules import own_rules
 from evenkeel.decisions.placement.patch import KeptOff, placement_patch
-from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
@@ -32,7 +31,10 @@ from tests.unit.decisions.placement.pods import (
 
 ON_DEMAND = placed_as(Capacity.ON_DEMAND, NOW)
 SPOT = placed_as(Capacity.SPOT, NOW)
+BY_DEFAULT = placed_as(Capacity.ON_DEMAND, NOW, preferred=True)
 MOVED_TO_SPOT = placed_as(Capacity.SPOT, NOW, move="uid")
+MOVED_TO_ON_DEMAND = placed_as(Capacity.ON_DEMAND, NOW, move="uid")
+EVERY = [ON_DEMAND, SPOT, BY_DEFAULT, MOVED_TO_SPOT, MOVED_TO_ON_DEMAND]
 INTERRUPTIBLE = CapacityLabels(names_interruptible=True)
 SSD = clause("disk", "In", "ssd")
 ZONE = clause(names.ZONE, "In", "a")
@@ -63,10 +65,18 @@ def written(value: object) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
+NAMED = CapacityLabels(("lifecycle", KEYS[2]), values={"lifecycle": "Ec2Spot"})
+DOUBTFUL = CapacityLabels(("lifecycle", KEYS[2]), doubtful=(("lifecycle", "Ec2Spot"),))
 OURS: list[Document] = [
-    msgspec.to_builtins(each) for each in (*not_spot(INTERRUPTIBLE), *is_spot(INTERRUPTIBLE))
+    msgspec.to_builtins(each)
+    for labels in (INTERRUPTIBLE, NAMED, DOUBTFUL)
+    for each in (*not_spot(labels), *is_spot(labels))
 ]
-clauses = st.sampled_from([*OURS, SSD, ZONE, clause(names.INSTANCE_TYPE, "NotIn", "m5")])
+OF_ZONES = [
+    clause(names.ZONE_ID, "NotIn", "euc1-az1"),
+    {"key": names.ZONE_ID, "operator": "Exists"},
+]
+clauses = st.sampled_from([*OURS, *OF_ZONES, SSD, ZONE, clause(names.INSTANCE_TYPE, "NotIn", "m5")])
 some_terms = st.lists(
     st.fixed_dictionaries(
         {"matchExpressions": st.lists(clauses, min_size=1, max_size=5)},
@@ -94,38 +104,74 @@ specs: st.SearchStrategy[Document] = st.fixed_dictionaries(
         "tolerations": st.lists(st.sampled_from(BORNE), max_size=4),
     },
 )
-some_labels = st.sampled_from([WELL_KNOWN, INTERRUPTIBLE, CapacityLabels(("lifecycle", KEYS[2]))])
+configured = st.sampled_from([WELL_KNOWN, NAMED, CapacityLabels(("lifecycle", KEYS[2]))])
+doubts = st.lists(
+    st.tuples(st.sampled_from(["lifecycle", KEYS[2]]), st.sampled_from(["Ec2Spot", "x"])),
+    unique=True,
+).map(tuple)
+seen = st.fixed_dictionaries({"doubtful": doubts, "names_interruptible": st.booleans()})
 pools = st.lists(st.builds(Pool, st.sampled_from(["", "m5"]), st.sampled_from(["", "a"])))
+zones = st.lists(st.sampled_from(["euc1-az1", "euc1-az2"]), unique=True)
 
 
 NO_POOL: Document = {"pools": KeptOff()}
 OUTSIDE: Document = {"pools": KeptOff(avoid=[Pool()])}
+ELSEWHERE: Document = {"pools": KeptOff(zones=["euc1-az1"])}
+ALL_BORNE = [{"key": key, "operator": "Exists"} for key in KEYS]
 OURS_AND_ANOTHER = {"affinity": required(term(*OURS[:3]), term(SSD))}
+NOTHING: Document = {}
+LENT: Document = {"names_interruptible": True}
+DOUBT: Document = {"doubtful": (("lifecycle", "Ec2Spot"),)}
+ASKS_FOR_SPOT = {"affinity": required(term(clause("lifecycle", "In", "Ec2Spot")))}
+BEARS_SPOT_AND_HEADROOM = {
+    "tolerations": [*map(msgspec.to_builtins, (*bears_spot(WELL_KNOWN), bears_headroom()))]
+}
 
 
-@example({}, ON_DEMAND, INTERRUPTIBLE, NO_POOL)
-@example(OURS_AND_ANOTHER, ON_DEMAND, WELL_KNOWN, NO_POOL)
-@example({"affinity": required(term(OURS[3]))}, ON_DEMAND, WELL_KNOWN, NO_POOL)
-@example({"affinity": required(term(ZONE))}, MOVED_TO_SPOT, WELL_KNOWN, OUTSIDE)
+@example({}, ON_DEMAND, WELL_KNOWN, LENT, LENT, NO_POOL)
+@example({}, ON_DEMAND, CapacityLabels(("lifecycle",)), DOUBT, NOTHING, NO_POOL)
+@example({}, MOVED_TO_ON_DEMAND, WELL_KNOWN, LENT, NOTHING, ELSEWHERE)
+@example({}, MOVED_TO_SPOT, WELL_KNOWN, LENT, NOTHING, ELSEWHERE)
+@example({}, BY_DEFAULT, WELL_KNOWN, NOTHING, NOTHING, ELSEWHERE)
+@example(OURS_AND_ANOTHER, ON_DEMAND, WELL_KNOWN, NOTHING, NOTHING, NO_POOL)
+@example({"affinity": required(term(OURS[3]))}, ON_DEMAND, WELL_KNOWN, NOTHING, NOTHING, NO_POOL)
+@example({"affinity": required(term(ZONE))}, MOVED_TO_SPOT, WELL_KNOWN, NOTHING, NOTHING, OUTSIDE)
+@example(ASKS_FOR_SPOT, MOVED_TO_SPOT, NAMED, NOTHING, NOTHING, NO_POOL)
+@example(BEARS_SPOT_AND_HEADROOM, SPOT, WELL_KNOWN, NOTHING, NOTHING, NO_POOL)
+@example({"tolerations": ALL_BORNE}, SPOT, WELL_KNOWN, NOTHING, NOTHING, {"is_only": True})
 @given(
     specs,
-    st.sampled_from([ON_DEMAND, SPOT, MOVED_TO_SPOT]),
-    some_labels,
-    st.fixed_dictionaries({"is_only": st.booleans(), "pools": pools.map(KeptOff)}),
+    st.sampled_from(EVERY),
+    configured,
+    seen,
+    seen,
+    st.fixed_dictionaries(
+        {
+            "is_only": st.booleans(),
+            "pools": st.builds(KeptOff, avoid=pools, full=pools, lost=pools, zones=zones),
+        }
+    ),
 )
 def test_a_placed_pod_less_what_was_added_is_the_pod_as_it_came(
-    spec: Document, placed: Placed, labels: CapacityLabels, options: Document
+    spec: Document,
+    placed: Placed,
+    labels: CapacityLabels,
+    then: Document,
+    now: Document,
+    options: Document,
 ) -> None:
+    """Whatever nodes tell when it is placed, and later; the second review knows of none."""
     pod = document(**spec)
-    if len(allowed_by(read(pod).spec, labels)) < len(Capacity):
-        return  # placement leaves it
-    once = place(pod, placed, labels, **options)
-    again = place(once, placed, labels, **options)
+    once = place(pod, placed, msgspec.structs.replace(labels, **then), **options)
+    again = place(once, placed, labels)
     came = as_it_came(pod)
+    later = msgspec.structs.replace(labels, **now)
     for each in (once, again):
-        found = own(each, labels)
-        if placed.move and came.node_affinity.required is not None:
-            assert [*dict.fromkeys(map(str, terms(came)))] == [*map(str, terms(found))]
+        found = own(each, later)
+        if placed.move and placed.as_ is Capacity.SPOT and came.node_affinity.required is not None:
+            said = [each for each in terms(came) if each]
+            if said:
+                assert [*dict.fromkeys(map(str, said))] == [*map(str, terms(found))]
             found = msgspec.structs.replace(found, affinity=came.affinity)
         assert found == came
 
@@ -153,6 +199,15 @@ def test_a_pod_that_was_placed_while_other_labels_counted_has_its_own_rules_all_
     pod = document(affinity=required(term(SSD)))
     for placed in (ON_DEMAND, MOVED_TO_SPOT):
         assert own(place(pod, placed, then)).affinity == as_it_came(pod).affinity
+
+
+def test_a_value_that_was_unknown_when_a_pod_was_placed_may_mean_spot_now() -> None:
+    """The setting says so since: what kept the pod off it is no rule of its owner's."""
+    keys = (KEYS[0], "lifecycle")
+    then = CapacityLabels(keys, doubtful=(("lifecycle", "Ec2Spot"),))
+    now = CapacityLabels(keys, values={"lifecycle": "Ec2Spot"})
+    pod = document(affinity=required(term(SSD)))
+    assert own(place(pod, ON_DEMAND, then), now) == as_it_came(pod)
 
 
 def test_a_pod_that_was_not_placed_keeps_what_it_says_of_spot() -> None:
