@@ -7,6 +7,8 @@ from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import MutatingWebhookConfiguration
+from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.request import List
 from evenkeel_cli.explain import gather as explaining
@@ -92,5 +94,13 @@ def test_nothing_is_said_where_restore_does_nothing() -> None:
     as_wanted = cluster_with(deployment("web", 2, notes=ALL))
     assert explained(as_wanted, "deploy/web") == []
     assert explained(as_wanted, "node/o1") == []
-    failing(as_wanted, ForbiddenError("nodes is forbidden"), asks(List, of=Node))
-    assert explained(as_wanted, "deploy/web") == []
+
+
+@pytest.mark.parametrize("kind", [Node, MutatingWebhookConfiguration])
+def test_nothing_is_said_to_somebody_who_may_not_read_what_restore_reads(
+    kind: type[KubernetesObject],
+) -> None:
+    cluster = cluster_with(deployment("web", 2, notes=NO_FLOOR))
+    assert explained(cluster, "deploy/web")
+    failing(cluster, ForbiddenError("forbidden"), asks(List, of=kind))
+    assert explained(cluster, "deploy/web") == []

@@ -304,6 +304,17 @@ def test_a_shifted_zone_is_in_no_preferred_term_and_an_on_demand_node_elsewhere_
     assert place(on_demand, ON_DEMAND) == on_demand
 
 
+def test_by_default_a_pod_rather_goes_to_on_demand_outside_a_shifted_zone_than_anywhere() -> None:
+    elsewhere = clause(names.ZONE_ID, "NotIn", "euc1-az1")
+    placed = place(document(), BY_DEFAULT, zones=["euc1-az1"])
+    assert liked(placed) == [
+        {"weight": 100, "preference": term(*NOT_SPOT, elsewhere)},
+        {"weight": 50, "preference": term(elsewhere)},
+    ]
+    assert REQUIRED not in placed["spec"]["affinity"]["nodeAffinity"]
+    assert place(placed, BY_DEFAULT) == placed, "the API server may review it again"
+
+
 def test_an_owners_own_preferences_stay_beside_those_for_other_zones() -> None:
     elsewhere = clause(names.ZONE_ID, "NotIn", "euc1-az1")
     mine = [
@@ -329,6 +340,20 @@ def test_where_restore_moves_a_pod_it_goes_to_no_shifted_zone() -> None:
     to_on_demand = place(document(affinity=required(term(ZONE), {})), back, zones=["euc1-az1"])
     assert terms(to_on_demand) == [term(ZONE, *NOT_SPOT, elsewhere), {}]
     assert place(to_on_demand, back) == to_on_demand
+
+
+def test_a_second_review_of_a_move_adds_nothing_to_terms_for_interruptible_nodes() -> None:
+    once = place(document(), MOVED, CapacityLabels(names_interruptible=True))
+    assert len(terms(once)) == len(KEYS) + 1
+    assert place(once, MOVED) == once
+
+
+def test_a_move_adds_its_terms_beside_an_equal_one_of_its_owners() -> None:
+    """So that what was added can be told from what its owner says."""
+    pod = document(affinity=required(term(IS_SPOT[0])))
+    moved = place(pod, MOVED)
+    assert terms(moved) == [term(IS_SPOT[0], each) for each in IS_SPOT]
+    assert place(moved, MOVED) == moved
 
 
 @pytest.mark.parametrize("names_interruptible", [False, True])
