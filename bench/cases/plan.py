@@ -18,6 +18,7 @@ from bench.figure import Figure, Mark
 from bench.lab.lab import Lab
 from evenkeel.model import names
 from evenkeel_sandbox import synthetic
+from evenkeel_sandbox.simulator.api.webhooks import configuration
 from tests.kit.http_server import Answer, HttpServer, Request
 
 NOTES: Final = ""
@@ -74,7 +75,7 @@ def _objects(nodes: int) -> Kinds:
             each["metadata"].setdefault("annotations", {})[names.ON_DEMAND] = FLOOR
         each["metadata"]["resourceVersion"] = "1"
         found.setdefault(f"{each['kind'].lower()}s", []).append(each)
-    return found
+    return found | {"mutatingwebhookconfigurations": [configuration([{}])]}
 
 
 def _lists_of(kinds: Kinds) -> Callable[[Request], Answer]:

@@ -1,5 +1,7 @@
 """The node labels that tell the capacity type, as the environment names them."""
 
+from collections.abc import Mapping
+
 from evenkeel import settings
 from evenkeel.errors import SettingsError
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
@@ -8,9 +10,12 @@ from evenkeel_cli.errors import BadInputError
 
 def labels(*, built_in: bool = False) -> CapacityLabels:
     """The labels that count; on the built-in cluster those of EKS. Raises BadInputError."""
-    if built_in:
-        return WELL_KNOWN
+    return WELL_KNOWN if built_in else labels_in(settings.environment())
+
+
+def labels_in(environment: Mapping[str, str]) -> CapacityLabels:
+    """The labels that an environment names. Raises BadInputError."""
     try:
-        return settings.shared.CAPACITY_LABELS.read(settings.environment())
+        return settings.shared.CAPACITY_LABELS.read(environment)
     except SettingsError as error:
         raise BadInputError(str(error)) from None

@@ -78,7 +78,7 @@ class Output:
             if i == 0:
                 self.say()
             self.say(sentence, hang=2)
-        self.dump(listing)
+        self.dump(listing, of_all=not namespace)
 
     def table[T](self, shown: Columns[T], things: Iterable[T], *, namespace: str = "") -> None:
         """Print a row for each thing."""
@@ -112,10 +112,11 @@ class Output:
         if self.is_for_people:
             line.show(self.console)
 
-    def dump(self, listing: Listing, *, is_one_of_many: bool = False) -> None:
+    def dump(self, listing: Listing, *, is_one_of_many: bool = False, of_all: bool = False) -> None:
         """Print a result as data, or the names of its objects.
 
-        ``is_one_of_many``: others follow, of JSON one a line.
+        ``is_one_of_many``: others follow, of JSON one a line. ``of_all``: its objects may be of
+        several namespaces, which their names begin with then.
         """
         data = {"apiVersion": listing.api_version, **msgspec.to_builtins(listing)}
         match self.form:
@@ -127,7 +128,8 @@ class Output:
                 click.echo(yaml.safe_dump(data, sort_keys=False, allow_unicode=True).rstrip())
             case "name":
                 for item in listing.items:
-                    click.echo(words.resource_name(item.subject))
+                    where = f"{item.subject.namespace}/" if of_all else ""
+                    click.echo(f"{where.lstrip('/')}{words.resource_name(item.subject)}")
 
 
 def schema(listings: Iterable[type[Listing]]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.ports import Cluster
@@ -12,7 +13,12 @@ from evenkeel_cli.targets import Target
 from evenkeel_sandbox.built_in import cluster as built_in_cluster
 from evenkeel_sandbox.collecting import uncollected
 from evenkeel_sandbox.recorded_cluster import RecordedCluster
+from evenkeel_sandbox.simulator.api.webhooks import configuration
 from evenkeel_sandbox.simulator.clock import SimulatedClock
+
+PLACED: Final = configuration([{}])
+"""Says that a webhook places all new pods, as one is taken to do in the cluster of a snapshot: a
+snapshot that had its configuration would show the secret in its URL."""
 
 
 @contextmanager
@@ -27,7 +33,7 @@ def reading(target: Target, snapshot: str | None, *, built_in: bool) -> Iterator
         yield built_in_cluster.build(SimulatedClock(SystemClock().now()))
     elif snapshot is not None:
         with uncollected():
-            yield RecordedCluster(snapshots.read(snapshot).objects)
+            yield RecordedCluster([*snapshots.read(snapshot).objects, PLACED])
     else:
         with target.connect() as cluster:
             yield GuardedCluster(cluster, Guard(writes=False))

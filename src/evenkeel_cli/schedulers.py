@@ -17,8 +17,12 @@ from evenkeel_cli import webhooks
 from evenkeel_extender import calls
 
 API_VERSION: Final = "kubescheduler.config.k8s.io/v1"
-PROFILE: Final = "evenkeel"
+PROFILE: Final = names.SCHEDULER
 """What pods name as their schedulerName."""
+
+ALL_LABELS: Final = 99
+"""What spot is worth by all labels together: less than on-demand is to a pod of a default floor.
+To one that prefers nothing itself the best node is worth as much, whatever the weight."""
 
 PREFERENCE: Final = 6
 """The weight of node affinity: one more than all that spreads pods by default has together
@@ -38,7 +42,10 @@ def configuration(labels: CapacityLabels) -> dict[str, Any]:
     It names interruptible nodes, too: what is added here no autoscaler sees.
     """
     named = msgspec.structs.replace(labels, names_interruptible=True)
-    preferred = NodeAffinity(preferred=clauses.rather_spot(named))
+    terms = clauses.rather_spot(named)
+    weight = max(1, ALL_LABELS // len(terms))
+    lighter = [msgspec.structs.replace(term, weight=weight) for term in terms]
+    preferred = NodeAffinity(preferred=tuple(lighter))
     affinity = {
         "apiVersion": API_VERSION,
         "kind": "NodeAffinityArgs",

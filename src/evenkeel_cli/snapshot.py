@@ -87,6 +87,7 @@ class _Head(msgspec.Struct, frozen=True):
 
     kind: str
     metadata: dict[str, Any]
+    api_version: str = msgspec.field(name="apiVersion", default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +176,7 @@ def _is_known(where: str, item: Any) -> bool:
         head = msgspec.convert(item, _Head)
         where += f" ({head.kind} {head.metadata.get('name')})"
         kind = KINDS.get(head.kind)
-        if kind is None:
+        if kind is None or not _is_of(kind, head.api_version):
             return False
         found = msgspec.convert(item, kind)
     except msgspec.ValidationError as error:
@@ -186,6 +187,20 @@ def _is_known(where: str, item: Any) -> bool:
         if not is_subdomain(name):
             raise BadInputError(f"{where}: {name!r} can be no name: use {COMMAND}")
     return True
+
+
+def _is_of(kind: type[KubernetesObject], version: str) -> bool:
+    """Whether this is a version of a kind's API group: others have kinds of the same name.
+
+    What names no group is what its kind says.
+    """
+    return version.rpartition("/")[0] in ("", kind.resource.group)
+
+
+def _is_expected(owner: Mapping[str, Any]) -> bool:
+    """Whether a snapshot should hold an owner of this kind."""
+    kind = KINDS.get(owner["kind"])
+    return kind is not None and _is_of(kind, owner.get("apiVersion", ""))
 
 
 def _owners(item: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -202,7 +217,7 @@ def _dangling(objects: Sequence[Mapping[str, Any]]) -> frozenset[str]:
         owner["uid"]
         for item in objects
         for owner in _owners(item)
-        if owner["kind"] in KINDS and owner["uid"] not in present
+        if _is_expected(owner) and owner["uid"] not in present
     )
 
 

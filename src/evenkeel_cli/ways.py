@@ -10,7 +10,7 @@ from evenkeel.decisions.drain.gangs import Gang
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.returning import Drain, with_return
-from evenkeel.decisions.drain.route import Route, Way, route, without_place
+from evenkeel.decisions.drain.route import NO_PLACE_IS_KNOWN, Route, Way, route, without_place
 from evenkeel.flows import reads
 from evenkeel.flows.drain import places
 from evenkeel.flows.drain.cache.view import View
@@ -30,14 +30,14 @@ from evenkeel_hosting.memory import InMemoryRecorder
 class Situation:
     """A pod with its owner and what surrounds it, as they were at ``now``.
 
-    ``has_place`` False: it was asked, and no other node would take it.
+    ``lacks``: it was asked, and no other node is known to take it; empty: one is, or nobody asked.
     """
 
     pod: Pod
     owner: Owner
     namespace_objects: NamespaceObjects
     now: datetime | None = None
-    has_place: bool = True
+    lacks: str = ""
 
     @property
     def workload(self) -> Reference:
@@ -48,7 +48,7 @@ class Situation:
         reference = self.pod.controller
         if reference is not None:
             namespace = self.pod.namespace
-            return Reference(kind=reference.kind, namespace=namespace, name=reference.name)
+            return Reference(kind=reference.full_kind, namespace=namespace, name=reference.name)
         return Reference(kind="Pod", namespace=self.pod.namespace, name=self.pod.name)
 
     @property
@@ -61,8 +61,8 @@ class Situation:
         found = route(self.pod, self.owner, self.namespace_objects, hint=hint, now=self.now)
         kind = NoticeKind.REBALANCE if hint else NoticeKind.INTERRUPTION
         found = with_return(found, self.pod, self.owner, Drain.for_(kind, is_hint=hint))
-        if hint and found.way is Way.BY_ORDINAL and not self.has_place:
-            found = without_place(found)
+        if hint and found.way is Way.BY_ORDINAL and self.lacks:
+            found = without_place(found, self.lacks)
         gang = self.gang
         return gangs.stays_under_hint(found, gang) if hint and gang is not None else found
 
@@ -104,15 +104,13 @@ def with_places(
     asking = [each for each in found if each.way(hint=True).way is Way.BY_ORDINAL]
     if not asking:
         return list(found)
-    wishes = [
-        Wish.of("", each.pod, each.owner.controller, each.namespace_objects.claims)
-        for each in asking
-    ]
+    wishes = [Wish.of("", each.pod, each.namespace_objects.claims) for each in asking]
     now = asking[0].now or SystemClock().now()
     doomed = {each.pod.spec.node_name for each in asking}
     there = places.find(cluster, labels, wishes, now, doomed)
     missing = {each.pod.uid for each in asking} - there.nodes.keys()
-    return [replace(each, has_place=each.pod.uid not in missing) for each in found]
+    lacks = {uid: there.lacks.get(uid, NO_PLACE_IS_KNOWN) for uid in missing}
+    return [replace(each, lacks=lacks.get(each.pod.uid, "")) for each in found]
 
 
 def movable(found: Collection[Situation]) -> frozenset[Reference]:

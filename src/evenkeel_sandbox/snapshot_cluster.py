@@ -14,6 +14,9 @@ from evenkeel_sandbox.simulator.options import SimulatorOptions
 SETTLING: Final = timedelta(seconds=5)
 """For the simulated controllers to look around; a cluster at rest does not change meanwhile."""
 
+PATIENCE: Final = timedelta(minutes=5)
+"""So long they may write on: statuses in their own words, adoptions, 20 a second each."""
+
 
 def build(
     objects: Sequence[Mapping[str, Any]],
@@ -26,8 +29,17 @@ def build(
     with uncollected():
         cluster.load(*_placeholders(objects))
         cluster.load(*sorted(objects, key=lambda item: item["kind"] == "Pod"))
-        clock.advance(SETTLING)
+        _settle(cluster, clock)
     return cluster
+
+
+def _settle(cluster: SimulatedCluster, clock: SimulatedClock) -> None:
+    """Let time pass until nothing is written any more: what comes then is not held up by it."""
+    end = clock.now() + PATIENCE
+    before = None
+    while before != cluster.server.store.revision and clock.now() < end:
+        before = cluster.server.store.revision
+        clock.advance(SETTLING)
 
 
 def missing_namespaces(objects: Iterable[Mapping[str, Any]]) -> Sequence[dict[str, Any]]:

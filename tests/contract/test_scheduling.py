@@ -246,7 +246,27 @@ def test_a_pod_waits_for_the_volume_of_its_claim(ground: Ground, volume: dict[st
     size = {"resources": {"requests": {"storage": "1Gi"}}}
     ground.apply(resource("PersistentVolumeClaim", "data", spec=modes | size | volume))
     ground.apply(pod("p", **MOUNTING))
-    assert "unbound immediate PersistentVolumeClaims" in unschedulable(ground, "p")
+    why = unschedulable(ground, "p")
+    assert "nodes are available: pod has unbound immediate PersistentVolumeClaims" in why
+
+
+def test_a_pod_behind_a_gate_is_not_looked_at_until_that_is_taken_away(ground: Ground) -> None:
+    node = ground.add_node("n")
+    ground.apply(pod("p", schedulingGates=[{"name": "example.com/quota"}]))
+    told = ground.get(Pod, "p").not_scheduled
+    assert told is not None
+    assert (told.reason, told.message) == (
+        "SchedulingGated",
+        "Scheduling is blocked due to non-empty scheduling gates",
+    )
+    ground.apply(pod("p", schedulingGates=[]))
+    assert bound(ground, "p") == node
+
+
+def test_the_scheduler_counts_the_nodes_that_a_pod_s_rules_keep_it_off(ground: Ground) -> None:
+    ground.add_node("n")
+    ground.apply(pod("p", nodeSelector={"disk": "ssd"}))
+    assert "1 node(s) didn't match Pod's node affinity/selector" in unschedulable(ground, "p")
 
 
 def test_a_claim_for_one_pod_is_mounted_by_one_at_a_time(ground: Ground) -> None:

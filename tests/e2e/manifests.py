@@ -47,9 +47,11 @@ def deployment(
     )
 
 
-def stateful_set(name: str, replicas: int, **pod: Any) -> Manifest:
-    """A StatefulSet."""
-    return manifests.stateful_set(name, replicas, pod=timed(**pod), namespace="")
+def stateful_set(
+    name: str, replicas: int, *, annotations: Mapping[str, str] | None = None, **pod: Any
+) -> Manifest:
+    """A StatefulSet; further arguments are its template's."""
+    return manifests.stateful_set(name, replicas, pod=timed(**pod), notes=annotations, namespace="")
 
 
 def daemon_set(name: str, **pod: Any) -> Manifest:

@@ -7,6 +7,9 @@ from evenkeel.model import names
 
 type Manifest = dict[str, Any]
 
+MAJORITY = {names.ON_DEMAND: "majority"}
+"""Annotations that ask for the floor that a StatefulSet has by default as a preference."""
+
 VERSIONS = {
     "Namespace": "v1",
     "Node": "v1",

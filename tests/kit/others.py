@@ -4,6 +4,7 @@ Policies stand in the API server, so that they meet the changes of all clients. 
 answer is read by Evenkeel's own decoder (``failure``), from the bytes that a 1.36.3 sends.
 """
 
+from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -106,6 +107,29 @@ def deny_evictions(cluster: SimulatedCluster, code: int) -> Callable[[], None]:
     everywhere: Obj = {"matchLabels": {}}
     webhook = Webhook(ask, "platform.example.com", everywhere, sub_resource=EVICTION)
     return cluster.ask(webhook)
+
+
+def mutate_pods(
+    cluster: SimulatedCluster, *patch: Obj, app: str = "", comes_first: bool = True
+) -> Callable[[], None]:
+    """A policy patches new pods, of an app or all; answers what ends that.
+
+    ``comes_first``: it is asked before Evenkeel's webhook, as admission plugins are and policies
+    whose names come before.
+    """
+
+    def ask(review: bytes) -> Answer:
+        request = msgspec.json.decode(review)["request"]
+        response = {"uid": request["uid"], "allowed": True}
+        if app in ("", labels_of(request["object"]).get("app", "")):
+            text = b64encode(msgspec.json.encode(patch)).decode()
+            response |= {"patchType": "JSONPatch", "patch": text}
+        return Answer(200, msgspec.json.encode({"response": response}))
+
+    ends = cluster.ask(Webhook(ask, "platform.example.com", {"matchLabels": {}}))
+    if comes_first:
+        cluster.server.webhooks.insert(0, cluster.server.webhooks.pop())
+    return ends
 
 
 # Who takes pods.

@@ -61,6 +61,13 @@ def undoing(namespace: str, name: str, app: str, *parts: str) -> Sequence[Manife
     )
 
 
+def sending(namespace: str, name: str, app: str, selector: Mapping[str, str]) -> Sequence[Manifest]:
+    """Give an app's new pods a node selector, as PodNodeSelector and Kyverno's rules do."""
+    values = ", ".join(f"'{key}': '{value}'" for key, value in selector.items())
+    patch = f"[JSONPatch{{op: 'add', path: '/spec/nodeSelector', value: {{{values}}}}}]"
+    return mutating(namespace, name, app, {"operations": ["CREATE"], "resources": ["pods"]}, patch)
+
+
 def mutating(
     namespace: str,
     name: str,
@@ -158,7 +165,7 @@ def in_force(
 ) -> Iterator[None]:
     """Meanwhile these hold. There has to be a pod of each app that they are about.
 
-    Each of them is tried on one until it shows.
+    Each of them is tried on one until it shows; one about new pods is tried on another.
     """
     manifests = [each for policy in policies for each in policy]
     try:
@@ -179,9 +186,25 @@ def in_force(
 def _shows(
     control_plane: ControlPlane, namespace: str, policy: Manifest, binding: Manifest
 ) -> bool:
-    """Whether it can be seen of a dry run on some pod that it is about."""
+    """Whether it can be seen of a dry run on some pod that it is about, or of a new one."""
+    (rule,) = policy["spec"]["matchConstraints"]["resourceRules"]
+    if rule["operations"] == ["CREATE"] and rule["resources"] == ["pods"]:
+        return _is_sent(control_plane, namespace, binding)
     found = control_plane.pods(namespace, _query(binding))
     return any(_is_met(control_plane, pod, policy) for pod in found)
+
+
+def _is_sent(control_plane: ControlPlane, namespace: str, binding: Manifest) -> bool:
+    """Whether a dry run of a pod that is made gets a node selector."""
+    labels = binding["spec"]["matchResources"]["objectSelector"]["matchLabels"]
+    path = f"api/v1/namespaces/{namespace}/pods?dryRun=All"
+    made = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"generateName": "probe-", "labels": labels},
+        "spec": {"containers": [{"name": "main", "image": "main"}]},
+    }
+    return "nodeSelector" in control_plane.request("POST", path, made)["spec"]
 
 
 def _query(binding: Manifest) -> str:

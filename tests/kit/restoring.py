@@ -1,17 +1,18 @@
 """A scene with restore's schedule and the webhook beside the handover function."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 from typing import Any
 
 from evenkeel.handlers import Handler, restore
 from evenkeel.model import names
+from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.decision import Decision
 from evenkeel.model.request import Create, Delete, Evict, Patch, Request
 from evenkeel.settings import Mode, RestoreSettings
 from evenkeel_sandbox.application import Environments
-from evenkeel_sandbox.simulator.api.webhooks import Webhook
+from evenkeel_sandbox.simulator.api.webhooks import MANAGED, Webhook
 from evenkeel_sandbox.simulator.event_source import SimulatedSchedule
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.webhook import HandlerWebhook
@@ -24,6 +25,8 @@ EVERY = timedelta(minutes=1)
 
 class RestoreScene(Scene):
     """A scene whose namespace ``default`` is managed; ``webhook`` may be set down.
+
+    ``end_webhook``: the API server asks none any more.
 
     Restore comes once a minute from ``begin`` on.
     """
@@ -38,9 +41,16 @@ class RestoreScene(Scene):
         super().__init__(mode, options)
         self._restore_settings = settings
         self._every = every
-        self.webhook = HandlerWebhook(self.cluster, TOKEN, answering(self.recorder))
-        self.cluster.ask(Webhook(self.webhook))
+        labels = settings.get("capacity_labels", WELL_KNOWN)
+        everywhere = settings.get("everywhere", False)
+        answers = answering(self.recorder, labels=labels, everywhere=everywhere)
+        self.webhook = HandlerWebhook(self.cluster, TOKEN, answers)
+        self.start_webhook(namespaces={} if everywhere else MANAGED)
         self.manage("default")
+
+    def start_webhook(self, **entry: Any) -> None:
+        """The API server asks the webhook; ``entry`` is what its configuration says otherwise."""
+        self.end_webhook = self.cluster.ask(Webhook(self.webhook, **entry))
 
     def die_after(self, number: int) -> Callable[[], int]:
         """Let restore die after so many of its writes; 0: never. Answers how many there were."""
@@ -89,6 +99,17 @@ class RestoreScene(Scene):
             for obj in self.cluster.objects("Node")
         }
         return Counter(spot.get(pod.spec.node_name, "none") for pod in self.pods(app) if pod.active)
+
+    def made(self, app: str) -> Collection[str]:
+        """The uids of a workload's pods, those that are there and all that come."""
+        uids: set[str] = set()
+
+        def look() -> None:
+            uids.update(pod.uid for pod in self.pods(app))
+            self.later(self.seconds + 1, look)
+
+        look()
+        return uids
 
     def moves(self, app: str = "") -> list[Decision]:
         """Restore's moves that were begun."""

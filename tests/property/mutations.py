@@ -383,7 +383,7 @@ MUTATIONS = (
     Mutation(
         "none moves without room",
         "decisions/restore/plan.py",
-        [("for case in without_room[:number]]", "for case in without_room[:0]]")],
+        [("for case, _ in without_room[:number]]", "for case, _ in without_room[:0]]")],
         [BACK],
     ),
     Mutation(

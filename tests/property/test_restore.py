@@ -7,7 +7,7 @@ and no one else writes any more.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from hypothesis import example, given, note
@@ -42,7 +42,8 @@ class Deed(StrEnum):
 class Tale:
     """``deeds`` happen one after the other, 20 s apart; a number says to what, or which pod.
 
-    ``dies_after``: restore dies after so many of its writes, whenever that is; 0: never.
+    ``dies_after``: restore dies after so many of its writes, whenever that is; 0: never. ``floor``
+    is empty where nobody says one.
     """
 
     kind: str
@@ -85,7 +86,8 @@ class Story:
         self._add_spot()
         make = {"Deployment": deployment, "StatefulSet": stateful_set}[tale.kind]
         manifest = make("web", tale.size)
-        manifest["metadata"]["annotations"] = {names.ON_DEMAND: tale.floor}
+        if tale.floor:
+            manifest["metadata"]["annotations"] = {names.ON_DEMAND: tale.floor}
         scene.apply(manifest)
         scene.begin()
         scene.die_after(tale.dies_after)
@@ -147,6 +149,11 @@ class Story:
     def _add_spot(self) -> None:
         self.scene.add_node(f"s{next(self._numbers)}", room="64")
 
+    @property
+    def uids(self) -> set[str]:
+        """The uids of its pods."""
+        return {pod.uid for pod in self.scene.pods("web")}
+
 
 @contextmanager
 def told(tale: Tale) -> Iterator[Story]:
@@ -164,6 +171,7 @@ def told(tale: Tale) -> Iterator[Story]:
 
 MISSED = ((Deed.DOWN, 0), (Deed.SCALE, 6))
 LOST = ((Deed.GONE, 0), (Deed.WAIT, 3))
+MANY = Tale("StatefulSet", 5, "")
 
 
 @tries()
@@ -180,3 +188,21 @@ def test_the_end_has_exactly_the_floor_and_no_pod_is_missing_on_the_way(tale: Ta
         least = min(story.size, story.at_rest["ready"]) - gap
         assert story.fewest["on-demand"] >= min(floor, there), story.fewest
         assert story.fewest["ready"] >= least, story.fewest
+
+
+@tries()
+@example(replace(MANY, deeds=MISSED))
+@example(replace(MANY, deeds=LOST))
+@given(tales.map(lambda tale: replace(tale, kind="StatefulSet", floor="")))
+def test_no_pod_waits_or_goes_for_a_floor_that_nobody_asked_for(tale: Tale) -> None:
+    scene = RestoreScene()
+    try:
+        story = Story(tale, scene)
+        story.tell()
+        before = story.uids
+        assert story.at_rest["ready"] == len(before) == story.size
+        scene.settle(3600)
+        assert story.uids == before
+        assert scene.moves() == []
+    finally:
+        scene.close()

@@ -10,7 +10,17 @@ from evenkeel_cli import options
 from evenkeel_cli.aws.stack import Stack
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
-from evenkeel_cli.install import build, choices, network, others, plan, settling, steps, terms
+from evenkeel_cli.install import (
+    build,
+    choices,
+    moves,
+    network,
+    others,
+    plan,
+    settling,
+    steps,
+    terms,
+)
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Asked, Choices, Webhook
 from evenkeel_cli.install.render import render as render_all
@@ -111,6 +121,7 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
         tell_of_choices(site, chosen, output)
         tell_of_others(site, chosen, output, beside=beside_drainers)
         tell_of_network(site, chosen, found, output)
+        tell_of_moves(site, chosen, found, output)
         if render is not None:
             files = render_all(site, chosen, made, render)
             output.say(f"wrote {len(files)} files into {render}: its README.md says what to do")
@@ -142,6 +153,15 @@ def tell_of_network(site: Site, chosen: Choices, stack: Stack | None, output: Ou
     if looked.sentences:
         output.say()
     looked.check()
+
+
+def tell_of_moves(site: Site, chosen: Choices, found: Stack | None, output: Output) -> None:
+    """Say what restore will move where namespaces join. Raises BadInputError."""
+    lines = moves.told(site.cluster, site.clock, chosen, plan.capacity_labels(found, chosen))
+    for number, line in enumerate(lines):
+        output.say(f"{'  ' if number else ''}{line}", hang=4)
+    if lines:
+        output.say()
 
 
 def go_on(

@@ -20,7 +20,8 @@ def lint(*, names: tuple[str, ...], recursive: bool) -> int:
     FILE holds YAML or JSON; - is standard input. Of a folder the files are read that end in .json,
     .yaml or .yml. Each finding is a line, FILE:LINE: kind/name: what to write. Exit code 1 if there
     is one. A remark, which goes to standard error, is about a hard topology spread that a drain may
-    leave uneven.
+    leave uneven, or about an annotation on an object that Evenkeel does not read: it counts if a
+    controller copies it to the ReplicaSet, StatefulSet or Job that it makes.
 
     Templates are checked when they are rendered.
 

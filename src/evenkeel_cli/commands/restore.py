@@ -27,6 +27,8 @@ INTERRUPTED = (
     "interrupted: pods that are released go on being handed over by the reconciler, or go back"
 )
 
+UNTOLD = "A snapshot does not tell whether a webhook places new pods: one counts as there."
+
 
 @click.command(cls=Command)
 @options.apply
@@ -73,6 +75,9 @@ def restore(  # noqa: PLR0913 - one for each option
         with reading(target, snapshot, built_in=built_in) as cluster:
             made = plan(read(cluster, SystemClock(), Terms(), scope))
         _show(made, output, searched)
+        if snapshot is not None and made.steps:
+            output.say()
+            output.say(UNTOLD)
         if snapshot is None and not built_in:
             more = ": add --apply to do it" if made.steps else ""
             output.say()

@@ -77,7 +77,7 @@ def status(  # noqa: PLR0913 - a command has as many arguments as options
             output.say(f"There is no pod that has a node{_where(searched)}.")
             return
         gaps = reckoned.gaps
-        assumed = [*told(known, gaps), *listing.of_nodes(gaps.unlabelled, labels.keys[0])]
+        assumed = [*told(known, gaps), *listing.of_nodes(gaps.untold, labels)]
         costs.show(output, shown, assumed, searched)
         return
     with reading(target, snapshot, built_in=built_in) as cluster:
@@ -85,10 +85,11 @@ def status(  # noqa: PLR0913 - a command has as many arguments as options
         def look() -> Seen:
             found = gather(cluster, searched, labels=labels)
             shown = listing.listing(found)
-            of_nodes = listing.of_nodes(found.unlabelled, labels.keys[0])
+            of_nodes = listing.of_nodes(found.untold, labels)
+            told_last = filter(None, [found.headroom])
+            others = listing.of_others(found)
             shifts = listing.of_shifts(found.shifts)
-            headroom = filter(None, [found.headroom])
-            sentences = [*shifts, *shown.sentences(), *of_nodes, *headroom]
+            sentences = [*shifts, *shown.sentences(), *others, *of_nodes, *told_last]
             return Seen(
                 shown, shown.headline, shown.told(), listing.GONE, sentences, namespace=searched
             )

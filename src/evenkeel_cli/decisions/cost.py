@@ -71,7 +71,7 @@ def reckon(snapshot: Snapshot, prices: Prices) -> Bill:
     fleet = snapshot.fleet
     found = {name: prices.of(node) for name, node in fleet.nodes.items()}
     priced = {name: price for name, price in found.items() if price is not None}
-    spot = {name for name, node in fleet.nodes.items() if fleet.labels.call_spot(node)}
+    spot = {n for n, node in fleet.nodes.items() if fleet.labels.of(node) is Capacity.SPOT}
     parts = {name: _scaled(its) for name, its in _parts(snapshot).items()}
     tallies: defaultdict[Reference, _Tally] = defaultdict(_Tally)
     owners = {pod.uid: case.workload.reference for case in snapshot.cases for pod in case.pods}
@@ -106,7 +106,7 @@ def of_nodes(nodes: Iterable[Node], labels: CapacityLabels, prices: Prices) -> f
         price = prices.of(node)
         if price is None:
             return None
-        total += _of_node(price, is_spot=labels.call_spot(node)).now
+        total += _of_node(price, is_spot=labels.of(node) is Capacity.SPOT).now
     return total
 
 
@@ -115,7 +115,7 @@ def of_pod(pod: Pod, node: Node, labels: CapacityLabels, prices: Prices) -> floa
     price = prices.of(node)
     if price is None:
         return None
-    return part_of(pod, node) * _of_node(price, is_spot=labels.call_spot(node)).now
+    return part_of(pod, node) * _of_node(price, is_spot=labels.of(node) is Capacity.SPOT).now
 
 
 def part_of(pod: Pod, node: Node) -> float:

@@ -1,6 +1,8 @@
 """What is off with a workload, and what to do about it."""
 
+import re
 from collections.abc import Callable, Sequence
+from typing import Final
 
 import msgspec
 
@@ -16,6 +18,8 @@ from evenkeel.model.reasons import Reason
 from evenkeel.model.template import is_by_template
 from evenkeel.model.workload import Deployment
 from evenkeel_cli.decisions.waiting import Waiting
+
+_AVAILABLE: Final = "nodes are available"
 
 
 class Remark(msgspec.Struct, frozen=True):
@@ -38,10 +42,13 @@ def of_standing(standing: Standing, evictions: Sequence[Waiting]) -> Sequence[Re
     found = []
     if standing.missing:
         found.append(_missing(standing))
+    elif standing.unmet:
+        found.append(_unmet(standing))
     elif standing.survivors < standing.wanted:
         down = standing.wanted - standing.survivors
         message = f"{down} of its floor of {standing.wanted} are not Ready: see their events"
-        found.append(Remark(Reason.FLOOR_NOT_READY, f"{down} not Ready", message, warning=True))
+        is_risk = standing.floor.is_asked
+        found.append(Remark(Reason.FLOOR_NOT_READY, f"{down} not Ready", message, warning=is_risk))
     if standing.floor.problem:
         brief = "floor unreadable"
         found.append(Remark(Reason.FLOOR_UNREADABLE, brief, standing.floor.problem, warning=True))
@@ -74,14 +81,34 @@ def _missing(standing: Standing) -> Remark:
             ),
         )
     elif standing.waiting:
-        why = f" ({standing.why_waiting})" if standing.why_waiting else ""
-        reason = Reason.NO_ROOM
-        remedy = f"; {standing.waiting} wait for a node{why}: add on-demand capacity"
+        lacks_room = _is_about_nodes(standing.why_waiting)
+        reason = Reason.NO_ROOM if lacks_room else Reason.PODS_WAIT
+        advice = ": add on-demand capacity" if lacks_room else ""
+        remedy = f"; {standing.told_of_waiting}{advice}"
     elif is_by_template(standing.workload):
         reason, remedy = Reason.BELOW_FLOOR, ": its template places its pods"
     else:
         reason, remedy = Reason.BELOW_FLOOR, ": restore moves pods there, one at a time"
     return Remark(reason, brief, f"{start}{remedy}", warning=True)
+
+
+def _is_about_nodes(why: str) -> bool:
+    """Whether what is said of a pod that waits is about nodes, of which more might help.
+
+    The scheduler counts nodes with each of its reasons; a gate, and a claim that is not bound, keep
+    a pod off all of them at once. Nothing is said before the scheduler has looked.
+    """
+    return not why or (_AVAILABLE in why and not re.search(rf"{_AVAILABLE}: \D", why))
+
+
+def _unmet(standing: Standing) -> Remark:
+    """A default is a preference: what it misses is said, and breaks nothing that was asked for."""
+    number, wanted = standing.unmet, standing.wanted
+    message = (
+        f"{number} of its floor of {wanted} are not on on-demand nodes. The floor is a default: new"
+        f" pods prefer on-demand, and none is moved. Set {names.ON_DEMAND} to say what is wanted"
+    )
+    return Remark(Reason.DEFAULT_FLOOR, f"{number} below its default floor", message)
 
 
 def of_pools(

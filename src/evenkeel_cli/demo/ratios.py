@@ -33,7 +33,8 @@ class Split(Item, frozen=True, kw_only=True):
 class WorkloadRatio(ObjectItem, frozen=True, kw_only=True):
     """Where the pods of a workload were at ``first``, after the ``storm`` and when ``restored``.
 
-    ``ok``: its floor stands at the end, for as many ``survivors`` are Ready on on-demand nodes.
+    ``ok``: its floor stands at the end, for as many ``survivors`` are Ready on on-demand nodes; a
+    default one is a preference.
     """
 
     ok: bool
@@ -77,7 +78,8 @@ class Ratios:
         if self.short:
             which = ", ".join(map(words.workload_name, self.short))
             return f"Not as wanted: the floor does not stand of {which}."
-        floors = sum(each.wanted > 0 for each in _managed(self.restored).values())
+        standings = _managed(self.restored).values()
+        floors = sum(each.floor.is_asked and each.wanted > 0 for each in standings)
         return f"{words.counted(floors, 'workload has', 'workloads have')} a floor: each stands."
 
     @property
@@ -118,7 +120,7 @@ def _managed(found: Found) -> Mapping[Reference, Standing]:
 def _ratio(restored: Standing, first: Standing | None, storm: Standing | None) -> WorkloadRatio:
     return WorkloadRatio(
         subject=restored.workload.reference,
-        ok=restored.survivors >= restored.wanted,
+        ok=restored.survivors >= restored.wanted or not restored.floor.is_asked,
         floor=restored.wanted,
         policy=str(restored.floor.floor),
         first=_split(first) if first is not None else None,

@@ -10,7 +10,9 @@ from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
 from evenkeel.model.request import List, Selection
 from evenkeel.ports import Cluster, Instances
+from evenkeel.settings.shared import CAPACITY_LABELS
 from evenkeel_cli import words
+from evenkeel_cli.decisions.untold import untold
 from evenkeel_cli.doctor.findings import Finding, broken, fine, not_looked, unknown
 from evenkeel_cli.explain.drainers import COMPUTE_TYPE
 
@@ -101,6 +103,7 @@ def judge_labels(nodes: Sequence[Node], labels: CapacityLabels, known: Known | N
     """Whether the nodes tell their capacity type.
 
     - there is no node: nothing is known;
+    - a node's label says neither spot nor on-demand: broken;
     - every node has a label, or EC2 says of each without one that it is no spot instance: fine;
     - EC2 calls one spot, or none has a label: broken;
     - else EC2 has to be asked.
@@ -108,6 +111,15 @@ def judge_labels(nodes: Sequence[Node], labels: CapacityLabels, known: Known | N
     without = [node for node in nodes if not labels.are_on(node)]
     if not nodes:
         return unknown(LABELS, "there is no node", "ask again when there is one")
+    doubtful = untold(nodes, labels).doubtful
+    if doubtful:
+        label, found = next(iter(doubtful.items()))
+        said = _named([node for node in nodes if node.name in found])
+        return broken(
+            LABELS,
+            f"the label {label} of {said} says neither spot nor on-demand: no floor holds there",
+            f"if it means spot, set {CAPACITY_LABELS}={label}, and the stack's CapacityLabels",
+        )
     if not without:
         return fine(LABELS, f"{words.counted(len(nodes), 'node')} with a label")
     spot = [node for node in without if _is_spot(node, known)]

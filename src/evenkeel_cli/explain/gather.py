@@ -3,12 +3,16 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from evenkeel.decisions.drain.gangs import Gang
+from evenkeel.decisions.floor.source import floor_of
 from evenkeel.decisions.notice import mark
+from evenkeel.errors import ForbiddenError
 from evenkeel.flows import selections
 from evenkeel.flows.reads import ask_for_one
 from evenkeel.model import names
-from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels, is_interruptible
-from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.annotations import MANAGED
+from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels, is_interruptible
+from evenkeel.model.cluster_objects import Namespace
+from evenkeel.model.meta import KubernetesObject, Metadata
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, Selection
@@ -16,7 +20,7 @@ from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Cluster
 from evenkeel_cli import words
 from evenkeel_cli.decisions.waiting import waiting
-from evenkeel_cli.explain import drainers, hurdles
+from evenkeel_cli.explain import drainers, hurdles, restoring
 from evenkeel_cli.explain.listing import Explanation, explanation
 from evenkeel_cli.ways import Situation, situations, with_places
 
@@ -35,8 +39,10 @@ def answer(
     nodes = [subject] if isinstance(subject, Node) else _nodes_of(cluster, found)
     facts = [
         *_facts(subject, found, nodes, labels),
+        *_floor(cluster, subject, found),
         *_asked(each.pod for each in found),
         *hurdles.find(cluster, found),
+        *_of_restore(cluster, subject, found, labels),
     ]
     return explanation(subject, facts, found, drainers.find(cluster, nodes))
 
@@ -51,6 +57,15 @@ def pods_of(subject: KubernetesObject) -> Selection[Pod]:
         case Job():
             return selections.labelled(subject.namespace, names.JOB_UID, subject.uid)
     return Selection(Pod, subject.namespace, fields=f"metadata.name={subject.name}")
+
+
+def _of_restore(
+    cluster: Cluster, subject: KubernetesObject, found: Iterable[Situation], labels: CapacityLabels
+) -> Iterable[str]:
+    """What restore says of a workload, or of that of a pod."""
+    if isinstance(subject, Node):
+        return ()
+    return restoring.said(cluster, labels, {subject.reference, *(s.workload for s in found)})
 
 
 def _belongs(situation: Situation, kind: str, name: str) -> bool:
@@ -80,9 +95,11 @@ def _facts(
     elif isinstance(subject, Deployment | ReplicaSet | StatefulSet):
         facts.append(f"It wants {words.counted(subject.spec.replicas, 'pod')}.")
     if len(nodes) == 1:
-        facts.append(f"It is on node {nodes[0].name} ({labels.of(nodes[0])}).")
+        is_told = labels.doubt_about(nodes[0]) is None
+        capacity = labels.of(nodes[0]) if is_told else "of no known capacity type"
+        facts.append(f"It is on node {nodes[0].name} ({capacity}).")
     elif nodes:
-        spot = sum(labels.call_spot(node) for node in nodes)
+        spot = sum(labels.of(node) is Capacity.SPOT for node in nodes)
         facts.append(f"It is on {len(nodes)} nodes, {spot} of them spot.")
     budgets = sorted({budget.name for each in found for budget in each.budgets})
     if budgets:
@@ -90,6 +107,35 @@ def _facts(
     facts += sorted({_in_a_gang(each.gang) for each in found if each.gang is not None})
     facts += [f"Node {node.name}: {fact}" for node in nodes for fact in _doom(node)]
     return facts
+
+
+def _floor(
+    cluster: Cluster, subject: KubernetesObject, found: Iterable[Situation]
+) -> Iterator[str]:
+    """How many pods of a workload are to be on on-demand nodes, who says so, and what that means.
+
+    Nothing where none is, or where its namespace may not be read.
+    """
+    if not isinstance(subject, Deployment | StatefulSet):
+        return
+    try:
+        home = ask_for_one(cluster, Get(Namespace, subject.namespace))
+    except ForbiddenError:
+        return
+    space = home.metadata if home is not None else Metadata(name=subject.namespace)
+    in_gang = any(each.gang is not None for each in found)
+    floor = floor_of(subject, space.annotations, in_gang=in_gang)
+    wanted = floor.floor.of(subject.spec.replicas)
+    if not wanted:
+        return
+    who = f"by its {floor.source}"
+    if not floor.is_asked:
+        who = "by default: new pods prefer that, and none waits or is moved for it"
+    unplaced = "" if MANAGED.of(space.labels) == names.TRUE else "; its namespace is not managed"
+    yield (
+        f"Its floor: {wanted} of {subject.spec.replicas} are to be on on-demand nodes"
+        f" {who}{unplaced}."
+    )
 
 
 def _in_a_gang(gang: Gang) -> str:
@@ -108,6 +154,11 @@ def _node_facts(node: Node, labels: CapacityLabels) -> list[str]:
         facts.append("EC2 may take its reserved capacity back: it counts as spot.")
     elif labels.call_spot(node):
         facts.append("It is a spot node.")
+    elif (doubt := labels.doubt_about(node)) is not None:
+        facts.append(
+            f"Its label {'='.join(doubt)} says neither spot nor on-demand: no floor holds there,"
+            " and a warning is believed if EC2 calls its instance spot."
+        )
     elif labels.are_on(node):
         facts.append("It is an on-demand node: EC2 sends no interruption warnings for it.")
     else:

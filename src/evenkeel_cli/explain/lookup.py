@@ -47,14 +47,18 @@ class Question:
 
 
 def parse(text: str, namespace: str) -> Question:
-    """``NAME``, ``KIND/NAME`` or ``NAMESPACE/KIND/NAME``. Raises BadInputError."""
+    """``NAME``, ``KIND/NAME`` or ``NAMESPACE/KIND/NAME``. Raises BadInputError.
+
+    A kind may have its API group behind it, as ``-o name`` prints it: ``deployment.apps``.
+    """
     *before, name = text.split("/")
     if not name or len(before) > 2:
         raise BadInputError(f"{text!r}: should be NAME, KIND/NAME or NAMESPACE/KIND/NAME")
     if not before:
         return Question(name, None, namespace)
-    kind = ALIASES.get(before[-1].lower())
-    if kind is None:
+    word, _, group = before[-1].lower().partition(".")
+    kind = ALIASES.get(word)
+    if kind is None or group not in ("", kind.resource.group):
         known = "node, pod, deploy, sts, job or rs"
         raise BadInputError(f"{text!r}: {before[-1]!r} is no kind that explain knows: use {known}")
     if len(before) == 2:

@@ -91,6 +91,7 @@ def of_singles(snapshot: Snapshot) -> Need:
     """What the Deployments and StatefulSets of one replica need that are on spot or may go there.
 
     They may where their namespace is managed, without a floor, unless their own rules exclude spot.
+    With a default floor a pod on on-demand prefers to stay there, and counts once it is on spot.
     """
     found = [
         max(size_of(pod.requests) for pod in case.owned)
@@ -156,8 +157,7 @@ def _times(pod: Size, free: Size) -> int:
 def _may_be_on_spot(case: Case, fleet: Fleet) -> bool:
     if any(fleet.capacity(pod) is Capacity.SPOT for pod in case.owned):
         return True
-    standing, rules = case.standing, case.workload.spec.template.spec
-    allowed = allowed_by(rules, fleet.labels)
+    standing, allowed = case.standing, allowed_by(case.rules(fleet), fleet.labels)
     return standing.is_managed and not standing.wanted and Capacity.SPOT in allowed
 
 

@@ -5,8 +5,11 @@ from datetime import timedelta
 from functools import partial
 from typing import Final
 
+from evenkeel.model.capacity import CapacityLabels
 from evenkeel.settings import Mode
 from evenkeel_cli import manifests
+from evenkeel_cli.aws.stack import Stack
+from evenkeel_cli.capacity import labels_in
 from evenkeel_cli.headroom import printed
 from evenkeel_cli.install import concurrency, hooks, rights, scheduler, serving
 from evenkeel_cli.install.absence import Absent
@@ -133,6 +136,12 @@ def not_served(objects: Objects) -> Absent:
 def not_scheduled(objects: Objects) -> Absent:
     """The second scheduler is gone. Goes before its extender, which is in ``evenkeel serve``."""
     return Absent(Unnamed.title, objects, scheduler.documents())
+
+
+def capacity_labels(stack: Stack | None, choices: Choices) -> CapacityLabels:
+    """The node labels that tell what is spot, as the stack has them. Raises BadInputError."""
+    have = {**(stack.parameters if stack is not None else {}), **choices.parameters}
+    return labels_in({SETTINGS[key]: value for key, value in have.items() if key in SETTINGS})
 
 
 def served(site: Site, choices: Choices) -> Served:

@@ -1,13 +1,13 @@
 """What is wrong with the labels and annotations of an object, and what to write instead."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
 from evenkeel.model import names
 from evenkeel.model.annotations import OWNERS, WORKLOADS, OwnersEntry, Place
 from evenkeel_cli.decisions.remarks import of_spread
-from evenkeel_cli.lint.manifests import Bearer, Manifest, Written
+from evenkeel_cli.lint.manifests import NODE_POOL, Bearer, Manifest, Written
 
 ALIKE: Final = 0.75
 """A domain that resembles Evenkeel's so much is meant to be that, before one of its names."""
@@ -17,6 +17,25 @@ KNOWN: Final = {entry.key.removeprefix(f"{names.DOMAIN}/"): entry.key for entry 
 
 OWN_PODS: Final = frozenset({*WORKLOADS, "DaemonSet"})
 """Kinds of which it is known what Evenkeel does with their pods."""
+
+MAKES: Final[Mapping[str, str]] = {
+    "Rollout.argoproj.io": "ReplicaSet",
+    "ScaledJob.keda.sh": "Job",
+    "Prometheus.monitoring.coreos.com": "StatefulSet",
+    "PrometheusAgent.monitoring.coreos.com": "StatefulSet",
+    "Alertmanager.monitoring.coreos.com": "StatefulSet",
+    "ThanosRuler.monitoring.coreos.com": "StatefulSet",
+}
+"""Kinds whose controllers copy an object's annotations to what they make, and the kind of that.
+
+Rollouts: copyRolloutAnnotationsToReplicaSet in utils/annotations/annotations.go of argo-rollouts.
+ScaledJobs: generateJobs in pkg/scaling/executor/scale_jobs.go of keda. The others: makeStatefulSet
+in pkg/prometheus/server, pkg/prometheus/agent, pkg/alertmanager and pkg/thanos of
+prometheus-operator.
+"""
+
+MADE: Final = ("ReplicaSet", "StatefulSet", "Job")
+"""Kinds that others' controllers make, whose annotations count whoever owns them."""
 
 MOST: Final = 40
 """So many characters of a value are shown."""
@@ -53,20 +72,25 @@ def _remarks(manifest: Manifest) -> Iterator[Finding]:
         if upset := of_spread(spread.constraint, spread.selector):
             where = "unless the webhook places its pods, "
             yield Finding(spread.line, f"{where}{upset}", is_remark=True)
+    for bearer in manifest.bearers:
+        for written in bearer.written:
+            if any(_may_count(entry, written.place, bearer) for entry in _entries(written.key)):
+                yield Finding(written.line, _if_copied(written, bearer), is_remark=True)
 
 
 def _wrong(manifest: Manifest, bearer: Bearer, written: Written) -> Iterator[str]:
     key = written.key
     if not _is_meant(key):
         return
-    entries = [entry for entry in OWNERS if entry.key == key]
+    entries = _entries(key)
     if not entries:
         if key not in names.KNOWN:
             yield _unknown(written)
         elif not manifest.is_live:
             yield f"{key} is written by Evenkeel itself: take it out"
         return
-    entry = next((each for each in entries if _counts(each, written.place, bearer)), None)
+    here = written.place, bearer
+    entry = next((e for e in entries if _counts(e, *here) or _may_count(e, *here)), None)
     if not written.is_text:
         what = entries[0].values if written.value is None else f'{key}: "{written.value}"'
         yield f"{key} has to be text, in quotes: write {what}"
@@ -95,11 +119,34 @@ def _counts(entry: OwnersEntry[Any], place: Place, bearer: Bearer) -> bool:
     """Whether Evenkeel reads a key there, and does something by it.
 
     The kind around a pod template has to be one that it counts on, or one that Evenkeel does not
-    know: then it reads the pods.
+    know: then it reads the pods. On an object of a kind that is not read it counts where that
+    kind's controller copies it to what it makes.
     """
-    if place is not entry.place or bearer.kind not in entry.on:
+    made = MAKES.get(bearer.kind, "") if place is Place.ANNOTATION else ""
+    if place is not entry.place or not {bearer.kind, made} & {*entry.on}:
         return False
     return bearer.kind != "Pod" or bearer.within not in OWN_PODS or bearer.within in entry.on
+
+
+def _may_count(entry: OwnersEntry[Any], place: Place, bearer: Bearer) -> bool:
+    """Whether it would count if a controller that is not known copied it to what it makes.
+
+    A NodePool makes nodes.
+    """
+    is_others = "." in bearer.kind and not bearer.within and bearer.kind != NODE_POOL
+    is_known = bearer.kind in MAKES
+    counts = place is entry.place is Place.ANNOTATION and bool({*MADE} & {*entry.on})
+    return is_others and not is_known and counts
+
+
+def _if_copied(written: Written, bearer: Bearer) -> str:
+    *before, last = [kind for kind in MADE if any(kind in e.on for e in _entries(written.key))]
+    made = f"{', '.join(before)} or {last}" if before else last
+    return f"{written.key} is not read of a {bearer.kind}: it counts if copied to the {made}"
+
+
+def _entries(key: str) -> Sequence[OwnersEntry[Any]]:
+    return [entry for entry in OWNERS if entry.key == key]
 
 
 def _misplaced(

@@ -19,7 +19,10 @@ from evenkeel_cli.page.data import Money
 
 
 class Surroundings(NamedTuple):
-    """``pools`` by node, as people name them; ``floors`` by workload; ``money`` if it is known."""
+    """``pools`` by node, as people name them; ``floors`` that somebody asked for, by workload.
+
+    ``money`` if it is known.
+    """
 
     pools: Mapping[str, str] = {}
     floors: Mapping[Reference, int] = {}
@@ -32,7 +35,8 @@ def of(cluster: Cluster, labels: CapacityLabels, prices: Prices) -> Surroundings
     bill = reckon(snapshot, prices)
     shown = listing.listing(bill, prices)
     pools = pools_of(snapshot.fleet.nodes.values(), labels)
-    floors = {case.workload.reference: case.standing.wanted for case in snapshot.cases}
+    standings = [case.standing for case in snapshot.cases]
+    floors = {s.workload.reference: s.wanted for s in standings if s.floor.is_asked}
     columns = [each for each in shown.columns if each.title not in ("NAMESPACE", "WORKLOAD")]
     lines = shown.lines(of_all=True)
     return Surroundings(

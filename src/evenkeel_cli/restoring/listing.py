@@ -16,6 +16,7 @@ NOT_OURS: Final = frozenset(
 """Reasons of workloads of which nothing is said, unless it is asked for."""
 
 ACCEPTED: Final = NOT_OURS | {
+    Reason.DEFAULT_FLOOR,
     Reason.HANDOVER_NEVER,
     Reason.LIVE_MIGRATION,
     Reason.NO_SURGE,
@@ -28,7 +29,6 @@ ACCEPTED: Final = NOT_OURS | {
     Reason.RECREATE,
     Reason.ROLLOUT_PAUSED,
     Reason.SELECTED_BY_HASH,
-    Reason.SINGLE_BY_DEFAULT,
     Reason.SINGLE_NODE_VOLUME,
 }
 """And those that workloads are left for because their owners want it so."""

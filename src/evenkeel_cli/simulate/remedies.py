@@ -12,7 +12,7 @@ from evenkeel.decisions.placement.clauses import bears_headroom
 from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model import names
-from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.meta import Reference
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
@@ -129,7 +129,7 @@ class _Site:
         self.rooms: dict[str, Room] = {}
         self._spot: dict[str, Room] = {}
         for node in nodes:
-            is_spot = labels.call_spot(msgspec.convert(node, Node))
+            is_spot = labels.of(msgspec.convert(node, Node)) is Capacity.SPOT
             (self._spot if is_spot else self.rooms)[node["metadata"]["name"]] = empty(node)
         every = self.rooms | self._spot
         for pod in self.all("Pod"):

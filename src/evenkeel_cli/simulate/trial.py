@@ -334,8 +334,11 @@ class _Storm(ReportedSimulation):
 
 
 def _wanted(health: Health) -> int:
-    """How many pods a workload had, and still wants: 0 of what serves nobody, as a Job."""
-    if health.workload.kind not in SERVING:
+    """How many pods a workload had, and still wants: 0 of what serves nobody, as a Job.
+
+    One that is gone wants none, such as a ReplicaSet that a Deployment adopted.
+    """
+    if health.gone or health.workload.kind not in SERVING:
         return 0
     return min(health.before, health.wanted or 0)
 

@@ -16,28 +16,31 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.zonal_shift import ZonalShift
 from evenkeel.ports import Clock, Cluster
 from evenkeel_cli.decisions.remarks import Remark, of_spreads
+from evenkeel_cli.decisions.untold import Untold, untold
 from evenkeel_cli.decisions.waiting import Waiting, waiting
 from evenkeel_cli.headroom.wording import told
+from evenkeel_cli.status import others
 from evenkeel_cli.status.pools import InPools, in_pools
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where each workload stands, and the nodes that have no label of a capacity type.
+    """Where each workload stands, and the nodes whose capacity type no label tells.
 
     ``pools`` says how pools share its pods, ``spreads`` what is off with their spreads,
     ``evictions`` which of these wait at the gate, and ``restores`` what restore decides about it.
-    ``headroom`` is a sentence, where all namespaces were read. ``shifts``: which zones traffic is
-    shifted away from.
+    ``others`` are sentences about pods that no workload has. ``headroom`` is one, where all
+    namespaces were read. ``shifts``: which zones traffic is shifted away from.
     """
 
     standings: Sequence[Standing]
-    unlabelled: Sequence[str]
+    untold: Untold
     pools: Mapping[Reference, InPools]
     spreads: Mapping[Reference, Sequence[Remark]]
     evictions: Mapping[Reference, Sequence[Waiting]]
     restores: Mapping[Reference, Decision] = field(default_factory=dict)
     headroom: str = ""
+    others: Sequence[str] = ()
     shifts: Sequence[ZonalShift] = ()
 
 
@@ -54,14 +57,17 @@ def gather(
     standings = [case.standing for case in snapshot.cases]
     standings.sort(key=lambda each: (each.workload.namespace, each.workload.name))
     nodes = snapshot.fleet.nodes.values()
-    unlabelled = sorted(node.name for node in nodes if not labels.are_on(node))
     pools = in_pools(snapshot)
     spreads = {each.workload.reference: of_spreads(each, labels) for each in standings}
     evictions = {case.workload.reference: _evictions(case.pods) for case in snapshot.cases}
     headroom = "" if namespace else told(cluster, snapshot)
     restores = _by_workload(plan(snapshot))
-    shifts = snapshot.fleet.shifts
-    return Found(standings, unlabelled, pools, spreads, evictions, restores, headroom, shifts)
+    spaces = [each for each in snapshot.namespaces if namespace in ("", each.name)]
+    of_others = [*others.told(snapshot.pods, spaces, snapshot.fleet.capacity)]
+    without, shifts = untold(nodes, labels), snapshot.fleet.shifts
+    return Found(
+        standings, without, pools, spreads, evictions, restores, headroom, of_others, shifts
+    )
 
 
 def _evictions(pods: Iterable[Pod]) -> Sequence[Waiting]:

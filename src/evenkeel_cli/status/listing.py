@@ -3,14 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Final
 
+from evenkeel.decisions.floor.source import Source
 from evenkeel.decisions.floor.standing import Standing
 from evenkeel.model import names
+from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.template import is_by_template
 from evenkeel.model.times import in_words
 from evenkeel.model.zonal_shift import ZonalShift
+from evenkeel.settings.shared import CAPACITY_LABELS
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.decisions.remarks import Remark
+from evenkeel_cli.decisions.untold import Untold
 from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, Listing, ObjectItem
 from evenkeel_cli.status.gather import Found
 from evenkeel_cli.status.with_restore import remarks
@@ -57,6 +61,11 @@ class WorkloadStatus(ObjectItem, frozen=True, kw_only=True):
     why_waiting: str
 
     @property
+    def prefers(self) -> bool:
+        """Whether its floor is a default above none, which is a preference."""
+        return self.floor.source == Source.DEFAULT and self.floor.replicas > 0
+
+    @property
     def status(self) -> str:
         """What is off, in a few words; empty where nothing is."""
         return ", ".join(remark.brief for remark in self.remarks)
@@ -97,7 +106,8 @@ class WorkloadStatusList(Listing, frozen=True, kw_only=True):
         """Where each workload stands, by its name."""
         return {
             words.workload_name(each.subject): (
-                f"floor {each.floor.replicas} of {each.replicas}, {each.on_demand} on on-demand,"
+                f"{'default ' if each.prefers else ''}floor {each.floor.replicas} of"
+                f" {each.replicas}, {each.on_demand} on on-demand,"
                 f" {each.spot} on spot, {each.waiting} waiting, {each.survivors} would survive:"
                 f" {each.status or 'as wanted'}"
             )
@@ -150,20 +160,35 @@ def of_shifts(shifts: Sequence[ZonalShift]) -> Iterator[str]:
         )
 
 
-def of_nodes(unlabelled: Sequence[str], key: str) -> Iterator[str]:
-    """What to do about nodes of which no label tells the capacity type; ``key`` is one that does.
+def of_others(found: Found) -> Iterator[str]:
+    """Where pods are that no workload has."""
+    yield from _some(found.others, "owner of pods", "owners of pods")
+
+
+def of_nodes(untold: Untold, labels: CapacityLabels) -> Iterator[str]:
+    """What to do about nodes of which no label tells the capacity type.
 
     Nothing where there are none.
     """
-    if unlabelled:
-        named = ", ".join(map(words.short_node, unlabelled[:MOST_NODES]))
-        left = len(unlabelled) - MOST_NODES
-        more = f" and {left} more" if left > 0 else ""
-        count = words.counted(len(unlabelled), "node has", "nodes have")
+    if untold.unlabelled:
+        count = words.counted(len(untold.unlabelled), "node has", "nodes have")
         yield (
-            f"{count} no label of a capacity type, which counts as on-demand: {named}{more}. A spot"
-            f" node that is not made by EKS or Karpenter has to be labelled {key}={names.SPOT}."
+            f"{count} no label of a capacity type, which counts as on-demand:"
+            f" {_named(untold.unlabelled)}. A spot node that is not made by EKS or Karpenter has to"
+            f" be labelled {labels.keys[0]}={names.SPOT}."
         )
+    for label, found in untold.doubtful.items():
+        count = words.counted(len(found), "node has", "nodes have")
+        yield (
+            f"{count} the label {label}, which says neither spot nor on-demand: {_named(found)}. No"
+            f" floor holds there. If it means spot, set {CAPACITY_LABELS}={label}."
+        )
+
+
+def _named(nodes: Sequence[str]) -> str:
+    left = len(nodes) - MOST_NODES
+    more = f" and {left} more" if left > 0 else ""
+    return ", ".join(map(words.short_node, nodes[:MOST_NODES])) + more
 
 
 def _item(

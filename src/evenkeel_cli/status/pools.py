@@ -42,7 +42,7 @@ def in_pools(snapshot: Snapshot) -> Mapping[Reference, InPools]:
                 case.standing,
                 spread,
                 goal,
-                partial(taking, workload.spec.template.spec),
+                partial(taking, case.rules(snapshot.fleet)),
                 in_gang=named_by(workload, case.namespace_objects) is not None,
             )
         found[workload.reference] = InPools(spread.survivors, remarks)

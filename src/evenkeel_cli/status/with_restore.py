@@ -7,6 +7,7 @@ import msgspec
 
 from evenkeel.decisions.floor.standing import Standing
 from evenkeel.model.decision import Decision
+from evenkeel.model.reasons import Reason
 from evenkeel_cli.decisions.remarks import Remark, of_standing
 from evenkeel_cli.decisions.waiting import Waiting
 
@@ -32,17 +33,22 @@ def remarks(
     found = list(of_standing(standing, evictions))
     if restore is None or not standing.is_managed:
         return found
-    does = _does(restore)
     told = [
-        msgspec.structs.replace(each, message=f"{each.message}; {does}")
-        if each.reason in OFF
-        else each
-        for each in found
+        msgspec.structs.replace(each, message=_message(each, standing, restore)) for each in found
     ]
     brief = SAID_ANYWAY.get(restore.reason)
     if brief is not None:
         told.append(Remark(restore.reason, brief, restore.message, warning=restore.warning))
     return told
+
+
+def _message(remark: Remark, standing: Standing, restore: Decision) -> str:
+    """What a remark says, and restore about it; of pods that wait restore may say more."""
+    if remark.reason in OFF:
+        return f"{remark.message}; {_does(restore)}"
+    if restore.reason is Reason.PODS_WAIT:
+        return remark.message.replace(standing.told_of_waiting, restore.message)
+    return remark.message
 
 
 def _does(restore: Decision) -> str:

@@ -5,9 +5,14 @@ from datetime import datetime
 
 import msgspec
 
-from evenkeel.decisions.placement.scope import left_by_itself, left_by_namespace
-from evenkeel.decisions.placement.share import share_of
-from evenkeel.decisions.placement.verdict import Counted
+from evenkeel.decisions.floor.source import floor_of_any
+from evenkeel.decisions.placement.scope import (
+    controller_kind,
+    left_by_itself,
+    left_by_namespace,
+)
+from evenkeel.decisions.placement.share import share_of, share_of_any
+from evenkeel.decisions.placement.verdict import Counted, Left
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.cluster_objects import Namespace
@@ -37,7 +42,7 @@ def needs_no_owner(
 ) -> Wish | None:
     """What a pod wishes as far as it and its namespace say; None if its owners decide.
 
-    What the webhook has given a place says so by its label, and its affinity holds it there.
+    What the webhook has given a place says so by its label, and its affinity asks for it.
     """
     placed = (pod.metadata.labels or {}).get(names.CAPACITY)
     if placed in tuple(Capacity):
@@ -46,7 +51,17 @@ def needs_no_owner(
         return EITHER
     if left_by_namespace(namespace, everywhere=everywhere) is not None:
         return EITHER
-    return None
+    return _of_any(pod, namespace) if controller_kind(pod) is None else None
+
+
+def _of_any(pod: PendingPod, namespace: Namespace) -> Wish:
+    """What a pod wishes of which no workload's size is known."""
+    in_gang = named(namespace.name, pod.metadata.labels, pod.spec.scheduling_group) is not None
+    found = floor_of_any(namespace.name, namespace.metadata.annotations, in_gang=in_gang)
+    verdict = share_of_any(pod, found)
+    if isinstance(verdict, Left):
+        return EITHER
+    return Wish(verdict.capacity, must=verdict.is_required, message=verdict.message)
 
 
 def by_floor(
@@ -69,8 +84,7 @@ def by_floor(
     verdict = share.verdict
     if isinstance(verdict, Counted):
         return verdict
-    must = verdict.capacity is Capacity.ON_DEMAND
-    return Wish(verdict.capacity, must=must, message=verdict.message)
+    return Wish(verdict.capacity, must=verdict.is_required, message=verdict.message)
 
 
 def by_count(counted: Counted, taken: int) -> Wish:

@@ -2,7 +2,8 @@
 
 It asks the cluster alone, so what it counts does not depend on what Evenkeel
 believes. A pod counts for a workload as a Service counts it: ready, not being deleted, on a
-node that is alive; whether a ReplicaSet still owns it makes no difference.
+node that is alive. Its workload is at the top of its owners, as they are now; one that lost its
+owner counts where it did.
 """
 
 from collections.abc import Iterable, Sequence
@@ -130,14 +131,19 @@ class Observer:
     def _learn(self, item: KubernetesObject) -> None:
         match item:
             case Node():
+                if item.name not in self.nodes:  # another machine than one of this name before
+                    self._lost_nodes.discard(item.name)
                 self.nodes[item.name] = item
             case Pod():
                 self._place(item)
             case ReplicaSet():
+                before = self._replica_sets.get(item.uid)
                 self._replica_sets[item.uid] = item
                 self._selectable[item.uid] = item
                 if item.controller is None:
                     self._want(item, item.spec.replicas)
+                if before is not None and _top_of(before) != _top_of(item):
+                    self._move_from(_top_of(before))
                 self._place_waiting()
                 if item.cannot_create is not None:
                     self._hinder(item, item.cannot_create)
@@ -170,10 +176,7 @@ class Observer:
                 self._waiting.pop(item.uid, None)
                 health = self.health_of(item.uid)
                 if health is not None:
-                    health.pods.pop(item.uid, None)
-                    if health.workload.kind == "Pod":
-                        health.gone = True
-                    self._count(health, item)
+                    self._leave(health, item)
             case _:
                 self._selectable.pop(item.uid, None)
                 self._replica_sets.pop(item.uid, None)
@@ -185,12 +188,28 @@ class Observer:
         for pod in waiting.values():
             self._place(pod)
 
+    def _move_from(self, former: Reference) -> None:
+        """A ReplicaSet was adopted, or let go: it or its Deployment has no pods of it any more."""
+        health = self._health(former)
+        health.gone = health.gone or health.workload.kind == "ReplicaSet"
+        for pod in list(health.pods.values()):
+            self._place(pod)
+
+    def _leave(self, health: Health, pod: Pod) -> None:
+        """A pod is none of this workload's any more."""
+        health.pods.pop(pod.uid, None)
+        if health.workload.kind == "Pod":
+            health.gone = True
+        self._count(health, pod)
+
     def _place(self, pod: Pod) -> None:
-        home = self._home.get(pod.uid) or self._home_of(pod)
+        home = self._home_of(pod)
         if home is None:
             self._waiting[pod.uid] = pod
             return
-        health = self._health(home)
+        before, health = self.health_of(pod.uid), self._health(home)
+        if before is not None and before is not health:
+            self._leave(before, pod)
         self._home[pod.uid] = health.workload
         health.pods[pod.uid] = pod
         if pod.finished and not pod.leaving:
@@ -199,17 +218,20 @@ class Observer:
         self._count(health, pod)
 
     def _home_of(self, pod: Pod) -> Reference | None:
-        """The workload of a pod seen for the first time; None if its owner is not known yet."""
-        owner = pod.controller
+        """The workload of a pod; None if its owner is not known yet."""
+        former, owner = self._home.get(pod.uid), pod.controller
         if owner is None:
-            return self._selecting(pod) if pod.released else pod.reference
-        if owner.kind != "ReplicaSet":
-            return Reference(kind=owner.kind, namespace=pod.namespace, name=owner.name)
+            return former or (self._selecting(pod) if pod.released else pod.reference)
+        if owner.full_kind != "ReplicaSet":
+            return Reference(kind=owner.full_kind, namespace=pod.namespace, name=owner.name)
         replica_set = self._replica_sets.get(owner.uid)
-        return _top_of(replica_set) if replica_set is not None else None
+        return _top_of(replica_set) if replica_set is not None else former
 
     def _selecting(self, pod: Pod) -> Reference | None:
-        """The workload whose selector a pod without an owner still meets."""
+        """The workload of a released pod: its Deployment, or one that still selects it."""
+        owner = pod.metadata.controller
+        if owner is not None:
+            return Reference(kind=owner.full_kind, namespace=pod.namespace, name=owner.name)
         for item in self._selectable.values():
             if (
                 not isinstance(item, ReplicaSet)
@@ -277,7 +299,7 @@ def _top_of(replica_set: ReplicaSet) -> Reference:
     top = replica_set.controller
     if top is None:
         return replica_set.reference
-    return Reference(kind=top.kind, namespace=replica_set.namespace, name=top.name)
+    return Reference(kind=top.full_kind, namespace=replica_set.namespace, name=top.name)
 
 
 def _key(reference: Reference) -> Reference:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from evenkeel.errors import InvalidError
+from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.names import FIELD_MANAGER, is_path_segment
 from evenkeel.model.request import Create, Delete, Evict, Get, List, Listing, Patch, Request
@@ -19,7 +20,7 @@ from evenkeel_sandbox.simulator.api.resources import kind_of, manifest
 from evenkeel_sandbox.simulator.api.server import ApiServer
 from evenkeel_sandbox.simulator.api.store import Store
 from evenkeel_sandbox.simulator.api.watch import WatchHub, in_order
-from evenkeel_sandbox.simulator.api.webhooks import Client, Webhook
+from evenkeel_sandbox.simulator.api.webhooks import CONFIGURATION, Client, Webhook, configuration
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.controllers.daemonset import DaemonSetController
 from evenkeel_sandbox.simulator.controllers.deployment import DeploymentController
@@ -151,7 +152,13 @@ class SimulatedCluster:
     def ask(self, webhook: Webhook) -> Callable[[], None]:
         """Let the API server ask a webhook about new pods; answers what ends that."""
         self.server.webhooks.append(webhook)
-        return lambda: self.server.webhooks.remove(webhook)
+        self._show_webhooks()
+
+        def end() -> None:
+            self.server.webhooks.remove(webhook)
+            self._show_webhooks()
+
+        return end
 
     def enforce(self, policy: Policy) -> Callable[[], None]:
         """Hold all changes of objects to a policy; answers what ends that."""
@@ -241,6 +248,15 @@ class SimulatedCluster:
     def _remove_node(self, name: str) -> None:
         if self._kubelets.is_dead(name) and self.server.store.get("Node", ("", name)):
             self.server.delete("Node", ("", name))
+
+    def _show_webhooks(self) -> None:
+        """The configuration of those that are asked about new pods; none without any."""
+        store, key = self.server.store, ("", names.WEBHOOK_CONFIGURATION)
+        asked = [each.namespaces for each in self.server.webhooks if not each.sub_resource]
+        if asked:
+            store.write(configuration(asked))
+        elif store.get(CONFIGURATION, key) is not None:
+            store.remove(CONFIGURATION, key)
 
     def _make_namespace(self, name: str) -> None:
         self.server.create(manifest("Namespace", name))

@@ -7,7 +7,7 @@ from functools import partial
 import msgspec
 
 from evenkeel.errors import InstancesError
-from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels, is_interruptible
+from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels, is_interruptible
 from evenkeel.model.instance import INTERRUPTIBLE, SPOT, Instance
 from evenkeel.model.node import Node
 from evenkeel.ports import Clock
@@ -21,7 +21,7 @@ def lifecycle_of(node: Node, labels: CapacityLabels, *, is_spot: bool) -> str:
     """What EC2 would call a node's instance, by its labels; ``is_spot`` whatever they say."""
     if is_interruptible(node) and not is_spot:
         return INTERRUPTIBLE
-    return SPOT if is_spot or labels.call_spot(node) else ""
+    return SPOT if is_spot or labels.of(node) is Capacity.SPOT else ""
 
 
 class SimulatedInstances:

@@ -34,9 +34,13 @@ ZONES = {
 
 @dataclass(frozen=True)
 class Unmountable:
-    """A claim that no node can mount, whichever it is."""
+    """A claim that no node can mount, whichever it is.
+
+    ``comes_first``: the scheduler says so without a look at any node.
+    """
 
     why: str
+    comes_first: bool = True
 
     def refusal(self, _node: Obj) -> str:
         """Why the pod may not go to a node."""
@@ -80,7 +84,7 @@ def mounts_of(pod: Obj, find: Find, rooms: Iterable[Room]) -> Iterator[Clause]:
             continue
         spec = claim["spec"]
         if "ReadWriteOncePod" in (spec.get("accessModes") or ()) and _is_used(key, rooms):
-            yield Unmountable(IN_USE)
+            yield Unmountable(IN_USE, comes_first=False)
         volume = find("PersistentVolume", ("", spec.get("volumeName", "")))
         if volume is not None:
             yield Mount(volume)

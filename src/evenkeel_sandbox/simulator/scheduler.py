@@ -24,7 +24,7 @@ from evenkeel_sandbox.simulator.api.objects import (
     node_of,
     uid_of,
 )
-from evenkeel_sandbox.simulator.mounts import mounts_of
+from evenkeel_sandbox.simulator.mounts import Unmountable, mounts_of
 from evenkeel_sandbox.simulator.placement import (
     Clause,
     Needs,
@@ -218,6 +218,10 @@ class Scheduler:
         closed = set(closed_to(pod, shy))
         clauses = self.clauses_of(pod)
         why: Counter[str] = Counter()
+        for each in clauses:
+            if isinstance(each, Unmountable) and each.comes_first:
+                why[each.why] = 0
+                return why
         fitting: list[Room] = []
         for room in rooms:
             if reason := refusal(pod, needs, room, rooms, closed, clauses):
@@ -244,7 +248,8 @@ class Scheduler:
         self._failed[key] = self._world.now() + back_off
         if is_spread(pod):
             self._uneven.add(key)
-        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(why.items()))
+        told = (f"{count} {reason}" if count else reason for reason, count in sorted(why.items()))
+        reasons = ", ".join(told)
         message = f"0/{len(self._rooms)} nodes are available: {reasons}."
         condition = {
             "type": "PodScheduled",

@@ -15,11 +15,17 @@ from evenkeel_sandbox.simulator.placement import Room
 def shapes(nodes: Sequence[Obj], labels: CapacityLabels) -> Sequence[Obj]:
     """A node of each kind that may be made, without what was its own.
 
-    Where all nodes are spot, on-demand ones of their sizes may be.
+    Where all nodes of a zone are spot, on-demand ones of their sizes may be.
     """
     open_ = [node for node in nodes if not node["spec"].get("unschedulable")]
-    own = [node for node in open_ if not labels.call_spot(msgspec.convert(node, Node))]
-    found = [_shape(node, labels) for node in own or open_]
+    types = [labels.of(msgspec.convert(node, Node)) for node in open_]
+    own = [each is Capacity.ON_DEMAND for each in types]
+    zones = {_zone(node) for node, is_own in zip(open_, own, strict=True) if is_own}
+    found = [
+        _shape(node, labels)
+        for node, is_own in zip(open_, own, strict=True)
+        if is_own or _zone(node) not in zones
+    ]
     return list({repr(each): each for each in found}.values())
 
 
@@ -47,6 +53,10 @@ def empty(node: Obj) -> Room:
     room = Room(node)
     room.renew(node)
     return room
+
+
+def _zone(node: Obj) -> str:
+    return str(node["metadata"].get("labels", {}).get(names.ZONE, ""))
 
 
 def _shape(node: Obj, labels: CapacityLabels) -> Obj:

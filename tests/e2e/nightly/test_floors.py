@@ -11,6 +11,7 @@ from evenkeel.model import names
 from tests.e2e.harness import Site
 from tests.e2e.manifests import deployment, stateful_set
 from tests.e2e.placement.webhook import opened
+from tests.kit.manifests import MAJORITY
 
 pytestmark = pytest.mark.nightly
 
@@ -43,7 +44,7 @@ def test_floors_stand_and_what_is_above_them_stays_to_its_last_moment(
         ground.serve(2)
         site.run(
             *(deployment(name, 38, annotations={names.ON_DEMAND: "20%"}) for name in LARGE),
-            *(stateful_set(name, 3) for name in SETS),
+            *(stateful_set(name, 3, annotations=MAJORITY) for name in SETS),
         )
         assert where(site, OTHERS) == FLOORS
         site.deploy().notify(*(site.warning(short) for short in SPOT))

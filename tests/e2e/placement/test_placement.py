@@ -13,6 +13,7 @@ from evenkeel_cli.headroom import printed
 from evenkeel_cli.headroom.sizing import MI, Room, Size
 from tests.e2e.manifests import deployment
 from tests.e2e.placement.webhook import Ground, on_demand
+from tests.kit.manifests import bare_pod, resource
 
 pytestmark = pytest.mark.controlplane
 
@@ -50,6 +51,26 @@ def _late(pods: Sequence[dict[str, Any]], log: str) -> int:
     notes = [placed_of(pod["metadata"].get("annotations", {})) for pod in pods]
     slots = [note.slot for note in notes if note is not None and note.slot is not None]
     return notes.count(None) + log.count(": NotCounted: ") + len(slots) - len(set(slots))
+
+
+OTHERS = {"apiVersion": "example.org/v1", "kind": "Cluster", "name": "own", "uid": "own"}
+"""A controller of a kind that nobody but its operator knows."""
+
+
+@pytest.mark.parametrize(("floor", "count"), [("all", 4), ("none", 0)])
+def test_all_and_none_of_a_namespace_place_bare_pods_and_those_of_operators(
+    floor: str, count: int, ground: Ground
+) -> None:
+    ground.add_nodes()
+    ground.apply(resource("Namespace", ground.namespace, notes={names.ON_DEMAND: floor}))
+    ground.serve()
+    for number in range(4):
+        made = bare_pod(f"own-{number}", ground.namespace, image="example.org/image")
+        owner = OTHERS | {"controller": True}
+        # The garbage collector knows no such kind, and leaves what it owns.
+        made["metadata"]["ownerReferences"] = [owner] if number % 2 else []
+        ground.apply(made)
+    assert len(on_demand(ground.settled(4))) == count
 
 
 def test_reserved_headroom_goes_to_the_only_replica_and_to_no_other_pod(ground: Ground) -> None:

@@ -6,6 +6,7 @@ from evenkeel.model import names
 from tests.e2e.manifests import deployment, stateful_set
 from tests.e2e.placement.restoring import all_ready, planned, restore
 from tests.e2e.placement.webhook import Ground, on_demand
+from tests.kit.manifests import MAJORITY
 
 pytestmark = pytest.mark.controlplane
 
@@ -45,7 +46,7 @@ def test_floors_stand_when_all_spot_dies_and_the_ratios_come_back_with_it(ground
     ground.add_nodes(spot=2, on_demand=3)
     ground.serve()
     ground.apply(deployment("web", 5, annotations={names.ON_DEMAND: "2"}, start="200ms"))
-    ground.apply(stateful_set("db", 3))
+    ground.apply(stateful_set("db", 3, annotations=MAJORITY))
     assert len(on_demand(all_ready(ground, 8))) == 2 + 2
 
     for number in range(2):
@@ -61,3 +62,31 @@ def test_floors_stand_when_all_spot_dies_and_the_ratios_come_back_with_it(ground
     assert len(on_demand(pods)) == 4
     reasons = [line.split() for line in done.stdout.splitlines()]
     assert sum("AboveFloor:" in words for words in reasons) == 4
+
+
+def test_a_default_floor_is_a_preference_and_without_a_webhook_none_moves(ground: Ground) -> None:
+    """No pod waits for on-demand, the next goes there once it can, and none is moved for it."""
+    ground.add_nodes(spot=2, on_demand=0)
+    ground.serve()
+    ground.apply(stateful_set("db", 1, start="200ms"))
+    (first,) = all_ready(ground, 1)
+    assert on_demand([first]) == []
+    ground.add_nodes(spot=0, on_demand=1)
+    assert planned(ground)["db"]["reason"] == "DefaultFloor"
+    assert restore(ground, "--apply").returncode == 0
+    assert [pod["metadata"]["uid"] for pod in ground.pods()] == [first["metadata"]["uid"]]
+
+    ground.control_plane.evict(ground.namespace, "db-0")
+    ground.wait_for("the next pod", lambda: _uids(ground) - {first["metadata"]["uid"]})
+    assert len(on_demand(all_ready(ground, 1))) == 1
+    assert planned(ground)["db"]["reason"] == "AsWanted"
+
+    asked = {"metadata": {"annotations": {names.ON_DEMAND: "none"}}}
+    ground.control_plane.merge("apps/v1", "StatefulSet", "db", asked, ground.namespace)
+    assert planned(ground)["db"]["action"] == "evict"
+    ground.unserve()
+    assert planned(ground)["db"]["reason"] == "NothingPlaces"
+
+
+def _uids(ground: Ground) -> set[str]:
+    return {pod["metadata"]["uid"] for pod in ground.pods()}

@@ -21,7 +21,7 @@ from tests.e2e.placement.restoring import Runs, workload_of
 from tests.e2e.placement.webhook import Ground, on_demand
 from tests.e2e.rights import Right, allowed
 from tests.kit.control_plane import ControlPlane
-from tests.kit.manifests import Manifest
+from tests.kit.manifests import MAJORITY, Manifest
 
 pytestmark = pytest.mark.controlplane
 
@@ -90,7 +90,7 @@ def test_nothing_that_it_does_is_refused_and_each_right_is_used(
     )
     ground.control_plane.delete("v1", "ResourceQuota", "pods", ground.namespace)
     ground.apply(deployment("typo", 1, annotations={names.ON_DEMAND: "tow"}))
-    ground.apply(stateful_set("db", 3))
+    ground.apply(stateful_set("db", 3, annotations=MAJORITY))
     counted = job("batch")
     counted["metadata"]["annotations"] = {names.ON_DEMAND: "1"}
     ground.apply(counted)
@@ -121,9 +121,10 @@ def test_nothing_that_restore_does_is_refused_and_each_right_is_used(
     ground.add_nodes(spot=0, on_demand=2)
     ground.serve(kubeconfig=kubeconfig)
     ground.apply(deployment("web", 3, annotations={names.ON_DEMAND: "1"}))
-    ground.apply(stateful_set("db", 3))
+    ground.apply(stateful_set("db", 3, annotations=MAJORITY))
     stuck = deployment("stuck", 1, annotations={names.ON_DEMAND: "all"})
-    stuck["spec"]["template"]["spec"]["nodeSelector"] = {"there": "is-no-such-node"}
+    only_spot = {"kubernetes.io/hostname": f"{ground.namespace}-spot-0"}
+    stuck["spec"]["template"]["spec"]["nodeSelector"] = only_spot
     ground.apply(stuck)
     notes = {names.ON_DEMAND: "1", names.PLACEMENT: names.BY_TEMPLATE}
     ground.apply(deployment("own", 2, annotations=notes))

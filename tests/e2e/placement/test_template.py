@@ -10,6 +10,7 @@ from evenkeel.model import names
 from tests.e2e.manifests import deployment, stateful_set
 from tests.e2e.placement.restoring import Runs, all_ready, planned, restore, workload_of
 from tests.e2e.placement.webhook import Ground, on_demand
+from tests.kit.manifests import MAJORITY
 
 pytestmark = pytest.mark.controlplane
 
@@ -43,7 +44,7 @@ def test_templates_bring_workloads_to_their_floors(ground: Ground) -> None:
     apply(ground, deployment("web", 6, start="200ms"), **{names.ON_DEMAND: "2"})
     apply(ground, deployment("rest", 3, start="200ms"))
     apply(ground, deployment("most", 5, start="200ms"), **{names.ON_DEMAND: "80%"})
-    apply(ground, stateful_set("db", 3, start="200ms"))
+    apply(ground, stateful_set("db", 3, start="200ms"), **MAJORITY)
     all_ready(ground, 17)
     assert planned(ground)["web"]["action"] == "patch-template"
 

@@ -55,7 +55,8 @@ def test_pods_land_on_their_floor_through_the_http_api(
     for spot in (True, False):
         stack.add_node(spot=spot)
     web = deployment("web", 6, annotations={names.ON_DEMAND: "30%"})
-    stack.control_plane.apply(web, stateful_set("db", 3), namespace=namespace)
+    db = stateful_set("db", 3, annotations={names.ON_DEMAND: "majority"})
+    stack.control_plane.apply(web, db, namespace=namespace)
 
     for app, wanted in (("web", {"ON_DEMAND": 2, "SPOT": 4}), ("db", {"ON_DEMAND": 2, "SPOT": 1})):
         stack.control_plane.wait_for(

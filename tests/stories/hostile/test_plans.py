@@ -15,6 +15,7 @@ from evenkeel.model.selectors import LONGEST, size
 from evenkeel_cli.status.gather import gather
 from evenkeel_cli.status.listing import listing
 from evenkeel_hosting.memory import InMemoryRecorder
+from evenkeel_sandbox.simulator.api.webhooks import Webhook
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
@@ -22,6 +23,7 @@ from tests.kit.asking import asks, noting
 from tests.kit.builders import NOW
 from tests.kit.effort import measured
 from tests.kit.manifests import deployment, resource
+from tests.kit.reviews import away
 from tests.stories.hostile import objects
 from tests.stories.hostile.objects import Document
 
@@ -38,6 +40,7 @@ KEY: Final = "karpenter.sh/capacity-type"
 def cluster_with(*manifests: Document) -> SimulatedCluster:
     """A managed namespace on an on-demand and a spot node, as it is when it has come to rest."""
     cluster = SimulatedCluster(SimulatedClock(NOW))
+    cluster.ask(Webhook(away))
     cluster.apply(resource("Namespace", "default", labels={names.MANAGED: "true"}))
     for capacity in ("on-demand", "spot"):
         cluster.apply(resource("Node", capacity, labels={KEY: capacity}))

@@ -84,6 +84,19 @@ def test_such_a_node_is_known_a_second_after_it_came(scene: Placement) -> None:
     assert asked_of_nodes(scene, floor) == {"NotIn": ["true"]}
 
 
+def test_a_floor_keeps_off_nodes_whose_label_says_neither_type() -> None:
+    scene = Placement(capacity_labels=CapacityLabels(("lifecycle",)))
+    for name, value in (("a", "Ec2Spot"), ("b", "OnDemand"), ("c", "spot")):
+        scene.cluster.apply(resource("Node", name, labels={"lifecycle": value}))
+    scene.clock.advance(timedelta(seconds=1))
+    floor = pod(scene.replica_set(2, "1"))
+    affinity = apply_patch(floor, scene.ask(floor))["spec"]["affinity"]["nodeAffinity"]
+    (term,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    never = {value for clause in term["matchExpressions"] for value in clause["values"]}
+    assert never == {"spot", "SPOT", "Spot", "Ec2Spot"}
+    assert {clause["operator"] for clause in term["matchExpressions"]} == {"NotIn"}
+
+
 def test_pods_are_placed_without_the_right_to_list_nodes(scene: Placement) -> None:
     floor = pod(scene.replica_set(2, "1"))
     scene.cluster.apply(interruptible("lent"))
@@ -148,6 +161,43 @@ def test_a_stateful_sets_pod_is_placed_by_its_ordinal(scene: Placement) -> None:
 def test_the_namespaces_floor_counts(scene: Placement) -> None:
     scene.cluster.apply(namespace(NAMESPACE, managed=True, floor="all"))
     assert place(scene, pod(scene.replica_set(3))) == "on-demand"
+
+
+OTHERS_KINDS = [
+    ("ray.io/v1", "RayCluster"),
+    ("sparkoperator.k8s.io/v1beta2", "SparkApplication"),
+    ("v1", "Pod"),  # a Spark driver owns its executors
+    ("postgresql.cnpg.io/v1", "Cluster"),
+    ("core.strimzi.io/v1beta2", "StrimziPodSet"),
+    ("apps.kruise.io/v1beta1", "StatefulSet"),
+]
+
+
+@pytest.mark.parametrize(("version", "kind"), OTHERS_KINDS)
+@pytest.mark.parametrize(
+    ("floor", "expected"), [("all", "on-demand"), ("none", "spot"), ("majority", "none")]
+)
+def test_all_and_none_of_a_namespace_place_pods_of_other_operators(
+    scene: Placement, version: str, kind: str, floor: str, expected: str
+) -> None:
+    scene.cluster.apply(namespace(NAMESPACE, managed=True, floor=floor))
+    owner = scene.replica_set(3, name="own") | {"apiVersion": version, "kind": kind}
+    asked = pod(owner, name="own-1")
+    assert place(scene, asked) == expected
+    decision = scene.recorder.decisions[-1]
+    assert decision.workload is not None
+    assert decision.workload.name == "own"
+    assert place(scene, apply_patch(asked, scene.ask(asked))) == expected, "once more, as patched"
+
+
+@pytest.mark.parametrize(("floor", "expected"), [("all", "on-demand"), ("none", "spot")])
+def test_all_and_none_of_a_namespace_place_bare_pods(
+    scene: Placement, floor: str, expected: str
+) -> None:
+    scene.cluster.apply(namespace(NAMESPACE, managed=True, floor=floor))
+    asked = pod(scene.replica_set(1), name="debug")
+    del asked["metadata"]["ownerReferences"]
+    assert place(scene, asked) == expected
 
 
 def test_another_namespace_is_left_alone_unless_all_take_part() -> None:
@@ -275,7 +325,7 @@ def test_what_is_read_of_namespaces_is_remembered_for_a_second(scene: Placement)
     assert [request.kind.__name__ for request in requests] == ["ReplicaSet", "Lease"]
     scene.clock.advance(LONGEST_COUNTING)
     scene.ask(asked)
-    assert len(requests) == 8
+    assert len(requests) == 9
 
 
 def in_group(owner: dict[str, Any], name: str = "train") -> dict[str, Any]:

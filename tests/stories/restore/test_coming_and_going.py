@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from evenkeel.model import names
 from evenkeel.model.release import rest_after
-from tests.kit.manifests import deployment, stateful_set
+from tests.kit.manifests import MAJORITY, deployment, stateful_set
 from tests.kit.restoring import RestoreScene
 
 FLOOR_OF_TWO = {names.ON_DEMAND: "2"}
@@ -12,7 +12,9 @@ FLOOR_OF_TWO = {names.ON_DEMAND: "2"}
 
 def test_spot_goes_floors_stand_and_the_ratios_come_back_with_it(scene: RestoreScene) -> None:
     scene.given(
-        deployment("web", 6, notes=FLOOR_OF_TWO), stateful_set("db", 3), on="o0 o1 o2 s0 s1 s2"
+        deployment("web", 6, notes=FLOOR_OF_TWO),
+        stateful_set("db", 3, notes=MAJORITY),
+        on="o0 o1 o2 s0 s1 s2",
     )
     assert scene.split("web") == {"on-demand": 2, "spot": 4}
     assert scene.split("db") == {"on-demand": 2, "spot": 1}

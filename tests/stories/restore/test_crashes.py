@@ -3,13 +3,16 @@
 import pytest
 
 from evenkeel.model import names
-from tests.kit.manifests import deployment, stateful_set
+from tests.kit.manifests import MAJORITY, deployment, stateful_set
 from tests.kit.restoring import RestoreScene
 
 
 @pytest.mark.parametrize("number", range(1, 6))
 def test_all_is_restored_whichever_write_was_its_last(scene: RestoreScene, number: int) -> None:
-    workloads = (deployment("web", 4, notes={names.ON_DEMAND: "2"}), stateful_set("db", 3))
+    workloads = (
+        deployment("web", 4, notes={names.ON_DEMAND: "2"}),
+        stateful_set("db", 3, notes=MAJORITY),
+    )
     scene.given(*workloads, on="o0 o1 o2", spare="s0 s1")
     written = scene.die_after(number)
     scene.run(until=2400)

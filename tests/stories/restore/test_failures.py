@@ -9,7 +9,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Evict, Get, Patch
 from tests.kit.asking import asks, noting
-from tests.kit.manifests import PAUSED, deployment, quota, stateful_set
+from tests.kit.manifests import MAJORITY, PAUSED, deployment, quota, stateful_set
 from tests.kit.restoring import RestoreScene
 
 FLOOR_OF_TWO = {names.ON_DEMAND: "2"}
@@ -128,7 +128,7 @@ def test_a_release_whose_answer_was_lost_is_looked_after_at_once(scene: RestoreS
 
 def test_an_ordinal_that_was_not_evicted_did_not_come_back(scene: RestoreScene) -> None:
     """Its budget's count lagged behind: that is no failure, and needs no rest."""
-    scene.given(stateful_set("db", 3), on="o0 o1 o2", spare="s0")
+    scene.given(stateful_set("db", 3, notes=MAJORITY), on="o0 o1 o2", spare="s0")
     refused = DisruptionRefusedError("not now")
     scene.fail(refused, asks(Evict), times=1)
 

@@ -19,7 +19,8 @@ def relaxed(scene: RestoreScene, kind: str, app: str) -> bool:
 
 
 def test_a_floor_without_on_demand_nodes_goes_to_spot_and_comes_back(scene: RestoreScene) -> None:
-    scene.given(deployment("web", 4, notes=FLOOR_OF_TWO), stateful_set("db", 1), on="s0 s1")
+    db = stateful_set("db", 1, notes={names.ON_DEMAND: "all"})
+    scene.given(deployment("web", 4, notes=FLOOR_OF_TWO), db, on="s0 s1")
     assert scene.split("web") == {"spot": 2, "none": 2}
 
     scene.run(until=400)

@@ -24,7 +24,7 @@ from evenkeel.settings import Mode
 from evenkeel_sandbox.application import Environments
 from evenkeel_sandbox.simulator.event_source import SimulatedSchedule
 from tests.kit.asking import asks, noting
-from tests.kit.manifests import Manifest, budget, deployment, resource, stateful_set
+from tests.kit.manifests import MAJORITY, Manifest, budget, deployment, resource, stateful_set
 from tests.kit.restoring import EVERY, RestoreScene
 from tests.stories.restore.conftest import MakeScene
 
@@ -33,7 +33,7 @@ FLOOR_OF_ONE = {names.ON_DEMAND: "1"}
 
 def above_its_floor(scene: RestoreScene, *more: Manifest) -> None:
     """Two workloads on on-demand nodes alone, and room on spot."""
-    both = deployment("web", 4, notes=FLOOR_OF_ONE), stateful_set("db", 3)
+    both = deployment("web", 4, notes=FLOOR_OF_ONE), stateful_set("db", 3, notes=MAJORITY)
     scene.given(*more, *both, on="o0 o1 o2", spare="s0 s1")
 
 
@@ -253,7 +253,9 @@ def test_a_forged_lease_stops_no_move_for_long(scene: RestoreScene, spoilt: str)
 
 def test_an_update_that_waits_for_a_deletion_is_not_brought_by_a_move(scene: RestoreScene) -> None:
     """OnDelete: its owner says when which ordinal gets the new template."""
-    scene.place(stateful_set("db", 3, updateStrategy={"type": "OnDelete"}), on="o0 o1 o2")
+    scene.place(
+        stateful_set("db", 3, notes=MAJORITY, updateStrategy={"type": "OnDelete"}), on="o0 o1 o2"
+    )
     newer = {"spec": {"template": {"metadata": {"annotations": {"release": "2"}}}}}
     scene.cluster.server.patch("StatefulSet", ("default", "db"), newer)
     scene.settle()

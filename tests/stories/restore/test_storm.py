@@ -10,7 +10,7 @@ import pytest
 
 from evenkeel.model import names
 from evenkeel.model.meta import Reference
-from tests.kit.manifests import deployment, stateful_set
+from tests.kit.manifests import MAJORITY, deployment, stateful_set
 from tests.kit.restoring import RestoreScene
 
 TEAMS = 10
@@ -38,7 +38,7 @@ class Storm(RestoreScene):
             space = f"team-{number % TEAMS}"
             workloads += [
                 deployment(f"web-{number}", REPLICAS, notes=floor, namespace=space),
-                stateful_set(f"db-{number}", ORDINALS, namespace=space),
+                stateful_set(f"db-{number}", ORDINALS, notes=MAJORITY, namespace=space),
             ]
         self.place(*workloads, on=SPOT, settle=60)
         self.add_nodes("o", ON_DEMAND_NODES, spot=False, room="5")

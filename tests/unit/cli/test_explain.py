@@ -13,8 +13,9 @@ from evenkeel.errors import ForbiddenError
 from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
+from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.release import Release, ReleaseReason
-from evenkeel.model.request import List
+from evenkeel.model.request import Get, List
 from evenkeel_cli import node_names
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.explain import drainers, gather, lookup
@@ -29,7 +30,7 @@ from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.kit import builders
 from tests.kit.asking import asks, failing
 from tests.kit.builders import NOW
-from tests.kit.manifests import deployment, resource
+from tests.kit.manifests import deployment, resource, stateful_set
 from tests.unit.decisions.restore.cases import with_rules
 
 LOGIN = "shop/deploy/login"
@@ -220,6 +221,10 @@ def test_other_labels_can_tell_what_is_spot() -> None:
         ("postgres-0", "", "Pod", "postgres-0"),
         ("po/postgres-0", "data", "Pod", "postgres-0"),
         ("job/import", "", "Job", "import"),
+        ("deployment.apps/login", "", "Deployment", "login"),
+        ("shop/deployment.apps/login", "", "Deployment", "login"),
+        ("statefulset.apps/postgres", "data", "StatefulSet", "postgres"),
+        ("job.batch/import", "", "Job", "import"),
     ],
 )
 def test_an_object_is_found_as_people_name_it(
@@ -237,6 +242,7 @@ def test_an_object_is_found_as_people_name_it(
         ("deploy/postgres", "", "there is no deploy postgres: check"),
         ("login", "data", "there is no login in namespace data"),
         ("cronjob/x", "", "'cronjob' is no kind that explain knows"),
+        ("statefulset.apps.kruise.io/x", "", "is no kind that explain knows"),
         ("a/b/c/d", "", "should be NAME, KIND/NAME or NAMESPACE/KIND/NAME"),
         ("deploy/", "", "should be NAME, KIND/NAME"),
         ("shop/deploy/login", "data", "name two namespaces"),
@@ -293,6 +299,40 @@ def test_a_node_s_short_name_has_to_mean_one_node(own_cluster: SimulatedCluster)
 @pytest.mark.parametrize("name", ["twin.asia", "..", "UPPER", "nowhere"])
 def test_what_is_no_node_is_found_as_none(cluster: SimulatedCluster, name: str) -> None:
     assert node_names.find(cluster, name) is None
+
+
+def floor_fact(cluster: SimulatedCluster, subject: str) -> str:
+    return next((fact for fact in answered(cluster, subject).facts if "floor" in fact), "")
+
+
+def test_a_floor_is_told_with_who_says_so(own_cluster: SimulatedCluster) -> None:
+    own_cluster.apply(
+        stateful_set("db", 3, namespace="shop"),
+        stateful_set("queue", 2, namespace="shop", notes={names.ON_DEMAND: "1"}),
+        stateful_set("cache", 1, namespace="new"),
+        stateful_set("log", 1, namespace="asked"),
+        resource("Namespace", "asked", notes={names.ON_DEMAND: "all"}),
+    )
+    start = "are to be on on-demand nodes by"
+    by_default = "default: new pods prefer that, and none waits or is moved for it"
+    assert {
+        subject: floor_fact(own_cluster, subject)
+        for subject in ("shop/sts/db", "shop/sts/queue", "new/sts/cache", "asked/sts/log")
+    } == {
+        "shop/sts/db": f"Its floor: 2 of 3 {start} {by_default}.",
+        "shop/sts/queue": f"Its floor: 1 of 2 {start} its workload.",
+        "new/sts/cache": f"Its floor: 1 of 1 {start} {by_default}; its namespace is not managed.",
+        "asked/sts/log": f"Its floor: 1 of 1 {start} its namespace; its namespace is not managed.",
+    }
+
+
+def test_without_a_floor_or_the_right_to_see_its_namespace_none_is_told(
+    own_cluster: SimulatedCluster,
+) -> None:
+    own_cluster.apply(deployment("new", 2, namespace="shop"), stateful_set("db", namespace="shop"))
+    assert floor_fact(own_cluster, "shop/deploy/new") == ""
+    failing(own_cluster, ForbiddenError("403"), asks(Get, of=Namespace))
+    assert floor_fact(own_cluster, "shop/sts/db") == ""
 
 
 def test_a_quota_that_is_used_up_is_said_to_stand_in_the_way() -> None:
@@ -411,7 +451,17 @@ def test_a_pod_that_no_other_node_takes_is_left_on_a_hint() -> None:
     for node in own_cluster.objects("Node"):
         own_cluster.apply({**node, "spec": {**node["spec"], "unschedulable": True}})
     clock.advance(timedelta(seconds=1))  # nodes are read from a cache
-    assert told()[0] == "NoPlace"
+    reason, steps = told()
+    assert reason == "NoPlace"
+    assert "No node with room for it is known" in steps
+    closed = {"taints": [{"key": "gpu", "effect": "NoSchedule"}]}
+    for node in own_cluster.objects("Node"):
+        own_cluster.apply({**node, "spec": {**node["spec"], "unschedulable": False, **closed}})
+    clock.advance(timedelta(seconds=1))
+    reason, steps = told()
+    assert reason == "NoPlace"
+    assert "No node takes its next pod: " in steps
+    assert "the taint gpu:NoSchedule (" in steps
 
 
 def test_a_pod_that_would_come_back_is_told_so() -> None:

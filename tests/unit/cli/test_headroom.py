@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from evenkeel.decisions.placement.clauses import SPELLINGS
+from evenkeel.model.capacity import SPELLINGS
 from evenkeel_cli import snapshot
 from evenkeel_cli.headroom import printed
 from evenkeel_sandbox.built_in import cluster as built_in

@@ -140,13 +140,45 @@ def test_a_pod_template_may_say_what_counts_for_its_pods(
     assert findings(a_template(kind, line)) == wanted
 
 
-def test_of_a_controller_that_evenkeel_does_not_know_the_template_counts_alone() -> None:
-    line = "evenkeel.dev/at-deadline: leave"
-    assert findings(an_object("Rollout", line, api="argoproj.io/v1alpha1")) == [
-        (
-            "6: rollout.argoproj.io/web: evenkeel.dev/at-deadline has no effect in"
-            " metadata.annotations: write it into spec.template.metadata.annotations"
-        )
+@pytest.mark.parametrize(
+    ("kind", "api", "key"),
+    [
+        ("Rollout", "argoproj.io/v1alpha1", "on-demand: '2'"),
+        ("Rollout", "argoproj.io/v1alpha1", "handover: never"),
+        ("ScaledJob", "keda.sh/v1alpha1", "gang: 'true'"),
+        ("Prometheus", "monitoring.coreos.com/v1", "on-demand: all"),
+        ("Alertmanager", "monitoring.coreos.com/v1", "at-deadline: leave"),
+    ],
+)
+def test_an_annotation_counts_whose_controller_copies_it_to_what_it_makes(
+    kind: str, api: str, key: str
+) -> None:
+    done = lint("-", given=an_object(kind, f"evenkeel.dev/{key}", api=api))
+    assert (done.stdout, done.exit_code) == ("", 0)
+    assert done.stderr == "0 findings in 1 object\n"
+
+
+def test_an_annotation_that_counts_nowhere_on_what_is_made_is_told() -> None:
+    manifest = an_object("Rollout", "evenkeel.dev/gang: 'true'", api="argoproj.io/v1alpha1")
+    (told,) = findings(manifest)
+    assert told.endswith("evenkeel.dev/gang has no effect here: take it out, or write it on a Job")
+
+
+def test_an_annotation_on_a_kind_that_is_not_read_is_remarked_on_and_no_finding() -> None:
+    manifest = an_object("RayCluster", "evenkeel.dev/on-demand: all", api="ray.io/v1")
+    done = lint("-", given=manifest)
+    assert (done.stdout, done.exit_code) == ("", 0)
+    assert done.stderr == (
+        "-:6: raycluster.ray.io/web: evenkeel.dev/on-demand is not read of a RayCluster.ray.io: it"
+        " counts if copied to the ReplicaSet, StatefulSet or Job\n"
+        "0 findings in 1 object\n"
+    )
+
+
+def test_a_value_is_checked_wherever_it_may_count() -> None:
+    manifest = an_object("RayCluster", "evenkeel.dev/on-demand: half", api="ray.io/v1")
+    assert findings(manifest) == [
+        f"6: raycluster.ray.io/web: evenkeel.dev/on-demand cannot be 'half': write {FLOORS}"
     ]
 
 

@@ -90,9 +90,18 @@ def test_a_program_gets_an_envelope(capsys: pytest.CaptureFixture[str]) -> None:
     }
 
 
-def test_names_are_those_of_kubectl(capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_are_those_of_kubectl_where_one_namespace_is_shown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shown("name", REX, namespace="dogs")
+    assert capsys.readouterr().out == "deployment.apps/rex\n"
+
+
+def test_names_begin_with_their_namespaces_where_several_may_be_shown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     shown("name", REX, TOM)
-    assert capsys.readouterr().out == "deployment.apps/rex\npod/tom\n"
+    assert capsys.readouterr().out == "dogs/deployment.apps/rex\ncats/pod/tom\n"
 
 
 @pytest.mark.parametrize("form", ["json", "yaml", "table"])

@@ -21,7 +21,7 @@ from evenkeel_cli.restoring.real import Restoring
 from evenkeel_cli.status.gather import gather
 from evenkeel_cli.status.listing import listing
 from evenkeel_cli.targets import Target
-from tests.kit.manifests import PAUSED, SYSTEM, deployment, stateful_set
+from tests.kit.manifests import MAJORITY, PAUSED, SYSTEM, deployment, stateful_set
 from tests.kit.restoring import RestoreScene
 from tests.kit.scene import Scene
 from tests.unit.cli.running import run
@@ -33,7 +33,7 @@ def scene() -> Any:
     made = RestoreScene()
     made.place(
         deployment("web", 3, notes={names.ON_DEMAND: "1"}),
-        stateful_set("db", 3),
+        stateful_set("db", 3, notes=MAJORITY),
         deployment("kept", 2, pod={"annotations": {names.SAFE_TO_EVICT: "false"}}),
         on="o0 o1",
     )
@@ -97,6 +97,12 @@ def test_without_room_on_spot_one_move_that_waits_for_a_node_is_planned(
         waiting = [each for each in rows if "waits for one" in each["message"]]
         assert all(each["planned"] for each in waiting)
         assert len(waiting) == actions.get("release", 0)
+
+
+def test_it_is_said_that_a_snapshot_has_no_webhook(snapshot: str) -> None:
+    said = "A snapshot does not tell whether a webhook places new pods: one counts as there."
+    assert said in restore("--snapshot", snapshot).stdout
+    assert said not in restore("--built-in", "--manage-all").stdout
 
 
 def test_a_namespace_is_enough(snapshot: str) -> None:

@@ -60,7 +60,20 @@ def test_the_profile_of_the_manifests_is_what_the_command_prints() -> None:
 def test_the_profile_prefers_what_the_webhook_prefers() -> None:
     found = affinity_of(printed())
     named = msgspec.structs.replace(WELL_KNOWN, names_interruptible=True)
-    assert found == NodeAffinity(preferred=clauses.rather_spot(named))
+    lighter = [msgspec.structs.replace(e, weight=24) for e in clauses.rather_spot(named)]
+    assert found == NodeAffinity(preferred=tuple(lighter))
+
+
+@pytest.mark.parametrize("number", [1, 5, 60])
+def test_a_pods_own_preference_for_on_demand_weighs_more_than_the_profiles_for_spot(
+    monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    keys = [f"example.com/capacity-{each}" for each in range(number)]
+    monkeypatch.setenv("EVENKEEL_CAPACITY_LABELS", ",".join(keys))
+    weights = [term.weight for term in affinity_of(printed()).preferred or ()]
+    (own,) = clauses.rather_on_demand(WELL_KNOWN)
+    assert 0 < sum(weights) < own.weight
+    assert min(weights) >= 1
 
 
 def test_the_profile_goes_by_the_labels_that_count(monkeypatch: pytest.MonkeyPatch) -> None:

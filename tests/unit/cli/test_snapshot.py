@@ -54,6 +54,21 @@ def stream(data: bytes) -> BufferedReader:
     return BufferedReader(BytesIO(data))
 
 
+def test_what_is_called_like_a_kind_of_kubernetes_and_is_of_another_group_is_none() -> None:
+    """OpenKruise has StatefulSets, and Knative has Services."""
+    others = thing("StatefulSet", "own") | {"apiVersion": "apps.kruise.io/v1beta1"}
+    pod = thing("Pod", "own-0", ("StatefulSet", "gone"))
+    pod["metadata"]["ownerReferences"][0]["apiVersion"] = "apps.kruise.io/v1beta1"
+
+    read = snapshot.parse("s.json", content(*WHOLE, others, pod))
+
+    assert read.notes == []
+    assert [
+        each["metadata"]["name"] for each in read.objects if each["kind"] == "StatefulSet"
+    ] == []
+    assert read.objects[-1]["metadata"]["ownerReferences"], "its owner is not expected to be there"
+
+
 def test_a_whole_snapshot_needs_no_note() -> None:
     read = snapshot.parse("s.json", content(*WHOLE))
 

@@ -23,6 +23,7 @@ from evenkeel.model.template import new_trace
 from evenkeel.model.times import in_words
 from evenkeel.model.workload import ReplicaSet
 from evenkeel.model.zonal_shift import ZonalShift, noted
+from evenkeel_cli.decisions.untold import Untold
 from evenkeel_cli.following import Seen
 from evenkeel_cli.reading import reading
 from evenkeel_cli.status.gather import gather
@@ -36,12 +37,14 @@ from evenkeel_cli.status.listing import (
 from evenkeel_cli.targets import Target
 from evenkeel_cli.words import workload_name
 from evenkeel_sandbox.built_in import cluster as built_in
+from evenkeel_sandbox.simulator.api.webhooks import Webhook
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.kit import builders
 from tests.kit.asking import asks, noting
 from tests.kit.builders import LONG_AGO, NOW, seconds
-from tests.kit.manifests import deployment, resource, stateful_set
+from tests.kit.manifests import MAJORITY, deployment, resource, stateful_set
+from tests.kit.reviews import away
 from tests.kit.scene import Scene
 from tests.unit.cli.running import run
 from tests.unit.cli.watching import watch
@@ -166,9 +169,9 @@ def test_more_evictions_wait_than_are_told_one_by_one(cluster: SimulatedCluster)
 def test_other_labels_can_tell_what_is_spot(cluster: SimulatedCluster) -> None:
     before = gather(cluster)
     found = gather(cluster, labels=CapacityLabels(("lifecycle",)))
-    assert len(found.unlabelled) == len(cluster.objects("Node"))
+    assert len(found.untold.unlabelled) == len(cluster.objects("Node"))
     assert not any(each.spot for each in found.standings)
-    assert before.unlabelled == []
+    assert before.untold == Untold([], {})
 
 
 def test_a_floor_may_be_the_namespaces_and_nodes_without_a_label_are_named(
@@ -177,7 +180,7 @@ def test_a_floor_may_be_the_namespaces_and_nodes_without_a_label_are_named(
     cluster.apply(resource("Node", "bare-metal"))
     cluster.clock.advance(seconds(20))
     found = gather(cluster)
-    assert found.unlabelled == ["bare-metal"]
+    assert found.untold.unlabelled == ["bare-metal"]
     assert [(each.workload.name, each.wanted, each.on_demand) for each in found.standings] == [
         ("db", 1, 3),
         ("web", 1, 2),
@@ -219,6 +222,7 @@ def test_a_gang_with_a_part_on_the_other_capacity_type_says_why_it_stays(
     made = deployment("train", 2)
     made["spec"]["template"]["metadata"]["labels"]["scheduling.x-k8s.io/pod-group"] = "train"
     group = resource("PodGroup", "train", "default", spec={"minMember": 2})
+    cluster.ask(Webhook(away))
     cluster.apply(resource("Node", "s1", labels=labels), group, made)
     cluster.clock.advance(seconds(20))
     train = standing(cluster)["train"]
@@ -226,6 +230,30 @@ def test_a_gang_with_a_part_on_the_other_capacity_type_says_why_it_stays(
     assert reasons(train) == ["BelowFloor"]
     told = "now it does not: on-demand has no room for all 2 pods of the PodGroup train: none moves"
     assert train.remarks[0].message.endswith(told)
+
+
+def test_a_default_floor_that_nothing_holds_is_shown_as_one_and_no_risk(
+    cluster: SimulatedCluster,
+) -> None:
+    """SURVIVE says what it comes to."""
+    labels = {"karpenter.sh/capacity-type": "spot"}
+    managed = resource("Namespace", "shop", labels={names.MANAGED: "true"})
+    asked = stateful_set("asked", 1, notes=MAJORITY, namespace="shop")
+    cluster.ask(Webhook(away))
+    cluster.apply(managed, resource("Node", "s1", labels=labels), asked)
+    cluster.apply(stateful_set("db", 1, namespace="shop"))
+    cluster.clock.advance(seconds(20))
+    shown = listing(gather(cluster, clock=cluster.clock))
+    by_default, by_word = standing(cluster)["db"], standing(cluster)["asked"]
+    assert (by_default.ok, by_default.survivors, by_default.floor.source) == (True, 0, "default")
+    assert by_default.status == "1 below its default floor"
+    assert by_default.remarks[0].message.endswith(
+        "Set evenkeel.dev/on-demand to say what is wanted"
+    )
+    assert (by_word.ok, by_word.status) == (False, "1 below its floor")
+    assert shown.headline == "4 workloads, 3 of them at risk."
+    assert shown.told()["shop/sts/db"].startswith("default floor 1 of 1, 0 on on-demand")
+    assert shown.told()["shop/sts/asked"].startswith("floor 1 of 1, 0 on on-demand")
 
 
 def pooled(scene: Scene, **types: str) -> None:

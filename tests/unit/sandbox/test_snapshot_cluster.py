@@ -6,8 +6,9 @@ import pytest
 
 from evenkeel_cli import snapshot
 from evenkeel_cli.snapshot import KINDS
-from evenkeel_sandbox import snapshot_cluster
+from evenkeel_sandbox import snapshot_cluster, synthetic
 from evenkeel_sandbox.built_in import cluster as built_in
+from evenkeel_sandbox.simulator.api.objects import controller_of
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.kit.builders import NOW, seconds
@@ -76,3 +77,19 @@ def test_pods_stay_when_the_snapshot_lacks_their_owners(original: SimulatedClust
     copy.clock.advance(seconds(60))
 
     assert pods_of(copy) == pods_of(original)
+
+
+def test_it_goes_on_from_where_the_controllers_have_nothing_left_to_write() -> None:
+    """They write statuses in their own words first, and adopt: 20 requests a second each."""
+    objects = [
+        {**each, "metadata": {k: v for k, v in each["metadata"].items() if k != "ownerReferences"}}
+        for each in synthetic.objects(20, 600)
+    ]
+    clock = SimulatedClock(NOW)
+
+    cluster = snapshot_cluster.build(objects, clock)
+
+    assert all(controller_of(pod) is not None for pod in cluster.objects("Pod"))
+    before = cluster.server.store.revision
+    clock.advance(seconds(30))
+    assert cluster.server.store.revision == before

@@ -219,6 +219,9 @@ def test_other_node_labels_can_tell_the_capacity_type() -> None:
         "EVENKEEL_CAPACITY_LABELS": " lifecycle, example.com/Life_2, lifecycle ",
     }
     labels = CapacityLabels(("lifecycle", "example.com/Life_2"))
+    given = COMPLETE | {"EVENKEEL_CAPACITY_LABELS": "example.com/kind, lifecycle=Ec2Spot"}
+    said = CapacityLabels(("example.com/kind", "lifecycle"), values={"lifecycle": "Ec2Spot"})
+    assert RestoreSettings.from_environment(given).capacity_labels == said
     assert PlacementSettings.from_environment(environ).capacity_labels == labels
     assert HandoverSettings.from_environment(environ).capacity_labels == labels
     assert RestoreSettings.from_environment(environ).capacity_labels == labels
@@ -227,7 +230,20 @@ def test_other_node_labels_can_tell_the_capacity_type() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["a,", "a b", "/a", "a/", "-a", "UPPER.example.com/a", "a/b/c", "a" * 64, "a=spot"],
+    [
+        "a,",
+        "a b",
+        "/a",
+        "a/",
+        "-a",
+        "UPPER.example.com/a",
+        "a/b/c",
+        "a" * 64,
+        "a=",
+        "a=b c",
+        "=spot",
+        "a=b=c",
+    ],
 )
 def test_what_are_no_keys_of_labels_is_refused(text: str) -> None:
     with pytest.raises(SettingsError, match=r"EVENKEEL_CAPACITY_LABELS is .* keys of node labels"):

@@ -78,10 +78,14 @@ class NewAffinity(ApiStruct, frozen=True, kw_only=True):
     node_affinity: NodeAffinity | None = None
 
     @property
+    def required(self) -> NodeSelector | None:
+        """Which nodes will do; None: any."""
+        return self.node_affinity.required if self.node_affinity is not None else None
+
+    @property
     def required_terms(self) -> tuple[NodeSelectorTerm, ...]:
         """The terms of which one has to hold; none: any node will do."""
-        required = self.node_affinity and self.node_affinity.required
-        return (required and required.node_selector_terms) or ()
+        return (self.required and self.required.node_selector_terms) or ()
 
 
 class Toleration(ApiStruct, frozen=True, kw_only=True):
@@ -121,6 +125,7 @@ class NewPodSpec(ApiStruct, frozen=True, kw_only=True):
     tolerations: tuple[Toleration, ...] | None = None
     topology_spread_constraints: tuple[TopologySpread, ...] | None = None
     scheduling_group: SchedulingGroup | None = None
+    scheduler_name: str = ""
 
     @property
     def node_affinity(self) -> NodeAffinity:

@@ -104,8 +104,8 @@ ON_DEMAND: Final[OwnersEntry[Floor]] = OwnersEntry(
     values=floor.FORMS,
     read=floor.read,
     meaning="How many replicas of the workload have to be on on-demand nodes: its floor. That of a"
-    " namespace counts for its workloads without one. The default is a majority of a StatefulSet,"
-    " and none of another workload.",
+    " namespace counts for its workloads without one. By default a majority of a StatefulSet"
+    " prefers them, and none of another workload.",
 )
 
 ONE_POOL_AT_MOST: Final[OwnersEntry[AtMost]] = OwnersEntry(

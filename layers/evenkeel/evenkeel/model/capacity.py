@@ -1,6 +1,6 @@
 """Capacity types, and the node labels that tell them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -22,32 +22,84 @@ class Capacity(StrEnum):
         return Capacity.SPOT if self is Capacity.ON_DEMAND else Capacity.ON_DEMAND
 
 
-class CapacityLabels(msgspec.Struct, frozen=True):
-    """The node labels that tell the capacity type: of several on a node the first here decides.
+SPELLINGS: Final = (names.SPOT, names.SPOT.upper(), names.SPOT.capitalize())
+"""How the values of capacity labels, and of taints with their keys, spell spot."""
 
-    A node whose label says anything but spot is on-demand; so is one without any of them. But a
-    node in an interruptible Capacity Reservation is spot whatever they say: EC2 takes it back.
-    ``names_interruptible``: placement may name that node label to pods, because there is such a
-    node. Where there is none, Karpenter may be a version that makes no node for such pods.
+ON_DEMAND_VALUES: Final = frozenset({"on-demand", "on_demand", "ondemand"})
+"""How capacity labels spell on-demand, compared without case."""
+
+ALL_ELSE_ON_DEMAND: Final = frozenset({names.EKS_CAPACITY, names.KARPENTER_CAPACITY})
+"""Labels that EKS and Karpenter write: each value but spot is on-demand, such as ``reserved``."""
+
+
+class CapacityLabels(msgspec.Struct, frozen=True):
+    """The node labels that tell the capacity type.
+
+    A node is spot if one of them says so. It is on-demand if one of them says that, and if it has
+    none. What says neither, such as ``lifecycle=Ec2Spot``, counts as spot and is not called so: no
+    floor holds there, and no pod is sent there as to spot. A node in an interruptible Capacity
+    Reservation is spot whatever they say: EC2 takes it back.
+
+    ``values`` has the keys of labels that say spot by another value, and that value; each other
+    value of theirs is on-demand. ``doubtful`` are the labels of nodes that say neither, as key and
+    value. ``names_interruptible``: placement may name that node label to pods, because there is
+    such a node. Where there is none, Karpenter may be a version that makes no node for such pods.
     """
 
     keys: tuple[str, ...] = names.CAPACITY_LABELS
     names_interruptible: bool = False
+    values: Mapping[str, str] = {}
+    doubtful: tuple[tuple[str, str], ...] = ()
 
     def of(self, node: Node) -> Capacity:
-        """The capacity type of a node."""
-        return Capacity.SPOT if self.call_spot(node) else Capacity.ON_DEMAND
+        """The capacity type that a node counts as."""
+        is_sure = self._says(node, Capacity.ON_DEMAND) or not self.are_on(node)
+        is_spot = self.call_spot(node) or not is_sure
+        return Capacity.SPOT if is_spot else Capacity.ON_DEMAND
 
     def call_spot(self, node: Node) -> bool:
-        """Whether a node is spot."""
-        labels = node.metadata.labels
-        value = next((labels[key] for key in self.keys if key in labels), "")
-        return says_spot(value) or is_interruptible(node)
+        """Whether a label says that a node is spot."""
+        return self._says(node, Capacity.SPOT) or is_interruptible(node)
+
+    def doubt_about(self, node: Node) -> tuple[str, str] | None:
+        """The label of a node that says neither, as key and value; None if its type is known."""
+        if self.call_spot(node) or self._says(node, Capacity.ON_DEMAND):
+            return None
+        its = node.metadata.labels
+        return next(((key, its[key]) for key in self.keys if key in its), None)
+
+    def _says(self, node: Node, capacity: Capacity) -> bool:
+        its = node.metadata.labels
+        return any(self.meant(key, its[key]) is capacity for key in self.keys if key in its)
+
+    def meant(self, key: str, value: str) -> Capacity | None:
+        """What a label means by its value; None if neither capacity type."""
+        if value in self.spot_values(key) or (key not in self.values and says_spot(value)):
+            return Capacity.SPOT
+        if self.all_else_is_on_demand(key) or value.lower() in ON_DEMAND_VALUES:
+            return Capacity.ON_DEMAND
+        return None
+
+    def all_else_is_on_demand(self, key: str) -> bool:
+        """Whether each value of a label but those that say spot means on-demand."""
+        return key in self.values or key in ALL_ELSE_ON_DEMAND
+
+    def spot_values(self, key: str) -> tuple[str, ...]:
+        """The values by which a label says spot."""
+        return (self.values[key],) if key in self.values else SPELLINGS
+
+    def doubtful_values(self, key: str) -> tuple[str, ...]:
+        """The values of a label on nodes of which it says neither."""
+        return tuple(value for its, value in self.doubtful if its == key)
 
     def among(self, nodes: Iterable[Node]) -> "CapacityLabels":
         """The labels by which pods may ask for one of these nodes."""
-        found = any(map(is_interruptible, nodes))
-        return msgspec.structs.replace(self, names_interruptible=found)
+        known = list(nodes)
+        return msgspec.structs.replace(
+            self,
+            names_interruptible=any(map(is_interruptible, known)),
+            doubtful=tuple(sorted({d for node in known if (d := self.doubt_about(node))})),
+        )
 
     def are_on(self, node: Node) -> bool:
         """Whether a node has one of them at all."""
@@ -58,9 +110,10 @@ class CapacityLabels(msgspec.Struct, frozen=True):
         return key in self.keys
 
     def __str__(self) -> str:
-        """Their keys, for a sentence."""
+        """As the setting has them, for a sentence."""
         also = (names.INTERRUPTIBLE,) if self.names_interruptible else ()
-        return ", ".join((*self.keys, *also))
+        given = (f"{key}={self.values[key]}" if key in self.values else key for key in self.keys)
+        return ", ".join((*given, *also))
 
 
 WELL_KNOWN: Final = CapacityLabels()

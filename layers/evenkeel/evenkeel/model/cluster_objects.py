@@ -8,7 +8,7 @@ import msgspec
 
 from evenkeel.model import names
 from evenkeel.model.affinity import NodeSelector
-from evenkeel.model.meta import ApiStruct, KubernetesObject, LabelSelector, Resource
+from evenkeel.model.meta import ApiStruct, KubernetesObject, LabelSelector, Metadata, Resource
 from evenkeel.model.times import sound_time
 from evenkeel.model.workload import IntOrString
 
@@ -241,3 +241,32 @@ class Event(KubernetesObject, frozen=True, kw_only=True):
     last_timestamp: str | None = None
     source: EventSource = EventSource()
     reporting_component: str = ""
+
+
+class MutatingWebhook(ApiStruct, frozen=True, kw_only=True):
+    """Whose new objects a webhook is asked about: those of these namespaces, with these labels."""
+
+    namespace_selector: LabelSelector = LabelSelector()
+    object_selector: LabelSelector = LabelSelector()
+
+
+class MutatingWebhookConfiguration(KubernetesObject, frozen=True, kw_only=True):
+    """A configuration of webhooks. Where they answer is not read: the URL has a secret."""
+
+    resource: ClassVar = Resource(
+        group="admissionregistration.k8s.io",
+        version="v1",
+        plural="mutatingwebhookconfigurations",
+        kind="MutatingWebhookConfiguration",
+        namespaced=False,
+    )
+
+    webhooks: tuple[MutatingWebhook, ...] | None = None
+
+    def asks_about(self, namespace: Metadata, labels: dict[str, str]) -> bool:
+        """Whether a webhook is asked about new objects of a namespace that have these labels."""
+        of_namespace = {names.NAMESPACE_NAME: namespace.name, **namespace.labels}
+        return any(
+            each.namespace_selector.matches(of_namespace) and each.object_selector.matches(labels)
+            for each in self.webhooks or ()
+        )

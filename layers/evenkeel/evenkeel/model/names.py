@@ -59,6 +59,12 @@ FIELD_MANAGER: Final = "evenkeel"
 BY_TEMPLATE: Final = "template"
 """The value of the annotation ``evenkeel.dev/placement``."""
 
+WEBHOOK_CONFIGURATION: Final = "evenkeel"
+"""The MutatingWebhookConfiguration of manifests/webhook."""
+
+SCHEDULER: Final = "evenkeel"
+"""What pods name as their schedulerName that manifests/scheduler schedules."""
+
 SINGLES: Final = "singles"
 """The value of the label and taint ``evenkeel.dev/headroom``."""
 
@@ -91,6 +97,9 @@ INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 """Label of a node: most often its name, and no other node's."""
+
+NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"
+"""Label of every namespace, which the API server sets: its name."""
 
 ZONE: Final = "topology.kubernetes.io/zone"
 """Label of a node: its availability zone."""
@@ -165,11 +174,13 @@ EXCLUDE_FROM_LOAD_BALANCERS: Final = "node.kubernetes.io/exclude-from-external-l
 OUT_OF_SERVICE: Final = "node.kubernetes.io/out-of-service"
 """NoExecute taint for a node that is known to be off: volumes detach at once (KEP-2268)."""
 
-CAPACITY_LABELS: Final = (
-    "node.kubernetes.io/capacity",
-    "eks.amazonaws.com/capacityType",
-    "karpenter.sh/capacity-type",
-)
+EKS_CAPACITY: Final = "eks.amazonaws.com/capacityType"
+"""Label of a managed node group's node: SPOT, ON_DEMAND or CAPACITY_BLOCK."""
+
+KARPENTER_CAPACITY: Final = "karpenter.sh/capacity-type"
+"""Label of a node that Karpenter made: spot, on-demand or reserved."""
+
+CAPACITY_LABELS: Final = ("node.kubernetes.io/capacity", EKS_CAPACITY, KARPENTER_CAPACITY)
 """Node labels that tell the capacity type, unless a setting names others."""
 
 TRUE: Final = "true"

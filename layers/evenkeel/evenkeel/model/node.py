@@ -43,6 +43,11 @@ class Taint(ApiStruct, frozen=True, kw_only=True):
     effect: str
     value: str = ""
 
+    def __str__(self) -> str:
+        """As kubectl spells it: key=value:effect."""
+        value = f"={self.value}" if self.value else ""
+        return f"{self.key}{value}:{self.effect}"
+
 
 NO_SCHEDULE: Final = "NoSchedule"
 """Effect of a taint that keeps new pods off a node."""

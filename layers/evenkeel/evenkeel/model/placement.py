@@ -26,7 +26,8 @@ FRESH = timedelta(seconds=10)
 class Placed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """The annotation ``evenkeel.dev/placed`` of a pod that was placed.
 
-    ``as`` is the capacity type that its affinity asks for, ``at`` when that was decided.
+    ``as`` is the capacity type that its affinity asks for, ``at`` when that was decided;
+    ``preferred``: that is on-demand, and spot will do as well, for its floor is a default.
     ``claim`` is the holder of its claim, and ``slot`` the place of the floor that it takes;
     without them the pod was not counted. ``move`` is the uid of the pod in whose place restore had
     it made: then it may go to no other capacity type.
@@ -35,9 +36,15 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     v: int
     as_: Capacity = msgspec.field(name="as")
     at: datetime
+    preferred: bool = False
     claim: str = ""
     slot: int | None = None
     move: str = ""
+
+    @property
+    def requires_on_demand(self) -> bool:
+        """Whether spot will not do: it is of a floor that somebody asked for, or moved there."""
+        return self.as_ is Capacity.ON_DEMAND and not self.preferred
 
     def encode(self) -> str:
         """The annotation's value."""
@@ -49,10 +56,18 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
 
 
 def placed_as(
-    capacity: Capacity, at: datetime, *, claim: str = "", slot: int | None = None, move: str = ""
+    capacity: Capacity,
+    at: datetime,
+    *,
+    preferred: bool = False,
+    claim: str = "",
+    slot: int | None = None,
+    move: str = "",
 ) -> Placed:
     """A note in this version's format."""
-    return Placed(v=VERSION, as_=capacity, at=at, claim=claim, slot=slot, move=move)
+    return Placed(
+        v=VERSION, as_=capacity, at=at, preferred=preferred, claim=claim, slot=slot, move=move
+    )
 
 
 def placed_of(annotations: dict[str, str] | None) -> Placed | None:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from evenkeel.model import names
-from evenkeel.model.affinity import NewAffinity, SchedulingGroup, only_node
+from evenkeel.model.affinity import NewAffinity, SchedulingGroup, Toleration, only_node
 from evenkeel.model.meta import (
     ApiStruct,
     Condition,
@@ -84,6 +84,7 @@ class PodSpec(ApiStruct, frozen=True, kw_only=True):
     volumes: tuple[Volume, ...] = ()
     node_selector: dict[str, str] | None = None
     affinity: NewAffinity | None = None
+    tolerations: tuple[Toleration, ...] | None = None
     scheduling_group: SchedulingGroup | None = None
 
     @property
@@ -297,6 +298,18 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         if not self.spec.node_name:
             return None
         return self._holds_since("PodScheduled") or self.metadata.creation_timestamp
+
+    @property
+    def not_scheduled(self) -> Condition | None:
+        """Why it has no node: the scheduler's word, or that of its gates; None if nobody says.
+
+        The reason is ``Unschedulable`` where the scheduler has looked for one.
+        https://kubernetes.io/docs/concepts/scheduling-eviction/pod-scheduling-readiness/
+        """
+        for condition in self.status.conditions:
+            if condition.type == "PodScheduled" and condition.status == "False":
+                return condition
+        return None
 
     @property
     def ready(self) -> bool:

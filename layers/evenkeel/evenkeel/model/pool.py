@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from evenkeel.model import names
-from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.node import Node
 from evenkeel.model.notes import read_note
 
@@ -52,7 +52,7 @@ def pools_in(note: str | None) -> tuple[Pool, ...]:
 
 def pool_of(node: Node, labels: CapacityLabels) -> Pool | None:
     """The pool of a spot node; None for an on-demand node."""
-    if not labels.call_spot(node):
+    if labels.of(node) is Capacity.ON_DEMAND:
         return None
     its = node.metadata.labels
     return Pool(its.get(names.INSTANCE_TYPE, ""), its.get(names.ZONE, ""))

@@ -31,9 +31,9 @@ class Rather(StrEnum):
 class Written(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """The annotation ``evenkeel.dev/template``: what was added to a template, and what for.
 
-    ``policy`` is the floor as its owner wrote it. ``skew`` is what the floor asks for; the template
-    has no ``spread`` while no spot node takes pods. ``required`` was added to each required term;
-    the others are what the template had not already.
+    ``policy`` is the floor as its owner wrote it, or ``default``. ``skew`` is what the floor asks
+    for; the template has no ``spread`` while no spot node takes pods. ``required`` was added to
+    each required term; the others are what the template had not already.
     """
 
     v: int = VERSION
@@ -47,13 +47,13 @@ class Written(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
     spread: TopologySpread | None = None
 
     @property
-    def labels(self) -> frozenset[str]:
-        """The keys that pods ask by, of node labels and of taints."""
+    def asked(self) -> frozenset[tuple[str, tuple[str, ...]]]:
+        """What pods ask by, of node labels and of taints: keys and values."""
         clauses = [*self.required]
         for each in self.preferred:
             clauses += each.preference.match_expressions or ()
-        keys = {clause.key for clause in clauses} | {each.key for each in self.tolerations}
-        return frozenset(keys)
+        of_nodes = {(clause.key, clause.values or ()) for clause in clauses}
+        return frozenset(of_nodes | {(each.key, (each.value,)) for each in self.tolerations})
 
     def encode(self) -> str:
         """The annotation's value."""

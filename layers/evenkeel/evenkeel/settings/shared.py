@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Annotated, Final
 
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
-from evenkeel.model.names import is_label_key
+from evenkeel.model.names import is_label_key, is_label_value
 from evenkeel.settings.variable import Settings, Variable, one_of, text, whole
 
 
@@ -28,10 +28,15 @@ def queue_url(name: str, meaning: str) -> Variable[str]:
 
 
 def _capacity_labels(given: str) -> CapacityLabels:
-    keys = tuple(dict.fromkeys(part.strip() for part in given.split(",")))
-    if not all(map(is_label_key, keys)):
-        raise ValueError(given)
-    return CapacityLabels(keys)
+    keys, values = list[str](), dict[str, str]()
+    for part in given.split(","):
+        key, equals, value = part.strip().partition("=")
+        if not is_label_key(key) or (equals and not is_label_value(value)):
+            raise ValueError(given)
+        keys.append(key)
+        if equals:
+            values[key] = value
+    return CapacityLabels(tuple(dict.fromkeys(keys)), values=values)
 
 
 CLUSTER_NAME: Final = text(
@@ -62,8 +67,9 @@ NAMESPACES: Final = one_of(
 
 CAPACITY_LABELS: Final = Variable(
     "EVENKEEL_CAPACITY_LABELS",
-    "The node labels that tell spot from on-demand; of several on a node the first here counts.",
-    "keys of node labels, comma-separated, such as lifecycle,example.com/capacity",
+    "The node labels that tell spot from on-demand. KEY=VALUE names the value that means spot,"
+    " where that is not spot.",
+    "keys of node labels, comma-separated, such as example.com/capacity,lifecycle=Ec2Spot",
     _capacity_labels,
     ",".join(WELL_KNOWN.keys),
 )

@@ -44,6 +44,22 @@ def admit(store: Store, obj: Obj, webhooks: Mutation) -> Obj:
     return obj
 
 
+def gated(obj: Obj) -> Obj:
+    """With the condition of a pod that waits for its scheduling gates, which no scheduler sets.
+
+    After applySchedulingGatedCondition in pkg/registry/core/pod/strategy.go.
+    """
+    if obj["kind"] != "Pod" or not obj["spec"].get("schedulingGates"):
+        return obj
+    condition = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "SchedulingGated",
+        "message": "Scheduling is blocked due to non-empty scheduling gates",
+    }
+    return {**obj, "status": {**obj["status"], "conditions": [condition]}}
+
+
 def _prioritised(store: Store, pod: Obj) -> Obj:
     """With its priority: of its class, else of the default class, else 0."""
     spec = pod["spec"]

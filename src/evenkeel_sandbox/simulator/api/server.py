@@ -96,7 +96,7 @@ class ApiServer:
             obj.pop("status", None)
         if kind.name == "Pod":
             obj["status"] = {"phase": "Pending", "qosClass": "Burstable"}
-        obj = admission.admit(self.store, defaulted(obj), self._mutated)
+        obj = admission.gated(admission.admit(self.store, defaulted(obj), self._mutated))
         validate(obj)
         return self.store.write(_managed({}, obj, KUBECTL))
 

@@ -9,7 +9,13 @@ LABEL_VALUE = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?"
 LABEL_KEY = re.compile(
     r"(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
 )
-POD_MAY_CHANGE = ("tolerations", "activeDeadlineSeconds", "terminationGracePeriodSeconds")
+POD_MAY_CHANGE = (
+    "tolerations",
+    "activeDeadlineSeconds",
+    "terminationGracePeriodSeconds",
+    "schedulingGates",
+)
+"""Of a pod's spec; of the gates some may be taken away."""
 
 
 def validate(obj: Obj) -> None:
@@ -40,6 +46,9 @@ def validate_change(old: Obj, new: Obj) -> None:
             raise InvalidError(f"{name}: metadata.{field}: field is immutable")
     if old["kind"] == "Pod" and _fixed(old["spec"]) != _fixed(new["spec"]):
         raise InvalidError(f"{name}: spec: pod updates may not change this field")
+    gates = at(old, "spec", "schedulingGates", default=())
+    if any(each not in gates for each in at(new, "spec", "schedulingGates", default=())):
+        raise InvalidError(f"{name}: spec.schedulingGates: only deletion is allowed")
     validate(new)
 
 

@@ -11,7 +11,7 @@ between. Only a timeout goes by what the answer took.
 """
 
 from base64 import b64decode
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Self
@@ -23,15 +23,15 @@ from evenkeel.errors import ClusterError, InvalidError, UnavailableError
 from evenkeel.model import names
 from evenkeel_sandbox.simulator.api.objects import Obj, labels_of, without_nulls
 from evenkeel_sandbox.simulator.api.patches import json_patch
+from evenkeel_sandbox.simulator.api.resources import manifest
 from evenkeel_sandbox.simulator.api.selectors import selects
-
-NAME_LABEL = "kubernetes.io/metadata.name"
-"""Every namespace has it; the real API server sets it."""
 
 EVICTION = "eviction"
 
+CONFIGURATION = "MutatingWebhookConfiguration"
+
 _NOT_ITS_OWN = {
-    "key": NAME_LABEL,
+    "key": names.NAMESPACE_NAME,
     "operator": "NotIn",
     "values": ["kube-system", "evenkeel-system"],
 }
@@ -96,8 +96,16 @@ class Webhook:
         """Whether it is asked about what is made in a namespace."""
         if self.sub_resource != sub_resource:
             return False
-        labels = {NAME_LABEL: namespace["metadata"]["name"], **labels_of(namespace)}
+        labels = {names.NAMESPACE_NAME: namespace["metadata"]["name"], **labels_of(namespace)}
         return selects(self.namespaces, labels)
+
+
+def configuration(namespaces: Iterable[Obj]) -> Obj:
+    """What has the API server ask webhooks about new pods, each of these selected namespaces."""
+    entries = [{"namespaceSelector": each} for each in namespaces]
+    found = manifest(CONFIGURATION, names.WEBHOOK_CONFIGURATION, webhooks=entries)
+    found["metadata"]["uid"] = names.WEBHOOK_CONFIGURATION
+    return found
 
 
 def mutate(webhook: Webhook, pod: Obj, uid: str) -> Obj:

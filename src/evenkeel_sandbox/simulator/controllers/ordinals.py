@@ -3,7 +3,7 @@
 from evenkeel.model.names import POD_INDEX
 from evenkeel_sandbox.simulator.api.objects import Obj, at
 from evenkeel_sandbox.simulator.api.resources import manifest
-from evenkeel_sandbox.simulator.controllers.ownership import controller_reference
+from evenkeel_sandbox.simulator.controllers.ownership import controller_reference, metadata_of
 
 REVISION = "controller-revision-hash"
 POD_NAME = "statefulset.kubernetes.io/pod-name"
@@ -29,7 +29,7 @@ def manifests(
     """The pod of an ordinal, and the claims that it mounts."""
     namespace = stateful_set["metadata"]["namespace"]
     name = f"{stateful_set['metadata']['name']}-{ordinal}"
-    metadata = template.get("metadata") or {}
+    metadata = metadata_of(template)
     templates: list[Obj] = stateful_set["spec"].get("volumeClaimTemplates") or []
     spec = {**template["spec"], "hostname": name}
     if templates:

@@ -23,6 +23,7 @@ from evenkeel_sandbox.simulator.api.server import ApiServer
 from evenkeel_sandbox.simulator.controllers.work import Call, Steps, errors_in, unless_gone
 
 FIRST_BATCH = 1
+TAKEN_OVER = ("labels", "annotations", "finalizers")
 
 
 def controller_reference(owner: Obj) -> Obj:
@@ -80,10 +81,19 @@ def _release(server: ApiServer, owner: Obj, obj: Obj) -> Obj:
     return server.change(obj["kind"], key_of(obj), edit, uid=uid_of(obj))
 
 
+def metadata_of(template: Obj) -> Obj:
+    """What pods take over of their template's metadata: a name in it, or an owner, is none of it.
+
+    As GetPodFromTemplate in pkg/controller/controller_utils.go.
+    """
+    metadata = template.get("metadata") or {}
+    return {field: metadata[field] for field in TAKEN_OVER if field in metadata}
+
+
 def pod_of_template(owner: Obj, template: Obj) -> Obj:
     """The manifest of a pod that a controller makes; its name is generated."""
     metadata: Obj = {
-        **(template.get("metadata") or {}),
+        **metadata_of(template),
         "namespace": owner["metadata"]["namespace"],
         "generateName": owner["metadata"]["name"] + "-",
         "ownerReferences": [controller_reference(owner)],

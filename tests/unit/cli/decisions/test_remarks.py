@@ -65,12 +65,53 @@ def test_what_is_off_is_said(
     assert reasons(found) == [expected]
 
 
+@pytest.mark.parametrize("managed", [True, False])
+def test_what_a_default_floor_misses_is_said_and_no_alarm(*, managed: bool) -> None:
+    db = builders.stateful_set(replicas=3)
+    floor = FloorOf(MAJORITY_OF_ALL, Source.DEFAULT)
+
+    def stood(placed: Sequence[Pod]) -> Standing:
+        return stand(db, floor, placed, FLEET.capacity, is_managed=managed)
+
+    (remark,) = said(stood(pods(0, 3)))
+    assert (remark.reason, remark.brief, remark.warning) == (
+        "DefaultFloor",
+        "2 below its default floor",
+        False,
+    )
+    assert "none is moved. Set evenkeel.dev/on-demand" in remark.message
+    (remark,) = said(stood(pods(3, ready=False)))
+    assert (remark.reason, remark.warning) == ("FloorNotReady", False)
+    assert said(stood(pods(3))) == []
+
+
 def test_the_schedulers_word_is_passed_on() -> None:
     (remark,) = said(standing(TWO, pods(1, 1, 1)))
     assert remark.brief == "1 below its floor"
     assert remark.message == (
-        "1 of its floor of 2 are not on on-demand nodes; 1 wait for a node"
-        " (0/2 nodes are available): add on-demand capacity"
+        "1 of its floor of 2 are not on on-demand nodes; 1 of its pods waits for a"
+        " node (0/2 nodes are available): add on-demand capacity"
+    )
+
+
+@pytest.mark.parametrize(
+    ("why", "reason", "advice"),
+    [
+        ("", "NoRoom", ": add on-demand capacity"),
+        ("0/2 nodes are available: 2 Insufficient cpu.", "NoRoom", ": add on-demand capacity"),
+        ("0/2 nodes are available: pod has unbound immediate Persist", "PodsWait", ""),
+        ("Scheduling is blocked due to non-empty scheduling gates", "PodsWait", ""),
+    ],
+    ids=["not looked at", "no room", "claim unbound", "gated"],
+)
+def test_capacity_is_asked_for_where_pods_wait_for_that(why: str, reason: str, advice: str) -> None:
+    found = msgspec.structs.replace(standing(TWO, pods(1, 1, 1)), why_waiting=why)
+    (remark,) = said(found)
+    told = f" ({why.rstrip('.')})" if why else ""
+    assert remark.reason == reason
+    assert remark.message == (
+        "1 of its floor of 2 are not on on-demand nodes; 1 of its pods waits for a node"
+        f"{told}{advice}"
     )
 
 

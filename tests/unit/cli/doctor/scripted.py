@@ -15,6 +15,7 @@ HOOKS = {
 }
 EMPTY = {
     "deployments": "Deployment",
+    "mutatingwebhookconfigurations": "MutatingWebhookConfiguration",
     "leases": "Lease",
     "networkpolicies": "NetworkPolicy",
     "persistentvolumeclaims": "PersistentVolumeClaim",

@@ -40,6 +40,14 @@ def test_without_a_word_the_kind_decides(workload: Workload, floor: Floor) -> No
     assert floor_of(workload, {}, in_gang=False) == FloorOf(floor, Source.DEFAULT)
 
 
+def test_a_default_is_no_floor_that_somebody_asked_for() -> None:
+    """Not even where somebody wrote what cannot be read: that is said instead."""
+    db, spoilt = builders.stateful_set(), builders.stateful_set(annotations=says("half"))
+    assert not floor_of(db, {}, in_gang=False).is_asked
+    assert not floor_of(spoilt, {}, in_gang=False).is_asked
+    assert floor_of(db, says("none"), in_gang=False).is_asked
+
+
 def test_a_value_that_cannot_be_read_counts_as_the_default_and_is_told() -> None:
     found = floor_of(builders.deployment(annotations=says("half")), says("all"), in_gang=False)
     assert (found.floor, found.source) == (NONE, Source.DEFAULT)

@@ -1,8 +1,12 @@
 """Where a workload stands: its replicas by capacity type."""
 
-from evenkeel.model.floor import NONE
+import pytest
+
+from evenkeel.decisions.floor.source import FloorOf, Source
+from evenkeel.decisions.floor.standing import stand
+from evenkeel.model.floor import MAJORITY_OF_ALL, NONE
 from tests.kit import builders
-from tests.unit.decisions.floor.standings import REPLICA_SET, TWO, pods, standing
+from tests.unit.decisions.floor.standings import FLEET, REPLICA_SET, TWO, pods, standing
 
 
 def test_pods_are_counted_by_where_they_are() -> None:
@@ -23,6 +27,31 @@ def test_what_is_missing_and_what_is_too_much_are_reckoned_against_the_floor() -
     assert (standing(TWO, pods(1, 2)).missing, standing(TWO, pods(1, 2)).surplus) == (1, 0)
     assert (standing(TWO, pods(2, 1)).missing, standing(TWO, pods(2, 1)).surplus) == (0, 0)
     assert (standing(TWO, pods(3)).missing, standing(TWO, pods(3)).surplus) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("source", "off"),
+    [(Source.WORKLOAD, (1, 0, 0, 1)), (Source.DEFAULT, (0, 1, 0, 0))],
+)
+def test_no_pod_of_a_stateful_set_has_to_move_for_a_default(
+    source: Source, off: tuple[int, int, int, int]
+) -> None:
+    """Missing, unmet and surplus of two on spot, and surplus of three on on-demand."""
+    db = builders.stateful_set(replicas=3)
+    floor = FloorOf(MAJORITY_OF_ALL, source)
+    few, many = (
+        stand(db, floor, placed, FLEET.capacity, is_managed=True)
+        for placed in (pods(1, 2), pods(3))
+    )
+    assert (few.missing, few.unmet, few.surplus, many.surplus) == off
+    assert few.stays is (source is Source.DEFAULT)
+
+
+def test_a_deployments_pods_leave_on_demand_by_default() -> None:
+    web = builders.deployment(replicas=3)
+    floor = FloorOf(NONE, Source.DEFAULT)
+    found = stand(web, floor, pods(3), FLEET.capacity, is_managed=True)
+    assert (found.surplus, found.unmet, found.stays) == (3, 0, False)
 
 
 def test_the_scheduler_s_word_is_kept_of_a_pod_that_waits() -> None:

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import pytest
 
 from evenkeel.decisions.placement.clauses import (
-    SPELLINGS,
     bears_spot,
     is_spot,
     not_spot,
@@ -14,10 +13,11 @@ from evenkeel.decisions.placement.clauses import (
 )
 from evenkeel.model import names
 from evenkeel.model.affinity import NodeRequirement, NodeSelectorTerm, PreferredTerm, Toleration
-from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
+from evenkeel.model.capacity import SPELLINGS, WELL_KNOWN, Capacity, CapacityLabels
 from evenkeel.model.node import Node, NodeMetadata
 
 OWN = CapacityLabels(("lifecycle", "example.com/life"))
+GIVEN = CapacityLabels(("lifecycle",), values={"lifecycle": "Ec2Spot"})
 KARPENTER, EKS = names.CAPACITY_LABELS[2], names.CAPACITY_LABELS[1]
 
 
@@ -31,22 +31,55 @@ def node(labels: Mapping[str, str]) -> Node:
         ({KARPENTER: "spot"}, WELL_KNOWN, Capacity.SPOT),
         ({EKS: "SPOT"}, WELL_KNOWN, Capacity.SPOT),
         ({KARPENTER: "reserved"}, WELL_KNOWN, Capacity.ON_DEMAND),
-        ({EKS: "ON_DEMAND", KARPENTER: "spot"}, WELL_KNOWN, Capacity.ON_DEMAND),
+        ({EKS: "ON_DEMAND", KARPENTER: "spot"}, WELL_KNOWN, Capacity.SPOT),
         ({"lifecycle": "spot"}, WELL_KNOWN, Capacity.ON_DEMAND),
         ({}, WELL_KNOWN, Capacity.ON_DEMAND),
         ({KARPENTER: "reserved", names.INTERRUPTIBLE: "true"}, WELL_KNOWN, Capacity.SPOT),
         ({KARPENTER: "reserved", names.INTERRUPTIBLE: "false"}, WELL_KNOWN, Capacity.ON_DEMAND),
         ({"lifecycle": "normal", names.INTERRUPTIBLE: "true"}, OWN, Capacity.SPOT),
         ({"lifecycle": "Spot"}, OWN, Capacity.SPOT),
-        ({"lifecycle": "normal", "example.com/life": "spot"}, OWN, Capacity.ON_DEMAND),
+        ({"lifecycle": "OnDemand", "example.com/life": "spot"}, OWN, Capacity.SPOT),
+        ({"lifecycle": "OnDemand", "example.com/life": "what"}, OWN, Capacity.ON_DEMAND),
+        ({"lifecycle": "Ec2Spot"}, GIVEN, Capacity.SPOT),
+        ({"lifecycle": "spot"}, GIVEN, Capacity.ON_DEMAND),
+        ({"lifecycle": "normal"}, GIVEN, Capacity.ON_DEMAND),
         ({KARPENTER: "spot"}, OWN, Capacity.ON_DEMAND),
     ],
 )
-def test_the_first_label_that_a_node_has_tells_its_type(
+def test_any_label_that_calls_a_node_spot_makes_it_spot(
     labels: Mapping[str, str], known: CapacityLabels, capacity: Capacity
 ) -> None:
     assert known.of(node(labels)) is capacity
+    assert known.call_spot(node(labels)) == (capacity is Capacity.SPOT)
+    assert known.doubt_about(node(labels)) is None
     assert known.are_on(node(labels)) == any(key in known for key in labels)
+
+
+@pytest.mark.parametrize("value", ["Ec2Spot", "true", "normal", "od", ""])
+def test_a_value_that_says_neither_is_never_safe_and_not_called_spot(value: str) -> None:
+    untold = node({"lifecycle": value})
+    assert OWN.doubt_about(untold) == ("lifecycle", value)
+    assert OWN.of(untold) is Capacity.SPOT
+    assert not OWN.call_spot(untold)
+
+
+def test_a_floor_keeps_off_nodes_whose_label_says_neither() -> None:
+    labels = OWN.among([node({"lifecycle": "x"}), node({"lifecycle": "y"}), node({})])
+    never = NodeRequirement(key="lifecycle", operator="NotIn", values=("x", "y"))
+    assert not_spot(labels) == (*not_spot(OWN), never)
+    assert is_spot(labels) == is_spot(OWN)
+    assert bears_spot(labels) == bears_spot(OWN)
+
+
+def test_pods_ask_by_the_value_that_means_spot() -> None:
+    never, there = (
+        NodeRequirement(key="lifecycle", operator=operator, values=("Ec2Spot",))
+        for operator in ("NotIn", "In")
+    )
+    assert not_spot(GIVEN) == (never,)
+    assert is_spot(GIVEN) == (there,)
+    assert bears_spot(GIVEN) == (Toleration(key="lifecycle", operator="Equal", value="Ec2Spot"),)
+    assert str(GIVEN) == "lifecycle=Ec2Spot"
 
 
 def test_pods_ask_by_every_label_and_by_no_other() -> None:

@@ -28,6 +28,7 @@ from tests.unit.decisions.placement.pods import (
 
 ON_DEMAND = placed_as(Capacity.ON_DEMAND, NOW, claim="c1", slot=3)
 SPOT = placed_as(Capacity.SPOT, NOW)
+BY_DEFAULT = placed_as(Capacity.ON_DEMAND, NOW, preferred=True)
 IS_SPOT = [clause(key, "In", "spot", "SPOT", "Spot") for key in KEYS]
 NOT_CALLED_ON_DEMAND = [clause(key, "NotIn", "on-demand", "ON_DEMAND") for key in KEYS]
 NOT_SPOT = [clause(key, "NotIn", "spot", "SPOT", "Spot") for key in KEYS]
@@ -81,7 +82,7 @@ def test_on_demand_is_added_to_every_term_but_one_that_matches_nothing() -> None
         term(ZONE, *NOT_SPOT),
         {},
         {**fields, **term(*NOT_SPOT)},
-        term(NOT_SPOT[0], *NOT_SPOT[1:]),
+        term(NOT_SPOT[0], *NOT_SPOT),
     ]
 
 
@@ -109,16 +110,55 @@ def test_a_spot_taint_is_borne_in_both_spellings() -> None:
     [
         ({"operator": "Exists"}, 0),
         ({"key": KEYS[0], "operator": "Exists"}, 6),
-        ({"key": KEYS[0], "value": "spot"}, 8),
-        ({"key": KEYS[0], "operator": "Equal", "value": "spot"}, 8),
+        ({"key": KEYS[0], "value": "spot"}, 9),
+        ({"key": KEYS[0], "operator": "Equal", "value": "spot"}, 9),
         ({"key": KEYS[0], "operator": "Exists", "effect": "NoSchedule"}, 9),
         ({"key": "other", "operator": "Exists"}, 9),
     ],
 )
-def test_what_is_borne_already_is_not_added(there: Document, added: int) -> None:
+def test_what_more_than_that_is_borne_already_is_not_added(there: Document, added: int) -> None:
     borne = place(document(tolerations=[there]), SPOT)["spec"]["tolerations"]
     assert borne[0] == there
     assert len(borne) == 1 + added
+
+
+def test_on_demand_by_default_is_preferred_and_spot_is_borne() -> None:
+    placed = place(document(), BY_DEFAULT, is_only=True)
+    assert placed["spec"]["affinity"] == {
+        "nodeAffinity": {PREFERRED: [{"weight": 100, "preference": term(*NOT_SPOT)}]}
+    }
+    keys = [each["key"] for each in placed["spec"]["tolerations"]]
+    assert keys == [*(key for key in KEYS for _ in range(3)), names.HEADROOM]
+    metadata = placed["metadata"]
+    assert metadata["labels"][names.CAPACITY] == "on-demand"
+    assert placed_of(metadata["annotations"]) == BY_DEFAULT
+
+
+@pytest.mark.parametrize("kept_off", ["full", "lost"])
+def test_and_of_spot_other_pools_than_full_and_lost_ones_for_less(kept_off: str) -> None:
+    pools: dict[str, Any] = {kept_off: [Pool("m5.large", "a")]}
+    first, *others = liked(place(document(), BY_DEFAULT, **pools))
+    assert (first["weight"], first["preference"]) == (100, term(*NOT_SPOT))
+    assert [(each["weight"], each["preference"]) for each in others] == [
+        (50, term(*NOT_CALLED_ON_DEMAND, clause(TOPOLOGY_ZONE, "NotIn", "a"))),
+        (
+            50,
+            term(
+                *NOT_CALLED_ON_DEMAND,
+                clause(TOPOLOGY_ZONE, "In", "a"),
+                clause(TYPE, "NotIn", "m5.large"),
+            ),
+        ),
+    ]
+
+
+def test_a_second_review_that_knows_of_no_interruptible_nodes_adds_no_second_term() -> None:
+    lent = CapacityLabels(names_interruptible=True)
+    once = place(document(), BY_DEFAULT, lent)
+    assert placement_patch(read(once), BY_DEFAULT, WELL_KNOWN, scales_in=False) == []
+    lighter = {"weight": 5, "preference": term(*NOT_SPOT)}
+    own = document(affinity={"nodeAffinity": {PREFERRED: [lighter]}})
+    assert [each["weight"] for each in liked(place(own, BY_DEFAULT))] == [5, 100]
 
 
 def test_what_was_decided_is_noted_on_the_pod() -> None:
@@ -137,7 +177,7 @@ def test_a_pod_of_the_floor_costs_more_to_delete_unless_its_owner_says_otherwise
     assert COST not in place(document(), ON_DEMAND, scales_in=False)["metadata"]["annotations"]
 
 
-@pytest.mark.parametrize("placed", [ON_DEMAND, SPOT])
+@pytest.mark.parametrize("placed", [ON_DEMAND, SPOT, BY_DEFAULT])
 @pytest.mark.parametrize("spec", [{}, {"affinity": required(term(ZONE), term(ZONE, ZONE))}])
 def test_what_is_there_is_not_added_again(placed: Any, spec: Document) -> None:
     once = place(document(**spec), placed)
@@ -264,6 +304,17 @@ def test_a_shifted_zone_is_in_no_preferred_term_and_an_on_demand_node_elsewhere_
     assert place(on_demand, ON_DEMAND) == on_demand
 
 
+def test_by_default_a_pod_rather_goes_to_on_demand_outside_a_shifted_zone_than_anywhere() -> None:
+    elsewhere = clause(names.ZONE_ID, "NotIn", "euc1-az1")
+    placed = place(document(), BY_DEFAULT, zones=["euc1-az1"])
+    assert liked(placed) == [
+        {"weight": 100, "preference": term(*NOT_SPOT, elsewhere)},
+        {"weight": 50, "preference": term(elsewhere)},
+    ]
+    assert REQUIRED not in placed["spec"]["affinity"]["nodeAffinity"]
+    assert place(placed, BY_DEFAULT) == placed, "the API server may review it again"
+
+
 def test_an_owners_own_preferences_stay_beside_those_for_other_zones() -> None:
     elsewhere = clause(names.ZONE_ID, "NotIn", "euc1-az1")
     mine = [
@@ -289,6 +340,20 @@ def test_where_restore_moves_a_pod_it_goes_to_no_shifted_zone() -> None:
     to_on_demand = place(document(affinity=required(term(ZONE), {})), back, zones=["euc1-az1"])
     assert terms(to_on_demand) == [term(ZONE, *NOT_SPOT, elsewhere), {}]
     assert place(to_on_demand, back) == to_on_demand
+
+
+def test_a_second_review_of_a_move_adds_nothing_to_terms_for_interruptible_nodes() -> None:
+    once = place(document(), MOVED, CapacityLabels(names_interruptible=True))
+    assert len(terms(once)) == len(KEYS) + 1
+    assert place(once, MOVED) == once
+
+
+def test_a_move_adds_its_terms_beside_an_equal_one_of_its_owners() -> None:
+    """So that what was added can be told from what its owner says."""
+    pod = document(affinity=required(term(IS_SPOT[0])))
+    moved = place(pod, MOVED)
+    assert terms(moved) == [term(IS_SPOT[0], each) for each in IS_SPOT]
+    assert place(moved, MOVED) == moved
 
 
 @pytest.mark.parametrize("names_interruptible", [False, True])

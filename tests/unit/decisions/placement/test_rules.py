@@ -6,7 +6,7 @@ import pytest
 
 from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.model import names
-from evenkeel.model.capacity import WELL_KNOWN, Capacity
+from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
 from tests.unit.decisions.placement.pods import KEYS, clause, new_pod, required, term
 
 BOTH = {Capacity.SPOT, Capacity.ON_DEMAND}
@@ -66,3 +66,22 @@ def lent(operator: str, *values: str) -> dict[str, Any]:
 )
 def test_a_pods_own_rules_allow(spec: dict[str, Any], allowed: set[Capacity]) -> None:
     assert allowed_by(new_pod(**spec).spec, WELL_KNOWN) == allowed
+
+
+@pytest.mark.parametrize(
+    ("spec", "allowed"),
+    [
+        ({"nodeSelector": {"lifecycle": "Ec2Spot"}}, SPOT),
+        ({"nodeSelector": {"lifecycle": "normal"}}, ON_DEMAND),
+        ({"nodeSelector": {"kind": "normal"}}, set()),
+        ({"affinity": required(term(clause("kind", "In", "normal", "spot")))}, SPOT),
+        ({"affinity": required(term(clause("kind", "NotIn", "normal")))}, BOTH),
+        ({"affinity": required(term(clause("lifecycle", "NotIn", "Ec2Spot")))}, ON_DEMAND),
+        ({"affinity": required(term(clause("lifecycle", "NotIn", "normal")))}, BOTH),
+    ],
+)
+def test_a_value_means_what_the_setting_says_of_it(
+    spec: dict[str, Any], allowed: set[Capacity]
+) -> None:
+    labels = CapacityLabels(("kind", "lifecycle"), values={"lifecycle": "Ec2Spot"})
+    assert allowed_by(new_pod(**spec).spec, labels) == allowed

@@ -16,6 +16,9 @@ from evenkeel.model.workload import Job, ReplicaSet, StatefulSet
 from tests.kit.builders import foreign_owner, job, replica_set, stateful_set
 from tests.unit.decisions.placement.pods import KEYS, clause, new_pod, read, required, term
 
+ON_N1 = {"matchFields": [clause("metadata.name", "In", "n1")]}
+"""What whoever makes a pod for each node asks of it."""
+
 
 def owned_by(reference: OwnerReference, **fields: Any) -> Any:
     owner = {
@@ -37,6 +40,19 @@ def test_pods_of_known_controllers_are_not_left(owner: ReplicaSet | StatefulSet 
 
 
 @pytest.mark.parametrize(
+    "pod",
+    [
+        new_pod(),
+        owned_by(foreign_owner("Workflow")),
+        owned_by(foreign_owner("ReplicaSet", "example.com/v1")),
+    ],
+)
+def test_pods_are_not_left_for_an_owner_whose_size_is_not_known(pod: Any) -> None:
+    assert left_by_itself(pod, "shop", WELL_KNOWN) is None
+    assert controller_kind(pod) is None
+
+
+@pytest.mark.parametrize(
     ("pod", "namespace", "reason"),
     [
         (new_pod(replica_set()), "kube-system", "SystemNamespace"),
@@ -44,10 +60,10 @@ def test_pods_of_known_controllers_are_not_left(owner: ReplicaSet | StatefulSet 
         (new_pod(annotations={"kubernetes.io/config.mirror": "x"}), "shop", "StaticPod"),
         (owned_by(foreign_owner("Node", "v1")), "shop", "StaticPod"),
         (new_pod(replica_set(), nodeName="n1"), "shop", "HasNode"),
-        (new_pod(), "shop", "BarePod"),
         (owned_by(foreign_owner("DaemonSet", "apps/v1")), "shop", "DaemonSet"),
-        (owned_by(foreign_owner("Workflow")), "shop", "UnknownController"),
-        (owned_by(foreign_owner("ReplicaSet", "example.com/v1")), "shop", "UnknownController"),
+        (owned_by(foreign_owner("DaemonSet", "apps.kruise.io/v1")), "shop", "DaemonSet"),
+        (new_pod(affinity=required(ON_N1)), "shop", "OwnRules"),
+        (new_pod(nodeSelector={"kubernetes.io/hostname": "n1"}), "shop", "OwnRules"),
         (new_pod(replica_set(), nodeSelector={KEYS[0]: "spot"}), "shop", "OwnRules"),
         (
             new_pod(replica_set(), affinity=required(term(clause(KEYS[0], "NotIn", "spot")))),
@@ -62,7 +78,6 @@ def test_a_pod_is_left_when(pod: Any, namespace: str, reason: str) -> None:
     assert left is not None
     assert left.reason == reason
     assert left.message
-    assert controller_kind(new_pod()) is None
 
 
 def test_a_namespace_takes_part_by_its_label_or_when_all_do() -> None:

@@ -5,10 +5,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.placement.share import Share, share_of
-from evenkeel.decisions.placement.verdict import Chosen, Counted
+from evenkeel.decisions.floor.source import floor_of_any
+from evenkeel.decisions.placement.share import Share, share_of, share_of_any
+from evenkeel.decisions.placement.verdict import Chosen, Counted, Left
 from evenkeel.model.capacity import Capacity
-from evenkeel.model.placement import NewPod
+from evenkeel.model.meta import OwnerReference
+from evenkeel.model.placement import NewPod, NewPodMetadata
+from evenkeel.model.reasons import Reason
 from evenkeel.model.workload import Deployment, Ordinals, StatefulSet
 from tests.kit.builders import deployment, job, replica_set, stateful_set
 from tests.unit.decisions.placement.pods import new_pod
@@ -94,6 +97,53 @@ def test_a_floor_is_counted_of_the_controllers_pods(found: Share, counted: Count
     assert found.verdict == counted
 
 
+OTHERS = NewPodMetadata(
+    generate_name="train-",
+    owner_references=(
+        OwnerReference(
+            api_version="ray.io/v1", kind="RayCluster", name="train", uid="r", controller=True
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("floor", "in_gang", "reason", "capacity"),
+    [
+        ("all", False, "AllInFloor", Capacity.ON_DEMAND),
+        ("100%", False, "AllInFloor", Capacity.ON_DEMAND),
+        ("none", False, "NoFloor", Capacity.SPOT),
+        ("0", False, "NoFloor", Capacity.SPOT),
+        ("30%", True, "AllInFloor", Capacity.ON_DEMAND),
+    ],
+)
+@pytest.mark.parametrize("metadata", [NewPodMetadata(name="debug"), OTHERS])
+def test_all_and_none_of_a_namespace_place_whoever_owns_the_pod(
+    metadata: NewPodMetadata, floor: str, reason: str, capacity: Capacity, *, in_gang: bool
+) -> None:
+    found = floor_of_any("ml", {ON_DEMAND: floor}, in_gang=in_gang)
+    verdict = share_of_any(NewPod(metadata=metadata), found)
+    assert isinstance(verdict, Chosen)
+    assert (verdict.reason, verdict.capacity) == (reason, capacity)
+
+
+@pytest.mark.parametrize("floor", ["", "30%", "majority", "2", "most"])
+def test_a_pod_whose_siblings_are_not_known_is_left_by_any_other_floor(floor: str) -> None:
+    found = floor_of_any("ml", {ON_DEMAND: floor} if floor else {}, in_gang=False)
+    bare = share_of_any(NewPod(), found)
+    assert bare == Left(
+        Reason.BARE_POD,
+        "it has no controller: its namespace's floor places it if that is all or none",
+    )
+    left = share_of_any(NewPod(metadata=OTHERS), found)
+    assert left == Left(
+        Reason.UNKNOWN_CONTROLLER,
+        "the size of a RayCluster.ray.io is not known: its namespace's floor places it if that is"
+        " all or none",
+    )
+    assert bool(found.problem) == (floor == "most")
+
+
 def test_a_floor_that_cannot_be_read_counts_as_the_default_and_is_told() -> None:
     found = share(FOUR, "most")
     assert isinstance(found.verdict, Chosen)
@@ -115,3 +165,35 @@ def test_at_every_size_a_stateful_set_has_exactly_its_majority(size: int, start:
 def test_an_ordinal_that_makes_no_sense_is_one_of_the_floor(number: object) -> None:
     stateful = sized(stateful_set(), replicas=5, ordinals=Ordinals(start=3))
     assert ordinal(number, stateful).capacity is Capacity.ON_DEMAND
+
+
+STATEFUL = sized(stateful_set(), replicas=3)
+
+
+@pytest.mark.parametrize(
+    ("found", "required"),
+    [
+        (share(STATEFUL), False),
+        (share(STATEFUL, "half"), False),
+        (share(STATEFUL, "majority"), True),
+        (share(STATEFUL, namespace="majority"), True),
+        (share(TEN, "all"), True),
+        (share(TEN, "none"), False),
+    ],
+)
+def test_what_somebody_asked_for_is_required_and_a_default_is_not(
+    found: Share, *, required: bool
+) -> None:
+    """Of a StatefulSet's pod without a name, which may be any."""
+    assert isinstance(found.verdict, Chosen)
+    assert found.verdict.is_required is required
+
+
+@pytest.mark.parametrize(("floor", "required"), [("", False), ("majority", True)])
+def test_an_ordinal_of_a_default_floor_is_not_required_to_be_on_on_demand(
+    floor: str, *, required: bool
+) -> None:
+    stateful = annotated(STATEFUL, floor) if floor else STATEFUL
+    first, last = ordinal(0, stateful), ordinal(2, stateful)
+    assert (first.capacity, first.is_required) == (Capacity.ON_DEMAND, required)
+    assert (last.capacity, last.is_required) == (Capacity.SPOT, False)

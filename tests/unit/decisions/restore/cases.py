@@ -33,6 +33,18 @@ ROOM = {"cpu": "4", "memory": "16Gi", "pods": "110"}
 ZONE = {"topology.kubernetes.io/zone": "a"}
 
 
+def unscheduled(message: str, reason: str = "Unschedulable") -> Condition:
+    """What the scheduler, or a gate, says of a pod without a node."""
+    return Condition(type="PodScheduled", status="False", reason=reason, message=message)
+
+
+ITS_RULES = unscheduled(
+    "0/4 nodes are available: 2 Insufficient cpu, 2 node(s) didn't match Pod's node"
+    " affinity/selector."
+)
+"""The scheduler found no room on on-demand nodes, and a floor's rules keep it off spot."""
+
+
 def node(name: str, room: Mapping[str, str] = ROOM, **options: Any) -> Node:
     """A node with room; on spot if its name begins with an s."""
     made = builders.node(name, spot=name.startswith("s"), **options)
@@ -117,11 +129,26 @@ def pods_of(workload: Workload, *places: str, **options: Any) -> list[Pod]:
     """A Ready pod of a workload on each of these nodes; their names end in 0, 1 ..."""
     owner = replica_set(workload) if isinstance(workload, Deployment) else workload
     return [
-        builders.pod(
-            f"{workload.name}-{number}", of=owner, node=place, ready=bool(place), **options
+        ruled(
+            workload,
+            builders.pod(
+                f"{workload.name}-{number}", of=owner, node=place, ready=bool(place), **options
+            ),
         )
         for number, place in enumerate(places)
     ]
+
+
+def ruled(workload: Workload, pod: Pod) -> Pod:
+    """A pod with what its workload's template asks of its node."""
+    rules = workload.spec.template.spec
+    spec = msgspec.structs.replace(
+        pod.spec,
+        node_selector=rules.node_selector,
+        affinity=rules.affinity,
+        tolerations=rules.tolerations,
+    )
+    return msgspec.structs.replace(pod, spec=spec)
 
 
 def waiting(
@@ -130,22 +157,25 @@ def waiting(
     *,
     age: timedelta = timedelta(minutes=10),
     capacity: Capacity = ON_DEMAND,
+    preferred: bool = False,
     move: str = "",
-    refused: bool = True,
+    why: Condition | None = ITS_RULES,
+    **options: Any,
 ) -> Pod:
-    """A pod that placement has placed, and the scheduler found no node for."""
+    """A pod that placement has placed, and that has no node; ``why`` is what is said of that."""
     owner = replica_set(workload) if isinstance(workload, Deployment) else workload
-    note = Placed(v=1, as_=capacity, at=NOW - age, move=move)
-    why = Condition(type="PodScheduled", status="False", message="no node had room")
-    return builders.pod(
+    note = Placed(v=1, as_=capacity, at=NOW - age, preferred=preferred, move=move)
+    made = builders.pod(
         name,
         of=owner,
         node="",
         ready=False,
         annotations={names.PLACED: note.encode()},
         creation_timestamp=NOW - age,
-        conditions=[why] if refused else [],
+        conditions=[why] if why is not None else [],
+        **options,
     )
+    return ruled(workload, made)
 
 
 def restored(

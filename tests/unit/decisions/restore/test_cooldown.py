@@ -113,7 +113,7 @@ ORDINALS = ("o1", "o2", "o1")
 
 def made_anew(notes: dict[str, str], *, ago: timedelta = MINUTE) -> Case:
     """A StatefulSet of which all pods were made so long ago."""
-    db = stateful_set(3, notes=notes)
+    db = stateful_set(3, "majority", notes=notes)
     made = (NOW - ago).replace(microsecond=0)
     return case(db, pods=pods_of(db, *ORDINALS, creation_timestamp=made))
 

@@ -7,17 +7,23 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
+from evenkeel.decisions.placement.clauses import not_spot
+from evenkeel.decisions.restore.snapshot import Case
 from evenkeel.decisions.restore.step import Step
 from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.errors import InvalidError
 from evenkeel.model import names
-from evenkeel.model.capacity import Capacity
+from evenkeel.model.affinity import NewAffinity, NodeAffinity, NodeSelector, NodeSelectorTerm
+from evenkeel.model.capacity import WELL_KNOWN, Capacity
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.decision import Verb
 from evenkeel.model.move import Restored, move_of, new_move
+from evenkeel.model.node import Taint
+from evenkeel.model.placement import Placed
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Create, Patch
+from evenkeel.model.spot_rest import SpotRest
 from evenkeel.model.workload import Deployment
 from evenkeel.model.zonal_shift import ZonalShift
 from tests.kit import builders
@@ -33,6 +39,7 @@ from tests.unit.decisions.restore.cases import (
     pods_of,
     reason,
     replica_set,
+    restored,
     step,
     with_rules,
 )
@@ -351,3 +358,85 @@ def test_an_old_replica_set_without_pods_is_no_rollout() -> None:
 
 def test_pods_without_a_node_are_waited_for() -> None:
     assert reason(case(deployment(4, "1"), "o1", "o2", "s1", "")) == "PodsWait"
+
+
+KEPT_OFF = Taint(key="spot", value="true", effect="NoSchedule")
+
+
+def left(case: Case, **options: Any) -> tuple[str, str]:
+    found = outcome(case, **options)
+    assert not isinstance(found, Step), found.decision.message
+    return found.reason, found.message
+
+
+def test_where_no_spot_node_takes_its_pod_none_is_asked_for() -> None:
+    nodes = fleet(node("o1"), *(node(name, taints=[KEPT_OFF]) for name in ("s1", "s2")))
+    for rest in (None, SpotRest()):
+        assert left(case(deployment(2, "1"), "o1", "o1"), nodes=nodes, rest=rest) == (
+            "NoNodeTakesIt",
+            "no spot node takes one of its pods: the taint spot=true:NoSchedule (2 nodes)",
+        )
+
+
+def test_without_any_spot_node_one_is_asked_for_and_that_is_said() -> None:
+    nodes = fleet(node("o1"))
+    web = case(deployment(2, "1"), "o1", "o1")
+    told = "there is no spot node to tell whether one takes"
+    assert left(web, nodes=nodes) == ("NoRoomOnSpot", f"{told} one of its pods")
+    message = step(web, nodes=nodes, rest=SpotRest()).decision.message
+    assert message.endswith(f"; {told} its replacement, which waits for one")
+
+
+def test_a_floor_asks_once_for_a_node_where_none_that_is_there_takes_its_pod() -> None:
+    """Yet not at all less because a move to spot failed."""
+    nodes = fleet(node("o1", taints=[KEPT_OFF]), node("s1"))
+    refused = "no on-demand node takes {}: the taint spot=true:NoSchedule (1 node)"
+    message = step(case(deployment(2, "1"), "s1", "s1"), nodes=nodes).decision.message
+    assert message.endswith(f"; {refused.format('its replacement')}, which waits for one")
+    failed = builders.cooldown(1, NOW - seconds(60))
+    again = deployment(2, "1", notes=failed | restored(ON_DEMAND))
+    told = left(case(again, "s1", "s1"), nodes=nodes)
+    assert told == ("NoNodeTakesIt", refused.format("one of its pods"))
+    on_spot = deployment(2, "1", notes=failed | restored(SPOT))
+    assert step(case(on_spot, "s1", "s1"), nodes=nodes).moves == 1
+
+
+def test_the_pod_that_moves_counts_and_not_the_template() -> None:
+    """A policy gave a selector to one of them, and rules that exclude spot to another."""
+    web = deployment(3, "none")
+    ssd, kept, free = pods_of(web, "o1", "o1", "o1")
+    ssd = asking(ssd, node_selector={"disk": "ssd"})
+    kept = asking(kept, node_selector={names.CAPACITY_LABELS[-1]: "on-demand"})
+    assert step(case(web, pods=[kept, free])).decision.subject.name == free.name
+    assert left(case(web, pods=[kept, kept]))[0] == "OwnRules"
+    assert left(case(web, pods=[ssd, kept])) == (
+        "NoNodeTakesIt",
+        "no spot node takes one of its pods: its node selector disk=ssd (2 nodes)",
+    )
+    labelled = fleet(node("o1"), node("s1", labels={"disk": "ssd"}))
+    assert step(case(web, pods=[ssd, kept]), nodes=labelled).moves == 1
+
+
+def test_where_no_pod_lives_the_template_counts() -> None:
+    ssd = with_rules(deployment(1, "none"), nodeSelector={"disk": "ssd"})
+    assert case(ssd, pods=[]).rules(fleet()) == ssd.spec.template.spec
+    (pod,) = pods_of(ssd, "o1")
+    hdd = asking(pod, node_selector={"disk": "hdd"})
+    assert case(ssd, pods=[hdd]).rules(fleet()).node_selector == {"disk": "hdd"}
+
+
+def test_what_placement_added_keeps_no_pod_where_it_is() -> None:
+    web = deployment(2, "none")
+    added = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=NOT_SPOT),))
+    affinity = NewAffinity(node_affinity=NodeAffinity(required=added))
+    note = {names.PLACED: Placed(v=1, as_=ON_DEMAND, at=NOW).encode()}
+    pods = [asking(each, affinity=affinity) for each in pods_of(web, "o1", "o1", annotations=note)]
+    assert step(case(web, pods=pods)).moves == 1
+
+
+NOT_SPOT = not_spot(WELL_KNOWN)
+
+
+def asking(pod: Pod, **rules: Any) -> Pod:
+    """A pod with other rules than its template's."""
+    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, **rules))

@@ -26,6 +26,7 @@ from evenkeel.model.gang import (
     group_of_template,
 )
 from evenkeel.model.move import Restored
+from evenkeel.model.node import Taint
 from evenkeel.model.request import Patch
 from tests.kit import builders
 from tests.kit.builders import patched, release_on
@@ -123,6 +124,12 @@ def test_without_room_for_all_none_moves_and_none_is_taken() -> None:
     assert told == (
         "NoRoomForGang",
         "spot has no room for all 4 pods of the PodGroup train: none moves",
+    )
+    taint = Taint(key="gpu", effect="NoSchedule")
+    nobody = fleet(node("o1"), node("s1", taints=[taint]))
+    assert left(outcome(found, nodes=nobody)) == (
+        "NoNodeTakesIt",
+        "no spot node takes a pod of the PodGroup train: the taint gpu:NoSchedule (1 node)",
     )
     rooms = Rooms(where)
     request = NodeRequest(resources={"pods": 1.0}, rules=NewPodSpec())

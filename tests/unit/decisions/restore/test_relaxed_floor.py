@@ -6,8 +6,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from evenkeel.decisions.restore.step import Step
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
+from evenkeel.model.meta import Condition
 from evenkeel.model.placement import Relaxation, is_relaxed, relaxed_until
 from evenkeel.model.request import Delete
 from tests.kit.builders import NOW, patched
@@ -21,6 +23,7 @@ from tests.unit.decisions.restore.cases import (
     pods_of,
     reason,
     step,
+    unscheduled,
     waiting,
     with_rules,
 )
@@ -52,14 +55,73 @@ def test_after_a_while_a_waiting_floor_may_go_to_spot() -> None:
     "options",
     [
         {"age": timedelta(minutes=4)},
-        {"refused": False},
+        {"why": None},
         {"capacity": SPOT},
+        {"preferred": True},
     ],
-    ids=["not for long", "not refused", "not of the floor"],
+    ids=["not for long", "not refused", "not of the floor", "it may go to spot anyhow"],
 )
 def test_before_that_it_waits(options: dict[str, Any]) -> None:
     web = deployment(2, "2")
     assert reason(case(web, pods=[*pods_of(web, "o1"), waiting(web, **options)])) == "PodsWait"
+
+
+GATED = unscheduled("Scheduling is blocked due to non-empty scheduling gates", "SchedulingGated")
+UNBOUND = unscheduled("0/4 nodes are available: pod has unbound immediate PersistentVolumeClaims.")
+
+
+@pytest.mark.parametrize("why", [GATED, UNBOUND], ids=["gated", "claim unbound"])
+def test_what_waits_for_something_else_than_room_is_left_with_the_words_that_it_has(
+    why: Condition,
+) -> None:
+    web = deployment(2, "2")
+    pods = [*pods_of(web, "o1"), waiting(web, why=why), waiting(web, "w2", why=why)]
+    found = outcome(case(web, pods=pods))
+    assert not isinstance(found, Step)
+    assert (found.reason, found.verb) == ("PodsWait", Verb.WAIT)
+    assert found.message == f"2 of its pods wait for a node ({why.message.rstrip('.')})"
+
+
+@pytest.mark.parametrize(
+    ("rules", "room", "why"),
+    [
+        ({"nodeSelector": {"disk": "ssd"}}, "4", "no spot node takes one of its floor: its node"),
+        ({}, "0", "no spot node has room for one of its floor"),
+    ],
+    ids=["no node", "no room"],
+)
+def test_a_pod_for_which_spot_has_no_place_either_is_left(
+    rules: dict[str, Any], room: str, why: str
+) -> None:
+    web = with_rules(deployment(1, "1"), **rules)
+    nodes = fleet(node("s1", {"cpu": room, "pods": room}))
+    found = outcome(case(web, pods=[waiting(web)], nodes=nodes), nodes=nodes)
+    assert not isinstance(found, Step)
+    assert found.reason == "PodsWait"
+    assert f"affinity/selector), and {why}" in found.message
+
+
+def test_of_several_those_go_that_have_room_on_spot() -> None:
+    web = deployment(3, "3")
+    nodes = fleet(node("s1", {"cpu": "4", "pods": "2"}))
+    pods = [waiting(web, name) for name in ("w1", "w2", "w3")]
+    made = step(case(web, pods=pods, nodes=nodes), nodes=nodes)
+    assert [each.name for each in made.after if isinstance(each, Delete)] == ["w1", "w2"]
+    assert "2 pods of its floor wait" in made.decision.message
+
+
+def test_while_relaxed_too() -> None:
+    web = deployment(2, "2", notes=relaxed(29 * MINUTE))
+    pods = [*pods_of(web, "s1"), waiting(web, why=GATED)]
+    found = outcome(case(web, pods=pods, nodes=NO_ON_DEMAND), nodes=NO_ON_DEMAND)
+    assert not isinstance(found, Step)
+    assert found.reason == "FloorRelaxed"
+
+
+def test_what_was_made_for_a_move_and_is_gated_stays() -> None:
+    web = deployment(2, "1")
+    gated = waiting(web, capacity=SPOT, move="gone", why=GATED)
+    assert reason(case(web, pods=[*pods_of(web, "o1"), gated])) == "AsWanted"
 
 
 def test_a_pod_that_was_not_placed_relaxes_nothing() -> None:

@@ -31,14 +31,16 @@ from tests.unit.decisions.restore.cases import (
     with_rules,
 )
 
+MAJORITY = "majority"
+
 
 def test_an_ordinal_above_the_floor_is_evicted_to_come_back_on_spot() -> None:
-    made = step(case(stateful_set(3), "o1", "o2", "o1"))
+    made = step(case(stateful_set(3, MAJORITY), "o1", "o2", "o1"))
     assert (made.decision.verb, made.decision.subject.name) == (Verb.EVICT, "db-2")
     assert made.decision.write == Evict(name="db-2", namespace="default", uid="db-2-uid")
     assert (made.moves, made.without_room) == (1, False)
     note, told = made.before  # without it a failure would not show afterwards
-    noted = Restored.of(patched(stateful_set(3), note))
+    noted = Restored.of(patched(stateful_set(3, MAJORITY), note))
     assert noted == Restored(at=NOW, target=SPOT, pod="db-2", spot=1)
     assert isinstance(told, Create)
     assert isinstance(told.object, Lease)
@@ -49,16 +51,16 @@ def test_an_ordinal_above_the_floor_is_evicted_to_come_back_on_spot() -> None:
 
 
 def test_towards_on_demand_the_webhook_knows_by_itself() -> None:
-    assert len(step(case(stateful_set(3), "s1", "o2", "s1")).before) == 1
+    assert len(step(case(stateful_set(3, MAJORITY), "s1", "o2", "s1")).before) == 1
 
 
 def test_the_highest_ordinal_of_the_floor_that_is_not_there_goes_first() -> None:
-    assert step(case(stateful_set(3), "s1", "s2", "s1")).decision.subject.name == "db-1"
-    assert step(case(stateful_set(3), "s1", "o2", "s1")).decision.subject.name == "db-0"
+    assert step(case(stateful_set(3, MAJORITY), "s1", "s2", "s1")).decision.subject.name == "db-1"
+    assert step(case(stateful_set(3, MAJORITY), "s1", "o2", "s1")).decision.subject.name == "db-0"
 
 
 def test_ordinals_are_counted_from_where_they_start() -> None:
-    db = stateful_set(3)
+    db = stateful_set(3, MAJORITY)
     spec = msgspec.structs.replace(db.spec, ordinals=Ordinals(start=5))
     started = msgspec.structs.replace(db, spec=spec)
     pods = [
@@ -75,7 +77,7 @@ def test_one_that_is_not_known_belongs_to_the_floor_as_it_does_for_placement() -
 
 
 def test_the_right_number_in_the_wrong_places_is_worth_no_restart() -> None:
-    assert reason(case(stateful_set(3), "s1", "o1", "o2")) == "AsWanted"
+    assert reason(case(stateful_set(3, MAJORITY), "s1", "o1", "o2")) == "AsWanted"
 
 
 def test_two_of_one_ordinal_are_left() -> None:
@@ -85,17 +87,38 @@ def test_two_of_one_ordinal_are_left() -> None:
     assert reason(case(db, pods=pods)) == "NobodyToMove"
 
 
-def test_a_single_one_is_restarted_only_if_its_owner_asks_for_a_floor() -> None:
-    assert reason(case(stateful_set(1), "s1")) == "SingleByDefault"
+@pytest.mark.parametrize("places", [("s1",), ("s1", "s2", "s1"), ("o1", "o2", "o1")])
+def test_none_is_restarted_for_a_floor_that_nobody_asked_for(places: tuple[str, ...]) -> None:
+    assert reason(case(stateful_set(len(places)), *places)) == "DefaultFloor"
+
+
+def test_a_default_floor_that_holds_is_as_wanted() -> None:
+    assert reason(case(stateful_set(3), "o1", "o2", "s1")) == "AsWanted"
+
+
+def test_a_single_one_moves_if_its_owner_says_what_its_floor_is() -> None:
     assert step(case(stateful_set(1, "all"), "s1")).moves
     assert step(case(stateful_set(1, "none"), "o1")).moves
 
 
+def test_none_moves_where_nothing_would_place_its_next_pod() -> None:
+    """It would come back on the type that it left, and so again after each rest."""
+    unplaced = case(stateful_set(1, "all"), "s1", not_placed="no webhook places new pods")
+    found = outcome(unplaced)
+    assert not isinstance(found, Step)
+    assert (found.reason, found.message) == (
+        "NothingPlaces",
+        "no webhook places new pods: no pod is moved",
+    )
+    held = case(stateful_set(1, "all"), "o1", not_placed="no webhook places new pods")
+    assert reason(held) == "AsWanted"
+
+
 def test_all_have_to_be_available() -> None:
-    db = stateful_set(3)
+    db = stateful_set(3, MAJORITY)
     pods = [*pods_of(db, "o1", "o2"), builders.pod("db-2", of=db, node="o1", ready=False)]
     assert reason(case(db, pods=pods)) == "NotAllAvailable"
-    young = stateful_set(3, min_ready_seconds=60)
+    young = stateful_set(3, MAJORITY, min_ready_seconds=60)
     assert reason(case(young, pods=pods_of(young, "o1", "o2", "o1", ready_since=NOW))) == (
         "NotAllAvailable"
     )
@@ -111,21 +134,21 @@ def test_all_have_to_be_available() -> None:
 )
 def test_its_budget_is_obeyed(budget: dict[str, Any]) -> None:
     around = NamespaceObjects(budgets=[builders.budget(selects={"app": "db"}, **budget)])
-    assert reason(case(stateful_set(3), "o1", "o2", "o1", around=around)) == "BudgetHolds"
+    assert reason(case(stateful_set(3, MAJORITY), "o1", "o2", "o1", around=around)) == "BudgetHolds"
 
 
 def test_a_budget_with_room_is_none() -> None:
     around = NamespaceObjects(budgets=[builders.budget(selects={"app": "db"}, max_unavailable=1)])
-    assert step(case(stateful_set(3), "o1", "o2", "o1", around=around)).moves
+    assert step(case(stateful_set(3, MAJORITY), "o1", "o2", "o1", around=around)).moves
 
 
 @pytest.mark.parametrize("kept", [{names.SAFE_TO_EVICT: "false"}, {names.DO_NOT_DISRUPT: "4h"}])
 def test_what_its_owner_keeps_is_left(kept: dict[str, str]) -> None:
-    assert reason(case(stateful_set(3, notes=kept), "o1", "o2", "o1")) == "Protected"
+    assert reason(case(stateful_set(3, MAJORITY, notes=kept), "o1", "o2", "o1")) == "Protected"
 
 
 def test_what_its_owner_keeps_for_a_while_moves_after_it() -> None:
-    kept = stateful_set(3, notes={names.DO_NOT_DISRUPT: "30m"})
+    kept = stateful_set(3, MAJORITY, notes={names.DO_NOT_DISRUPT: "30m"})
     assert step(case(kept, "o1", "o2", "o1")).moves
 
 
@@ -136,19 +159,19 @@ def test_the_highest_above_the_floor_goes_first() -> None:
 
 def test_a_node_has_to_have_room_either_way() -> None:
     only_spot = fleet(node("s1", labels=ZONE), node("o1", {"pods": "0"}))
-    db = case(stateful_set(3), "s1", "o1", "s1", nodes=only_spot)
+    db = case(stateful_set(3, MAJORITY), "s1", "o1", "s1", nodes=only_spot)
     assert reason(db, nodes=only_spot) == "NoRoomOnDemand"
     found = outcome(db, nodes=only_spot)
     assert not isinstance(found, Step)
     assert found.message == "no on-demand node has room for db-0"
     only_on_demand = fleet(node("o1"))
-    db = case(stateful_set(3), "o1", "o1", "o1", nodes=only_on_demand)
+    db = case(stateful_set(3, MAJORITY), "o1", "o1", "o1", nodes=only_on_demand)
     assert reason(db, nodes=only_on_demand) == "NoRoomOnSpot"
 
 
 def test_and_that_in_the_zone_of_its_volumes() -> None:
     nodes = fleet(node("o1", labels=ZONE), node("s1", labels={names.ZONE: "b"}))
-    db = stateful_set(3)
+    db = stateful_set(3, MAJORITY)
     pods = pods_of(db, "o1", "o1", "o1", claim="disk")
     around = NamespaceObjects(claims=[builders.claim("disk", bound_to="pv")])
 
@@ -156,22 +179,24 @@ def test_and_that_in_the_zone_of_its_volumes() -> None:
         there = msgspec.structs.replace(nodes, volumes=volumes)
         return outcome(case(db, pods=pods, nodes=there, around=around), nodes=there)
 
-    for unusable in ({"pv": builders.in_zone("a")}, {}, None):
-        found = where(unusable)
+    unknown = "a volume of which nothing is known"
+    cases = [({"pv": builders.in_zone("a")}, "a volume that it mounts"), ({}, unknown)]
+    for volumes, why in [*cases, (None, unknown)]:
+        found = where(volumes)
         assert not isinstance(found, Step)
-        assert (found.reason, found.message) == (
-            "NoRoomOnSpot",
-            "no spot node that can mount its volumes has room for db-2",
-        )
+        assert found.reason == "NoNodeTakesIt"
+        assert found.message == f"no spot node takes db-2: {why} (1 node)"
     assert isinstance(where({"pv": builders.in_zone("b")}), Step)
 
 
 def test_its_own_rules_and_its_rest_count_as_for_others() -> None:
-    rules = with_rules(stateful_set(3), nodeSelector={names.CAPACITY_LABELS[-1]: "on-demand"})
+    rules = with_rules(
+        stateful_set(3, MAJORITY), nodeSelector={names.CAPACITY_LABELS[-1]: "on-demand"}
+    )
     assert reason(case(rules, "o1", "o2", "o1")) == "OwnRules"
-    resting = stateful_set(3, notes=builders.cooldown(1, NOW + builders.seconds(60)))
+    resting = stateful_set(3, MAJORITY, notes=builders.cooldown(1, NOW + builders.seconds(60)))
     assert reason(case(resting, "o1", "o2", "o1")) == "CoolingDown"
-    moved = stateful_set(3, notes=restored(ON_DEMAND, pod="db-1"))
+    moved = stateful_set(3, MAJORITY, notes=restored(ON_DEMAND, pod="db-1"))
     assert step(case(moved, "o1", "o2", "o1")).moves
 
 
@@ -184,7 +209,7 @@ def test_its_own_rules_and_its_rest_count_as_for_others() -> None:
     ],
 )
 def test_no_ordinal_is_updated_by_the_way(strategy: str, revision: str, *, moves: bool) -> None:
-    db = stateful_set(3)
+    db = stateful_set(3, MAJORITY)
     db = msgspec.structs.replace(
         db,
         spec=msgspec.structs.replace(db.spec, update_strategy=StatefulSetStrategy(type=strategy)),

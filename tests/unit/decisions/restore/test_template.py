@@ -126,6 +126,34 @@ def test_each_floor_has_its_template(floor: str, rather: Rather, skew: int, told
     assert made.decision.message == f"its floor is {told}"
 
 
+@pytest.mark.parametrize("replicas", [1, 3, 4])
+def test_a_default_floor_is_preferred_by_the_template_and_never_required(replicas: int) -> None:
+    before = db(replicas)
+    made = step(case(before, *["s1"] * replicas))
+    note = note_of(made, before)
+    assert (note.rather, note.skew, note.required, note.policy) == (
+        Rather.ON_DEMAND,
+        0,
+        (),
+        "default",
+    )
+    assert "all prefer on-demand" in made.decision.message
+    after = patched(before, made.decision.write)
+    assert reason(held(after, *["s1"] * replicas)) == "DefaultFloor"
+    assert reason(held(after, *["o1"] * replicas)) == "AsWanted"
+
+
+def test_a_template_that_requires_what_nobody_asked_for_any_more_is_written_anew() -> None:
+    before = db(1, "all")
+    required = patched(before, step(case(before, "s1")).decision.write)
+    notes = dict(required.metadata.annotations)
+    del notes[names.ON_DEMAND]
+    silent = with_meta(required, annotations=notes)
+    made = step(held(silent, "s1"))
+    assert made.decision.reason == "TemplateFollowsFloor"
+    assert note_of(made, silent).required == ()
+
+
 def test_no_pod_is_moved_while_the_template_is_good() -> None:
     of = written(web(4, "1"))
     assert reason(held(of, "o1", "o1", "o2", "o2")) == "AsWanted"
@@ -134,7 +162,7 @@ def test_no_pod_is_moved_while_the_template_is_good() -> None:
     assert (short.reason, short.warning) == ("TemplateFellShort", True)
     waiting = outcome(held(of, "o1", "s1", "s2", ""))
     assert not isinstance(waiting, Step)
-    assert (waiting.reason, waiting.message) == ("PodsWait", "1 of its pods wait for a node")
+    assert (waiting.reason, waiting.message) == ("PodsWait", "1 of its pods waits for a node")
 
 
 def test_a_size_that_the_template_does_not_serve_is_followed() -> None:
@@ -247,16 +275,30 @@ def test_other_capacity_labels_are_followed(floor: str) -> None:
     assert reason(held(of, "o1", nodes=before), nodes=before) in ("AsWanted", "TemplateFellShort")
     made = step(held(of, "o1", nodes=after), nodes=after)
     assert made.decision.reason == "TemplateFollowsLabels"
-    assert note_of(made, of).labels == {life}
+    assert {key for key, _ in note_of(made, of).asked} == {life}
+
     own = CapacityLabels((*WELL_KNOWN.keys, life))
     more = msgspec.structs.replace(fleet(*nodes), labels=own)
     made = step(held(of, "o1", nodes=more), nodes=more)
-    assert note_of(made, of).labels == set(own.keys)
+    assert {key for key, _ in note_of(made, of).asked} == set(own.keys)
     lent = msgspec.structs.replace(
         fleet(*nodes), labels=CapacityLabels((life,), names_interruptible=True)
     )
     as_lent = held(written(web(4, floor), lent), "o1", nodes=lent)
     assert reason(as_lent, nodes=lent) in ("AsWanted", "TemplateFellShort")
+
+
+def test_another_value_that_means_spot_is_followed() -> None:
+    life = "example.com/life"
+    nodes = [node("o1", labels={life: "normal"}), node("s1", labels={life: "Ec2Spot"})]
+    before, after = (
+        msgspec.structs.replace(fleet(*nodes), labels=CapacityLabels((life,), values=values))
+        for values in ({life: "Spot"}, {life: "Ec2Spot"})
+    )
+    of = written(web(4, "1"), nodes=before)
+    made = step(held(of, "o1", nodes=after), nodes=after)
+    assert made.decision.reason == "TemplateFollowsLabels"
+    assert (life, ("Ec2Spot",)) in note_of(made, of).asked
 
 
 def test_an_undone_template_is_told_and_never_written_again() -> None:

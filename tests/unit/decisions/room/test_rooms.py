@@ -8,9 +8,10 @@ import pytest
 
 from evenkeel.decisions.room.fleet import used_by
 from evenkeel.decisions.room.rooms import Rooms
-from evenkeel.decisions.room.rules import NOWHERE, NodeRequest, volumes_of
+from evenkeel.decisions.room.rules import NOWHERE, NodeRequest, request_of, volumes_of
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, NodeSelector
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import PersistentVolume
 from evenkeel.model.losses import Loss
 from evenkeel.model.node import Node, Taint
@@ -203,6 +204,15 @@ def test_nodes_that_take_one_of_several_pods_are_found_full_or_not() -> None:
     assert {each.name for each in rooms.accepting([request()])} == {"s1", "s2", "o1"}
 
 
+def test_a_node_of_no_known_type_takes_pods_that_need_none() -> None:
+    labels = CapacityLabels(("lifecycle",))
+    untold = msgspec.structs.replace(fleet(node("s1", labels={"lifecycle": "x"})), labels=labels)
+    rooms = Rooms(untold)
+    assert not any(rooms.has(request(), capacity) for capacity in (SPOT, ON_DEMAND))
+    assert [each.name for each in rooms.accepting([request()])] == ["s1"]
+    assert rooms.place(request(), None) == "s1"
+
+
 def test_no_node_can_mount_a_volume_that_is_bound_and_not_known() -> None:
     pod = builders.pod(claim="data")
     bound, other = builders.claim(bound_to="pv-1"), builders.claim("other", bound_to="pv-2")
@@ -218,3 +228,117 @@ def test_no_node_can_mount_a_volume_that_is_bound_and_not_known() -> None:
     assert volumes_of(pod, [builders.claim()], {}) == ()
     nowhere = NodeRequest(resources={}, rules=NewPodSpec(), volumes=(NOWHERE,))
     assert not Rooms(fleet()).has(nowhere, SPOT)
+
+
+def short(*nodes: Node, of: NodeRequest | None = None, **options: Any) -> str:
+    """What is said of a pod for which spot has no place."""
+    found = Rooms(fleet(*nodes, **options)).shortage(of or request(), SPOT)
+    assert found.is_refused is found.of("it").startswith("no spot node takes")
+    return found.of("it")
+
+
+KEPT_OFF = Taint(key="spot", value="true", effect="NoSchedule")
+
+
+def test_nodes_that_take_no_such_pod_are_told_from_full_ones() -> None:
+    tainted = [node(name, taints=[KEPT_OFF]) for name in ("s1", "s2", "s3")]
+    full = node("s4", {"pods": "0"})
+    refused = "no spot node takes it: the taint spot=true:NoSchedule (3 nodes)"
+    assert short(*tainted) == refused
+    assert short(*tainted, node("o1")) == refused
+    assert short(*tainted, full) == "no spot node has room for it"
+    bearing = request(tolerations=[{"key": "spot", "operator": "Exists"}])
+    assert short(*tainted, of=bearing) == "no spot node has room for it"
+    assert short(node("o1")) == "there is no spot node to tell whether one takes it"
+
+
+def test_of_all_nodes_it_is_said_too() -> None:
+    rooms = Rooms(fleet(node("o1"), node("s1", taints=[KEPT_OFF])))
+    ssd = request(nodeSelector={"disk": "ssd"})
+    assert rooms.shortage(request()).of("it") == "no node has room for it"
+    assert rooms.shortage(ssd) is rooms.shortage(request(requests={}, nodeSelector={"disk": "ssd"}))
+    assert rooms.shortage(ssd).of("it") == (
+        "no node takes it: its node selector disk=ssd (1 node), the taint spot=true:NoSchedule"
+        " (1 node)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "doomed"),
+    [
+        ({"ready": False}, []),
+        ({"unschedulable": True}, []),
+        ({}, ["s1"]),
+        ({"taints": [Taint(key="node.kubernetes.io/not-ready", effect="NoExecute")]}, []),
+        ({"taints": [Taint(key="karpenter.sh/disrupted", effect="NoSchedule")]}, []),
+    ],
+    ids=["not ready", "cordoned", "doomed", "tainted for a while", "disrupted"],
+)
+def test_what_a_node_has_for_a_while_keeps_no_pod_off_others_of_its_pool(
+    options: dict[str, Any], doomed: list[str]
+) -> None:
+    first = node("s1", **options)
+    assert not Rooms(fleet(first, doomed=doomed)).has(request(), SPOT)
+    assert short(first, doomed=doomed) == "no spot node has room for it"
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        (request(nodeSelector={"a": "b", "size": "9"}), "its node selector size=9"),
+        (
+            request(affinity=required(clause("In", "16", "32"))),
+            "its node affinity (none or size In [16, 32])",
+        ),
+        (
+            request(affinity=required(clause("DoesNotExist"), clause("Gt", "7", key="n"))),
+            "its node affinity (none or size DoesNotExist, n Gt [7])",
+        ),
+        (
+            request(affinity=required(clause("In", "x", key="metadata.name"), field="matchFields")),
+            "its node affinity (none or metadata.name In [x])",
+        ),
+        (request("b"), "a volume that it mounts"),
+        (
+            NodeRequest(resources={}, rules=NewPodSpec(), volumes=(NOWHERE,)),
+            "a volume of which nothing is known",
+        ),
+    ],
+)
+def test_what_keeps_a_pod_off_is_named(asked: NodeRequest, why: str) -> None:
+    there = node("s1", labels={"a": "b", "size": "8", "topology.kubernetes.io/zone": "a"})
+    assert short(there, of=asked) == f"no spot node takes it: {why} (1 node)"
+
+
+def test_of_many_things_the_most_frequent_are_named() -> None:
+    def tainted(key: str, count: int) -> list[Node]:
+        taint = Taint(key=key, effect="NoExecute")
+        return [node(f"s-{key}-{number}", taints=[taint]) for number in range(count)]
+
+    nodes = [
+        each
+        for key, count in zip("abcd", (1, 4, 3, 2), strict=True)
+        for each in tainted(key, count)
+    ]
+    named = (
+        "the taint b:NoExecute (4 nodes), the taint c:NoExecute (3 nodes), the taint d:NoExecute"
+    )
+    assert short(*nodes) == f"no spot node takes it: {named} (2 nodes), 1 other thing"
+    assert short(*nodes, *tainted("e", 1)).endswith(", 2 other things")
+
+
+def test_what_is_made_in_the_place_of_a_pod_asks_for_the_same() -> None:
+    pod = builders.pod(claim="disk", requests={"cpu": "1"})
+    spec = msgspec.structs.replace(pod.spec, node_selector={"disk": "ssd"})
+    claims = [builders.claim("disk", bound_to="pv")]
+    in_a = builders.in_zone("a", of="pv")
+    found = request_of(msgspec.structs.replace(pod, spec=spec), WELL_KNOWN, claims, {"pv": in_a})
+    assert found.resources == {"cpu": 1.0, "pods": 1.0}
+    assert found.rules == NewPodSpec(node_selector={"disk": "ssd"})
+    assert found.volumes == (in_a.required,)
+
+
+def test_nodes_that_are_taken_for_full_have_no_room_and_take_pods() -> None:
+    rooms = Rooms(fleet(node("s1")), are_full=True)
+    assert not rooms.has(request(), SPOT)
+    assert rooms.shortage(request(), SPOT).of("it") == "no spot node has room for it"

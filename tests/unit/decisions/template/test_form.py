@@ -33,6 +33,12 @@ def test_each_floor_has_its_form(floor: int, size: int, form: Form) -> None:
     assert form_of(floor, size) == form
 
 
+@pytest.mark.parametrize(("floor", "size"), [(1, 1), (2, 3), (3, 4)])
+def test_a_default_floor_is_preferred_alone(floor: int, size: int) -> None:
+    assert form_of(floor, size, is_asked=False) == Form(ON_DEMAND)
+    assert form_of(0, size, is_asked=False) == Form(SPOT)
+
+
 def place(form: Form, size: int, chance: Random, whims: float) -> int:
     """How many of ``size`` pods the scheduler puts on on-demand, where both types have room.
 

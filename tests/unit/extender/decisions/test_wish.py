@@ -48,10 +48,30 @@ def test_a_label_of_somebody_else_s_is_none() -> None:
 
 def test_what_placement_leaves_as_it_is_may_go_anywhere() -> None:
     assert asked(pending()) is EITHER  # a bare pod
+    system = Namespace(metadata=builders.metadata("kube-system", namespace=""))
+    assert asked(pending(OWNER), system, everywhere=True) is EITHER
     other = Namespace(metadata=builders.metadata("shop", namespace=""))
     assert asked(pending(OWNER), other) is EITHER
     assert asked(pending(OWNER), other, everywhere=True) is None
     assert asked(pending(OWNER)) is None
+
+
+@pytest.mark.parametrize(
+    ("floor", "wish"),
+    [
+        ("all", (Capacity.ON_DEMAND, True)),
+        ("none", (Capacity.SPOT, False)),
+        ("majority", (None, False)),
+    ],
+)
+def test_a_bare_pod_goes_where_all_or_none_of_its_namespace_wants_it(
+    floor: str, wish: tuple[Capacity | None, bool]
+) -> None:
+    annotations = {names.ON_DEMAND: floor}
+    metadata = msgspec.structs.replace(HOME.metadata, annotations=annotations)
+    found = asked(pending(), msgspec.structs.replace(HOME, metadata=metadata))
+    assert found is not None
+    assert (found.capacity, found.must) == wish
 
 
 def wished(
@@ -93,14 +113,24 @@ def test_where_the_template_says_it_the_extender_does_not() -> None:
     assert wished("2", annotations={names.PLACEMENT: "template"}) is EITHER
 
 
-def test_an_ordinal_of_the_floor_has_to_go_to_on_demand() -> None:
-    owner: StatefulSet = builders.stateful_set(replicas=3)
+@pytest.mark.parametrize(
+    ("notes", "must"),
+    [({names.ON_DEMAND: "majority"}, [True, True, False]), ({}, [False, False, False])],
+    ids=["asked", "default"],
+)
+def test_an_ordinal_has_to_go_to_on_demand_if_somebody_asked_for_its_floor(
+    notes: dict[str, str], must: list[bool]
+) -> None:
+    owner: StatefulSet = builders.stateful_set(replicas=3, annotations=notes)
     above: Deployment | None = None
-    wishes = [
+    found = [
         by_floor(pending(owner, name=f"db-{ordinal}"), owner, above, {}, NOW)
         for ordinal in range(3)
     ]
-    assert [isinstance(each, Wish) and each.must for each in wishes] == [True, True, False]
+    wishes = [each for each in found if isinstance(each, Wish)]
+    assert [each.must for each in wishes] == must
+    wanted = [Capacity.ON_DEMAND, Capacity.ON_DEMAND, Capacity.SPOT]
+    assert [each.capacity for each in wishes] == wanted
 
 
 @pytest.mark.parametrize(("taken", "must"), [(0, True), (1, True), (2, False), (3, False)])

@@ -7,8 +7,9 @@ import msgspec
 
 from evenkeel.flows.restore.compact import KEPT_ANNOTATIONS, Compactor
 from evenkeel.model import names
+from evenkeel.model.affinity import NewAffinity, NodeAffinity
 from evenkeel.model.meta import Condition
-from evenkeel.model.pod import Container, Pod, ResourceRequirements
+from evenkeel.model.pod import Container, Pod, PodSpec, ResourceRequirements
 from tests.kit import builders
 
 OWNER = builders.replica_set()
@@ -52,7 +53,40 @@ def test_why_a_pod_waits_is_kept_and_other_conditions_are_not() -> None:
     assert small.status.conditions[1].message == "no node had room"
 
 
+RULES = {
+    "nodeSelector": {"disk": "ssd"},
+    "affinity": {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": [{"matchExpressions": [{"key": "a", "operator": "Exists"}]}]
+            }
+        }
+    },
+    "tolerations": [{"key": "team", "operator": "Exists"}],
+}
+
+
+def ruled(name: str) -> Pod:
+    document = msgspec.to_builtins(pod(name))
+    document["spec"] |= RULES
+    return msgspec.convert(document, Pod)
+
+
+def test_what_keeps_a_pod_off_nodes_is_kept_and_what_it_would_like_is_not() -> None:
+    (small,) = compact(ruled("a"))
+    full = ruled("a").spec
+    kept = (small.spec.node_selector, small.spec.affinity, small.spec.tolerations)
+    assert kept == (full.node_selector, full.affinity, full.tolerations)
+    likes = NewAffinity(node_affinity=NodeAffinity(preferred=()))
+    (small,) = compact(msgspec.structs.replace(pod("a"), spec=PodSpec(affinity=likes)))
+    assert small.spec.affinity is None
+
+
 def test_equal_parts_are_kept_once() -> None:
+    one, other = compact(ruled("a"), ruled("b"))
+    assert one.spec.node_selector is other.spec.node_selector
+    assert one.spec.affinity is other.spec.affinity
+    assert one.spec.tolerations is other.spec.tolerations
     first, second = compact(pod("a"), pod("b"))
     assert first.metadata.labels is second.metadata.labels
     assert first.metadata.owner_references is second.metadata.owner_references

@@ -264,3 +264,45 @@ def test_a_pod_without_an_owner_is_a_workload_of_its_own() -> None:
     observer = observing(pod("shell", READY, owned=False))
 
     assert observer.workloads[Reference(kind="Pod", namespace="shop", name="shell")].ready == 1
+
+
+def test_a_pod_counts_for_the_workload_that_adopts_it() -> None:
+    """As one does whose owner a snapshot lacked, and that its ReplicaSet adopts later."""
+    observer = observing(DEPLOYMENT, REPLICA_SET, pod("a", READY, owned=False))
+    alone = Reference(kind="Pod", namespace="shop", name="a")
+    assert observer.workloads[alone].ready == 1
+
+    observer.absorb([changed(pod("a", READY))])
+
+    assert web(observer).ready == 1
+    assert observer.workloads[alone].ready == 0
+    assert observer.workloads[alone].gone
+    assert not observer.workloads[alone].went_to_zero
+
+
+def test_pods_count_for_the_deployment_that_adopts_their_replica_set() -> None:
+    own = msgspec.structs.replace(
+        REPLICA_SET, metadata=Metadata(name="web-1", namespace="shop", uid="rs")
+    )
+    observer = observing(DEPLOYMENT, own, pod("a", READY))
+    alone = Reference(kind="ReplicaSet", namespace="shop", name="web-1")
+    assert observer.workloads[alone].ready == 1
+
+    observer.absorb([changed(REPLICA_SET)])
+
+    assert web(observer).ready == 1
+    assert observer.workloads[alone].ready == 0
+    assert observer.workloads[alone].gone
+    assert not observer.workloads[alone].went_to_zero
+
+
+def test_a_node_that_comes_later_under_a_lost_ones_name_is_another(observer: Observer) -> None:
+    node = Node(metadata=NodeMetadata(name="n1", uid="first"))
+    observer.absorb([changed(node)])
+    observer.lose("n1")
+    observer.absorb([changed(node, deleted=True)])
+    assert web(observer).ready == 1
+
+    observer.absorb([changed(node), changed(pod("later", READY))])
+
+    assert web(observer).ready == 2

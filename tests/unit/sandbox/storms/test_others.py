@@ -188,6 +188,24 @@ def test_where_all_nodes_are_spot_on_demand_ones_of_their_size_come(clock: Simul
     assert {_capacity(node) for node in others} == {"on-demand"}
 
 
+def test_where_all_nodes_of_a_zone_are_spot_on_demand_ones_of_their_size_come_there(
+    clock: SimulatedClock,
+) -> None:
+    zone = "eu-central-1b"
+    kept = [
+        each
+        for each in synthetic.objects(10, 40)
+        if each["kind"] == "Node"
+        and (_capacity(each) == "spot" or each["metadata"]["labels"][ZONE] != zone)
+    ]
+    cluster = snapshot_cluster.build(kept, clock)
+    scaler = Autoscaler(clock, cluster, WELL_KNOWN, lambda new: cluster.apply(*new), after=AFTER)
+    for number in range(9):
+        cluster.apply(big(f"in-zone-{number}", synthetic.CPU * 3, nodeSelector={ZONE: zone}))
+    clock.advance(timedelta(minutes=3))
+    assert (waiting(cluster), scaler.made > 0) == (0, True)
+
+
 def _capacity(node: Mapping[str, Any]) -> str:
     text: str = node["metadata"]["labels"]["karpenter.sh/capacity-type"]
     return text

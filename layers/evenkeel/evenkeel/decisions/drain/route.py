@@ -5,6 +5,7 @@ The table of docs/notices.md, row by row.
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 import msgspec
 
@@ -134,15 +135,13 @@ def route(
     return way
 
 
-def without_place(way: Route) -> Route:
+NO_PLACE_IS_KNOWN: Final = "no node with room for it is known that its rules and volumes allow"
+
+
+def without_place(way: Route, lacks: str = NO_PLACE_IS_KNOWN) -> Route:
     """The way of a pod that would break first for a hint, while no node is known to take it."""
-    return msgspec.structs.replace(
-        way,
-        way=Way.STAY,
-        reason=Reason.NO_PLACE,
-        message="no node with room for it is known that its rules and volumes allow: no gap is made"
-        " while its node lives",
-    )
+    message = f"{lacks}: no gap is made while its node lives"
+    return msgspec.structs.replace(way, way=Way.STAY, reason=Reason.NO_PLACE, message=message)
 
 
 def not_ours(pod: Pod, owner: Owner) -> Route | None:

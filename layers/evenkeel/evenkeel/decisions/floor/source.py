@@ -1,6 +1,6 @@
 """Which floor a workload has: its own, its namespace's, or the default for its kind."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -33,6 +33,11 @@ class FloorOf(msgspec.Struct, frozen=True):
     source: Source
     problem: str = ""
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether somebody asked for it, and it may be required. A default is a preference."""
+        return self.source is not Source.DEFAULT
+
 
 def floor_of(
     workload: Workload, namespace_annotations: Mapping[str, str], *, in_gang: bool
@@ -51,6 +56,18 @@ def floor_of(
     return _of_a_gang(found) if is_gang else found
 
 
+def floor_of_any(
+    namespace: str, namespace_annotations: Mapping[str, str], *, in_gang: bool
+) -> FloorOf:
+    """The floor of a pod of which no workload's size is known: its namespace's.
+
+    It is none by default. ``in_gang``: the pod names a group that is a gang.
+    """
+    places = (Source.NAMESPACE, namespace_annotations, f"namespace {namespace}")
+    found = _first((places,), NONE)
+    return _of_a_gang(found) if in_gang else found
+
+
 def _of_a_gang(found: FloorOf) -> FloorOf:
     """The floor of pods that are of use together only: on one capacity type.
 
@@ -66,6 +83,11 @@ def _floor_of(workload: Workload, namespace_annotations: Mapping[str, str]) -> F
         (Source.WORKLOAD, workload.metadata.annotations, str(workload.reference)),
         (Source.NAMESPACE, namespace_annotations, f"namespace {workload.namespace}"),
     )
+    return _first(places, default)
+
+
+def _first(places: Iterable[tuple[Source, Mapping[str, str], str]], default: Floor) -> FloorOf:
+    """What the first place says that says anything, such as the annotations of a workload."""
     for source, annotations, place in places:
         text = annotations.get(names.ON_DEMAND)
         if text is None:

@@ -38,18 +38,42 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def wanted(self) -> int:
-        """How many of them have to be on on-demand nodes."""
+        """How many of them are to be on on-demand nodes."""
         return self.floor.floor.of(self.replicas)
 
     @property
     def missing(self) -> int:
-        """How many of the floor are not on on-demand nodes."""
-        return max(0, self.wanted - self.on_demand)
+        """How many of a floor that somebody asked for are not on on-demand nodes."""
+        return max(0, self.wanted - self.on_demand) if self.floor.is_asked else 0
+
+    @property
+    def unmet(self) -> int:
+        """How many of a default floor are not on on-demand nodes. New pods prefer them."""
+        return 0 if self.floor.is_asked else max(0, self.wanted - self.on_demand)
+
+    @property
+    def told_of_waiting(self) -> str:
+        """How many of its pods wait for a node, and why, in the words that its pods have."""
+        return told_of_waiting(self.waiting, self.why_waiting)
 
     @property
     def surplus(self) -> int:
-        """How many more than its floor are on on-demand nodes."""
-        return max(0, self.on_demand - self.wanted)
+        """How many more than its floor are on on-demand nodes, and are to go to spot."""
+        return 0 if self.stays else max(0, self.on_demand - self.wanted)
+
+    @property
+    def stays(self) -> bool:
+        """Whether its running pods stay where they are: nobody says what its floor is.
+
+        That is so of a StatefulSet alone, for nothing runs in the place of an ordinal that moves.
+        """
+        return isinstance(self.workload, StatefulSet) and not self.floor.is_asked
+
+
+def told_of_waiting(waiting: int, why: str) -> str:
+    """How many of a workload's pods wait for a node, and what is said of one of them."""
+    who = "1 of its pods waits" if waiting == 1 else f"{waiting} of its pods wait"
+    return f"{who} for a node" + (f" ({why.rstrip('.')})" if why else "")
 
 
 def stand(
@@ -90,12 +114,6 @@ def stand(
 
 
 def _unschedulable(pod: Pod) -> str:
-    """What the scheduler says of a pod that it finds no node for."""
-    return next(
-        (
-            condition.message
-            for condition in pod.status.conditions
-            if condition.type == "PodScheduled" and condition.status == "False"
-        ),
-        "",
-    )
+    """What is said of why a pod has no node."""
+    told = pod.not_scheduled
+    return told.message if told is not None else ""

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 from typing import Final
 
 import msgspec
@@ -17,16 +18,23 @@ from evenkeel.model.affinity import (
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.pool import Pool
 
-SPELLINGS: Final = (names.SPOT, names.SPOT.upper(), names.SPOT.capitalize())
-"""How the values of capacity labels, and of taints with their keys, spell spot."""
-
 ON_DEMAND_SPELLINGS: Final = ("on-demand", "ON_DEMAND")
 """How Karpenter and EKS spell on-demand in their labels."""
 
 
 def not_spot(labels: CapacityLabels) -> tuple[NodeRequirement, ...]:
-    """Clauses of one term: no label calls the node spot, nor reserved and interruptible."""
-    return _about(labels, "NotIn") + not_interruptible(labels)
+    """Clauses of one term: the node counts as on-demand.
+
+    No label calls it spot, nor reserved and interruptible, nor what says neither.
+    """
+    spot = ((key, labels.spot_values(key)) for key in labels.keys)
+    doubtful = ((key, labels.doubtful_values(key)) for key in labels.keys)
+    clauses = tuple(
+        NodeRequirement(key=key, operator="NotIn", values=values)
+        for key, values in chain(spot, doubtful)
+        if values
+    )
+    return clauses + not_interruptible(labels)
 
 
 def not_interruptible(labels: CapacityLabels) -> tuple[NodeRequirement, ...]:
@@ -36,7 +44,11 @@ def not_interruptible(labels: CapacityLabels) -> tuple[NodeRequirement, ...]:
 
 def is_spot(labels: CapacityLabels) -> tuple[NodeRequirement, ...]:
     """Clauses, each for a term of its own: a label calls the node spot, or interruptible."""
-    return _about(labels, "In") + _interruptible(labels, "In")
+    clauses = tuple(
+        NodeRequirement(key=key, operator="In", values=labels.spot_values(key))
+        for key in labels.keys
+    )
+    return clauses + _interruptible(labels, "In")
 
 
 def not_in(zones: Collection[str]) -> tuple[NodeRequirement, ...]:
@@ -152,21 +164,12 @@ def rather_out_of(
     clauses = not_in(zones)
     if not clauses:
         return tuple(terms)
-    elsewhere = (
-        _preferring(term, (*(term.preference.match_expressions or ()), *clauses)) for term in terms
-    )
-    return (*_preferred([clauses], weight=50), *elsewhere)
+    return (*_preferred([clauses], weight=50), *(_and_also(term, clauses) for term in terms))
 
 
-def in_any_zone(term: PreferredTerm) -> PreferredTerm:
-    """A term of ``rather_out_of`` as it was without zones; any other as it is."""
-    said = term.preference.match_expressions or ()
-    kept = tuple(each for each in said if (each.key, each.operator) != (names.ZONE_ID, "NotIn"))
-    return term if len(kept) in (0, len(said)) else _preferring(term, kept)
-
-
-def _preferring(term: PreferredTerm, clauses: tuple[NodeRequirement, ...]) -> PreferredTerm:
-    preference = msgspec.structs.replace(term.preference, match_expressions=clauses)
+def _and_also(term: PreferredTerm, clauses: tuple[NodeRequirement, ...]) -> PreferredTerm:
+    said = (*(term.preference.match_expressions or ()), *clauses)
+    preference = msgspec.structs.replace(term.preference, match_expressions=said)
     return msgspec.structs.replace(term, preference=preference)
 
 
@@ -175,7 +178,7 @@ def bears_spot(labels: CapacityLabels) -> tuple[Toleration, ...]:
     return tuple(
         Toleration(key=key, operator="Equal", value=value)
         for key in labels.keys
-        for value in SPELLINGS
+        for value in labels.spot_values(key)
     )
 
 
@@ -188,12 +191,6 @@ def _interruptible(labels: CapacityLabels, operator: str) -> tuple[NodeRequireme
     if not labels.names_interruptible:
         return ()
     return (NodeRequirement(key=names.INTERRUPTIBLE, operator=operator, values=(names.TRUE,)),)
-
-
-def _about(labels: CapacityLabels, operator: str) -> tuple[NodeRequirement, ...]:
-    return tuple(
-        NodeRequirement(key=key, operator=operator, values=SPELLINGS) for key in labels.keys
-    )
 
 
 def _preferred(

@@ -1,4 +1,7 @@
-"""The JSON patch of a placed pod. It adds what is missing and changes nothing of its owner's."""
+"""The JSON patch of a placed pod. It adds what is missing and changes nothing of its owner's.
+
+``own_rules`` takes it off again, so it adds what its owner says as well, too.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -8,11 +11,11 @@ import msgspec
 from evenkeel.decisions.placement.clauses import (
     bears_headroom,
     bears_spot,
-    in_any_zone,
     is_spot,
     not_in,
     not_spot,
     only_spot,
+    rather_on_demand,
     rather_out_of,
     rather_outside,
     rather_safe,
@@ -21,7 +24,7 @@ from evenkeel.decisions.placement.clauses import (
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, NodeSelectorTerm, PreferredTerm, Toleration
 from evenkeel.model.capacity import Capacity, CapacityLabels
-from evenkeel.model.placement import NewPod, Placed
+from evenkeel.model.placement import NewPod, Placed, placed_of
 from evenkeel.model.pool import Pool
 from evenkeel.model.request import Operation, pointer
 
@@ -74,43 +77,64 @@ def placement_patch(
     On-demand: no node that any of these labels calls spot. That is added to each term of the
     required affinity, of which one is enough; to a term without clauses, which matches no node, it
     is not: it would match then. Spot: preferred, and taints of these labels are tolerated; required
-    where restore moves a pod there, which rolls the move back if no such node has room.
+    where restore moves a pod there, which rolls the move back if no such node has room. On-demand
+    by default: preferred above all else, and taints of spot are tolerated: the pod may go there.
     ``scales_in``: its controller picks which pods go, so a pod of the floor shall go last.
     ``is_only``: its workload has one replica, which reserved headroom is kept for.
     """
-    operations = [*_noted(pod, placed, scales_in=scales_in)]
-    there = pod.spec.node_affinity.preferred
-    if placed.as_ is Capacity.ON_DEMAND:
-        operations += _not_on_spot(pod.spec, labels, pools.zones if placed.move else ())
-        if not placed.move:
-            operations += _items(_PREFERRED, there, rather_out_of(pools.zones, ()))
+    spec, there = pod.spec, pod.spec.node_affinity.preferred
+    is_again = placed_of(pod.metadata.annotations) == placed
+    required: Iterable[Operation] = ()
+    borne: Sequence[Toleration] = ()
+    if placed.requires_on_demand:
+        zones = pools.zones if placed.move else ()
+        required = _not_on_spot(spec, labels, zones, is_again=is_again)
     else:
-        required = _only_on_spot(pod.spec, labels, pools) if placed.move else ()
-        said = set(map(in_any_zone, there or ()))
-        wanted = _preferences(pools, labels, is_move=bool(placed.move))
-        wanted = [term for term in wanted if term not in said]
-        asks = [*required, *_items(_PREFERRED, there, wanted)]
-        parents = _parents(pod.spec) if asks else ()
+        if placed.move:
+            required = _only_on_spot(spec, labels, pools, is_again=is_again)
         borne = [*bears_spot(labels), *([bears_headroom()] if is_only else [])]
-        operations += [*parents, *asks, *_tolerating(pod.spec, borne)]
-    return operations
+    wanted = _preferences(placed, pools, labels)
+    if is_again:
+        wanted = [term for term in wanted if not _is_said(term, there or ())]
+    asks = [*required, *_items(_PREFERRED, there, wanted)]
+    return [
+        *_noted(pod, placed, scales_in=scales_in),
+        *(_parents(spec) if asks else ()),
+        *asks,
+        *_tolerating(spec, borne, is_again=is_again),
+    ]
 
 
-def _preferences(
-    pools: KeptOff, labels: CapacityLabels, *, is_move: bool
-) -> Sequence[PreferredTerm]:
-    """Where on spot a pod rather goes, the heaviest term first.
+def _preferences(placed: Placed, pools: KeptOff, labels: CapacityLabels) -> Sequence[PreferredTerm]:
+    """Where a pod rather goes, the heaviest term first.
 
     While pools are lost it does not matter which are full. A move's required terms say already
     which zones it keeps off.
     """
-    spot = () if is_move else rather_spot(labels)
-    if pools.lost:
+    spot = () if placed.move else rather_spot(labels)
+    terms: Sequence[PreferredTerm]
+    if placed.requires_on_demand:
+        terms = ()
+    elif placed.preferred:
+        terms = [*rather_on_demand(labels), *rather_outside(pools.lost or pools.full, labels)]
+    elif pools.lost:
         terms = [*rather_safe(pools.lost, labels), *spot]
     else:
         terms = [*spot, *rather_outside(pools.full, labels)]
-    terms = [*rather_out_of(() if is_move else pools.zones, terms)]
+    terms = rather_out_of(() if placed.move else pools.zones, terms)
     return sorted(terms, key=lambda term: -term.weight)[:MOST_TERMS]
+
+
+def _is_said(term: PreferredTerm, there: Iterable[PreferredTerm]) -> bool:
+    """Whether one of these is as heavy and has all clauses of a term.
+
+    A second review of an admission does not know what the first one knew of nodes, pools and zones.
+    """
+    clauses = set(term.preference.match_expressions or ())
+    return any(
+        each.weight == term.weight and clauses <= set(each.preference.match_expressions or ())
+        for each in there
+    )
 
 
 def _noted(pod: NewPod, placed: Placed, *, scales_in: bool) -> Iterator[Operation]:
@@ -136,13 +160,12 @@ def _entries(
 
 
 def _not_on_spot(
-    spec: NewPodSpec, labels: CapacityLabels, zones: Collection[str]
+    spec: NewPodSpec, labels: CapacityLabels, zones: Collection[str], *, is_again: bool
 ) -> Iterator[Operation]:
     required = spec.node_affinity.required
     clauses = (*not_spot(labels), *not_in(zones))
     if required is None:
         term = NodeSelectorTerm(match_expressions=clauses)
-        yield from _parents(spec)
         yield Operation(
             "add", pointer(*_REQUIRED), {"nodeSelectorTerms": [msgspec.to_builtins(term)]}
         )
@@ -150,34 +173,40 @@ def _not_on_spot(
     for index, term in enumerate(required.node_selector_terms or ()):
         if not term.is_empty:
             path = (*_REQUIRED, "nodeSelectorTerms", index, "matchExpressions")
-            yield from _items(path, term.match_expressions, clauses)
+            yield from _items(path, term.match_expressions, clauses, is_again=is_again)
 
 
-def _only_on_spot(spec: NewPodSpec, labels: CapacityLabels, pools: KeptOff) -> Iterator[Operation]:
-    """The terms of ``only_spot``, unless they are there."""
-    required, clauses = spec.node_affinity.required, set(is_spot(labels))
+def _only_on_spot(
+    spec: NewPodSpec, labels: CapacityLabels, pools: KeptOff, *, is_again: bool
+) -> Iterator[Operation]:
+    """The terms of ``only_spot``, unless that was done and each is there.
+
+    Nothing where no term of the owner's matches a node.
+    """
+    required = spec.node_affinity.required
     own = required.node_selector_terms or () if required is not None else (NodeSelectorTerm(),)
-    asking = (term.match_expressions or () for term in own if required is None or not term.is_empty)
-    if any(map(clauses.isdisjoint, asking)):
-        terms = only_spot(required, labels, pools.avoid, pools.zones)
+    terms = (term for term in own if required is None or not term.is_empty)
+    asking = [set(term.match_expressions or ()) for term in terms]
+    clauses = is_spot(msgspec.structs.replace(labels, names_interruptible=True))
+    if asking and not (is_again and all(not each.isdisjoint(clauses) for each in asking)):
+        wanted = only_spot(required, labels, pools.avoid, pools.zones)
         yield Operation(
-            "add", pointer(*_REQUIRED), {"nodeSelectorTerms": msgspec.to_builtins(terms)}
+            "add", pointer(*_REQUIRED), {"nodeSelectorTerms": msgspec.to_builtins(wanted)}
         )
 
 
-def _tolerating(spec: NewPodSpec, wanted: Iterable[Toleration]) -> Iterator[Operation]:
+def _tolerating(
+    spec: NewPodSpec, wanted: Iterable[Toleration], *, is_again: bool
+) -> Iterator[Operation]:
     borne = spec.tolerations or ()
-    missing = [each for each in wanted if not any(_covers(there, each) for there in borne)]
-    yield from _items(_TOLERATIONS, spec.tolerations, missing)
+    missing = [each for each in wanted if not any(covers_more(there, each) for there in borne)]
+    yield from _items(_TOLERATIONS, spec.tolerations, missing, is_again=is_again)
 
 
-def _covers(there: Toleration, wanted: Toleration) -> bool:
-    """Whether a toleration that is there tolerates all that the wanted one would."""
-    if there.effect:
-        return False
-    if there.operator == "Exists":
-        return there.key in ("", wanted.key)
-    return (there.key, there.value) == (wanted.key, wanted.value)
+def covers_more(there: Toleration, wanted: Toleration) -> bool:
+    """Whether a toleration that is there tolerates all that the wanted one would, and more."""
+    covers = there.operator == "Exists" and not there.effect and there.key in ("", wanted.key)
+    return covers and there != wanted
 
 
 def _parents(spec: NewPodSpec) -> Iterator[Operation]:
@@ -189,10 +218,15 @@ def _parents(spec: NewPodSpec) -> Iterator[Operation]:
 
 
 def _items(
-    path: Sequence[str | int], there: Sequence[object] | None, wanted: Sequence[object]
+    path: Sequence[str | int],
+    there: Sequence[object] | None,
+    wanted: Sequence[object],
+    *,
+    is_again: bool = True,
 ) -> Iterator[Operation]:
-    """Append to a list what it lacks; make the list if there is none."""
-    missing = [msgspec.to_builtins(each) for each in wanted if each not in (there or ())]
+    """Append to a list what it lacks, or all unless that was done; make the list without one."""
+    known = (there or ()) if is_again else ()
+    missing = [msgspec.to_builtins(each) for each in wanted if each not in known]
     if not missing:
         return
     if there is None:

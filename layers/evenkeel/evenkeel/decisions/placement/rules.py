@@ -5,10 +5,7 @@ from typing import Final
 
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, NodeRequirement, NodeSelectorTerm
-from evenkeel.model.capacity import Capacity, CapacityLabels, says_spot
-
-ON_DEMAND_VALUES: Final = frozenset({"on-demand", "on_demand", "ondemand"})
-"""How capacity labels spell on-demand, compared without case."""
+from evenkeel.model.capacity import ON_DEMAND_VALUES, Capacity, CapacityLabels
 
 _BOTH: Final = frozenset(Capacity)
 
@@ -16,7 +13,8 @@ _BOTH: Final = frozenset(Capacity)
 def allowed_by(spec: NewPodSpec, labels: CapacityLabels) -> frozenset[Capacity]:
     """The capacity types that a pod may go to by its own rules, of which these labels tell.
 
-    - each capacity label in its node selector allows the type of its value alone;
+    - each capacity label in its node selector allows the type of its value alone, and neither if
+      its value says neither;
     - of the terms of its required affinity one has to allow a type; within a term every clause;
     - a term without clauses matches no node;
     - a demand for interruptible reserved capacity is one for spot, whatever is said of capacity
@@ -24,7 +22,8 @@ def allowed_by(spec: NewPodSpec, labels: CapacityLabels) -> frozenset[Capacity]:
     - what is said of other labels allows both.
     """
     selector = spec.node_selector or {}
-    selected = _each({_type_of(value)} for key, value in selector.items() if key in labels)
+    named = ((key, value) for key, value in selector.items() if key in labels)
+    selected = _each(_meant(labels, key, value) for key, value in named)
     if names.INTERRUPTIBLE in selector:
         selected = _by_interruption((selector[names.INTERRUPTIBLE],))
     required = spec.node_affinity.required
@@ -40,7 +39,7 @@ def _by_term(term: NodeSelectorTerm, labels: CapacityLabels) -> frozenset[Capaci
     for clause in clauses:
         if (clause.key, clause.operator) == (names.INTERRUPTIBLE, "In"):
             return _by_interruption(clause.values or ())
-    return _each(_by_clause(clause) for clause in clauses if clause.key in labels)
+    return _each(_by_clause(clause, labels) for clause in clauses if clause.key in labels)
 
 
 def _by_interruption(values: Sequence[str]) -> frozenset[Capacity]:
@@ -48,7 +47,7 @@ def _by_interruption(values: Sequence[str]) -> frozenset[Capacity]:
     return frozenset(Capacity.SPOT if v == names.TRUE else Capacity.ON_DEMAND for v in values)
 
 
-def _by_clause(clause: NodeRequirement) -> frozenset[Capacity]:
+def _by_clause(clause: NodeRequirement, labels: CapacityLabels) -> frozenset[Capacity]:
     """What one clause about a capacity label allows.
 
     NotIn of one spelling excludes its type, however the node spells it. A node without
@@ -56,9 +55,9 @@ def _by_clause(clause: NodeRequirement) -> frozenset[Capacity]:
     """
     values = clause.values or ()
     if clause.operator == "In":
-        return frozenset(_type_of(value) for value in values)
+        return _meant(labels, clause.key, *values)
     if clause.operator == "NotIn":
-        spot = {Capacity.SPOT for value in values if says_spot(value)}
+        spot = _meant(labels, clause.key, *values) & {Capacity.SPOT}
         on_demand = {Capacity.ON_DEMAND for v in values if v.lower() in ON_DEMAND_VALUES}
         return _BOTH - spot - on_demand
     return _BOTH
@@ -69,5 +68,6 @@ def _each(allowed: Iterable[Iterable[Capacity]]) -> frozenset[Capacity]:
     return _BOTH.intersection(*allowed)
 
 
-def _type_of(value: str) -> Capacity:
-    return Capacity.SPOT if says_spot(value) else Capacity.ON_DEMAND
+def _meant(labels: CapacityLabels, key: str, *values: str) -> frozenset[Capacity]:
+    meant = (labels.meant(key, value) for value in values)
+    return frozenset(each for each in meant if each is not None)

@@ -6,6 +6,7 @@ from typing import Final
 from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.placement.verdict import Left
 from evenkeel.model import names
+from evenkeel.model.affinity import only_node
 from evenkeel.model.annotations import MANAGED
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.cluster_objects import Namespace
@@ -25,9 +26,7 @@ def left_by_itself(pod: NewPod, namespace: str, labels: CapacityLabels) -> Left 
     - it is in a namespace that the cluster itself needs;
     - its kubelet owns it (a static pod's mirror): it is not scheduled;
     - it has a node already: affinity comes too late;
-    - it has no controller (a bare pod): its owner places it;
-    - a DaemonSet makes one for each node;
-    - its controller is of a kind whose size is not known;
+    - a DaemonSet makes one for each node, or who makes it binds it to one likewise;
     - its own rules leave one capacity type at most.
     """
     controller = pod.controller
@@ -37,12 +36,11 @@ def left_by_itself(pod: NewPod, namespace: str, labels: CapacityLabels) -> Left 
         return Left(Reason.STATIC_POD, "its kubelet owns it")
     if pod.spec.node_name:
         return Left(Reason.HAS_NODE, f"it is for the node {pod.spec.node_name} already")
-    if controller is None:
-        return Left(Reason.BARE_POD, "it has no controller: its owner places it")
     if _is(controller, "DaemonSet"):
         return Left(Reason.DAEMON_SET, "there is one for each node")
-    if controller_kind(pod) is None:
-        return Left(Reason.UNKNOWN_CONTROLLER, f"the size of a {controller.kind} is not known")
+    node = only_node(pod.spec.node_selector, pod.spec.affinity)
+    if node and controller_kind(pod) is None:
+        return Left(Reason.OWN_RULES, f"its own rules bind it to the node {node}")
     return _left_by_rules(pod, labels)
 
 

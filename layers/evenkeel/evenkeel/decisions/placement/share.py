@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from evenkeel.decisions.floor.source import FloorOf, floor_of
-from evenkeel.decisions.placement.verdict import Chosen, Counted
+from evenkeel.decisions.floor.source import MANY, FloorOf, Source, floor_of
+from evenkeel.decisions.placement.verdict import Chosen, Counted, Left
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.floor import ALL
 from evenkeel.model.ordinal import index_of
@@ -34,6 +34,9 @@ def share_of(
 
     ``in_gang``: the group that the pod names is a gang.
 
+    - a floor that somebody asked for is required, a default one preferred. Only StatefulSets have a
+      default above none, so no pod is counted for one: its ordinal says what it prefers, wherever
+      the others are;
     - a relaxed floor is not held: no on-demand node had room;
     - no floor: spot; all of them: on-demand. Neither needs a count;
     - a StatefulSet's pods are told apart by their ordinals: at every size the lowest ordinals hold
@@ -49,11 +52,39 @@ def share_of(
     return Share(_verdict(pod, controller, found, is_relaxed=is_relaxed), found)
 
 
+def capacity_of_any(found: FloorOf) -> Capacity | None:
+    """Where the floor of a namespace places pods of which no workload's size is known.
+
+    All and none need no size. None by any other floor, or where none is written: how many there are
+    to be is not known.
+    """
+    if found.source is not Source.NAMESPACE:
+        return None
+    if found.floor == ALL:
+        return Capacity.ON_DEMAND
+    return Capacity.SPOT if found.floor.of(MANY) == 0 else None
+
+
+def share_of_any(pod: NewPod, found: FloorOf) -> Chosen | Left:
+    """Decide about a pod of which no workload's size is known, by its namespace's floor."""
+    told = f"the floor is {found.floor} ({found.source})"
+    needs = "its namespace's floor places it if that is all or none"
+    match capacity_of_any(found):
+        case Capacity.ON_DEMAND:
+            return Chosen(Capacity.ON_DEMAND, Reason.ALL_IN_FLOOR, told, found.is_asked)
+        case Capacity.SPOT:
+            return Chosen(Capacity.SPOT, Reason.NO_FLOOR, told)
+    if pod.controller is None:
+        return Left(Reason.BARE_POD, f"it has no controller: {needs}")
+    kind = pod.controller.full_kind
+    return Left(Reason.UNKNOWN_CONTROLLER, f"the size of a {kind} is not known: {needs}")
+
+
 def _verdict(
     pod: NewPod, controller: Controller, found: FloorOf, *, is_relaxed: bool
 ) -> Chosen | Counted:
     floor = found.floor
-    told = f"the floor is {floor} ({found.source})"
+    told, is_required = f"the floor is {floor} ({found.source})", found.is_asked
     if is_relaxed:
         return Chosen(
             Capacity.SPOT, Reason.FLOOR_RELAXED, f"{told}, but no on-demand node had room"
@@ -61,21 +92,19 @@ def _verdict(
     if isinstance(controller, StatefulSet):
         index = index_of(pod, controller)
         if index is None:
-            return Chosen(
-                Capacity.ON_DEMAND, Reason.UNKNOWN_ORDINAL, f"{told}, its ordinal not known"
-            )
+            message = f"{told}, its ordinal not known"
+            return Chosen(Capacity.ON_DEMAND, Reason.UNKNOWN_ORDINAL, message, is_required)
         ordinal = controller.spec.ordinals.start + index
         if floor.includes(index):
-            return Chosen(
-                Capacity.ON_DEMAND, Reason.ORDINAL_IN_FLOOR, f"{told}: ordinal {ordinal} is in"
-            )
+            message = f"{told}: ordinal {ordinal} is in"
+            return Chosen(Capacity.ON_DEMAND, Reason.ORDINAL_IN_FLOOR, message, is_required)
         return Chosen(
             Capacity.SPOT, Reason.ORDINAL_ABOVE_FLOOR, f"{told}: ordinal {ordinal} is not in"
         )
     size = controller.spec.parallelism if isinstance(controller, Job) else controller.spec.replicas
     wanted = floor.of(size)
     if floor == ALL:
-        return Chosen(Capacity.ON_DEMAND, Reason.ALL_IN_FLOOR, told)
+        return Chosen(Capacity.ON_DEMAND, Reason.ALL_IN_FLOOR, told, is_required)
     if wanted == 0:
         return Chosen(Capacity.SPOT, Reason.NO_FLOOR, told)
     return Counted(wanted, size)

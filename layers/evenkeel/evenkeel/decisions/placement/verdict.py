@@ -14,11 +14,12 @@ class Left(msgspec.Struct, frozen=True):
 
 
 class Chosen(msgspec.Struct, frozen=True):
-    """The pod asks for a capacity type."""
+    """The pod asks for a capacity type; ``is_required``: no node of the other one will do."""
 
     capacity: Capacity
     reason: Reason
     message: str
+    is_required: bool = False
 
 
 class Counted(msgspec.Struct, frozen=True):

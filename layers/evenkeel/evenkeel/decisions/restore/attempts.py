@@ -12,11 +12,10 @@ import msgspec
 
 from evenkeel.decisions.drain import writes
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
-from evenkeel.decisions.restore.step import Outcome, leave
+from evenkeel.decisions.restore.step import leave
 from evenkeel.decisions.restore.workload import RELEASED_WITHIN
 from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.decisions.room.rooms import Rooms
-from evenkeel.decisions.room.rules import NodeRequest
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import Lease
@@ -38,10 +37,9 @@ AFTER_A_SUCCESS: Final = 20
 def take_room(snapshot: Snapshot, rooms: Rooms) -> None:
     """Take the room that a node has which came for pods that wait for spot: they are first."""
     for case, move in _attempts(snapshot):
-        rules = case.workload.spec.template.spec
         for pod in _made_for(move, case):
             if not pod.spec.node_name:
-                rooms.take(NodeRequest(resources=pod.requests, rules=rules), Capacity.SPOT)
+                rooms.take(case.request(pod, snapshot.fleet), Capacity.SPOT)
 
 
 def renewed(snapshot: Snapshot, rest: SpotRest) -> SpotRest:
@@ -76,10 +74,12 @@ def allowed(snapshot: Snapshot, rest: SpotRest) -> int:
     return max(0, at_once - under_way)
 
 
-def lacks_room(case: Case, outcome: Outcome) -> bool:
-    """Whether a Deployment is left for want of room on spot: a node may be asked for, then."""
-    is_short = isinstance(outcome, Decision) and outcome.reason is Reason.NO_ROOM_ON_SPOT
-    return is_short and isinstance(case.workload, Deployment)
+def lacks_room(case: Case, outcome: Decision) -> bool:
+    """Whether a Deployment is left for want of room on spot: a node may be asked for, then.
+
+    Not where spot nodes are there and none would take its pod: another would not, either.
+    """
+    return outcome.reason is Reason.NO_ROOM_ON_SPOT and isinstance(case.workload, Deployment)
 
 
 def rank(case: Case) -> datetime:
@@ -117,9 +117,8 @@ def noted(snapshot: Snapshot, rest: SpotRest, *, begins: bool) -> Decision | Non
     )
 
 
-def left(case: Case, rest: SpotRest | None, now: datetime) -> Decision:
-    """Leave a workload that would move without room."""
-    message = "no spot node has room for one of its pods"
+def left(case: Case, message: str, rest: SpotRest | None, now: datetime) -> Decision:
+    """Leave a workload that would move without room. ``message`` says what is missing."""
     if rest is None:
         return leave(case, Reason.NO_ROOM_ON_SPOT, message)
     if now < rest.until:

@@ -60,6 +60,15 @@ def _is_younger(pod: Pod, time: datetime) -> bool:
     return created is not None and created > time - timedelta(seconds=1)
 
 
+def failures(case: Case, target: Capacity, now: datetime) -> int:
+    """How many failures count against a move to this capacity type: a floor's none of spot's."""
+    last, cooldown = Restored.of(case.workload), writes.cooldown_of(case.workload)
+    spot_failed = last is not None and last.target is Capacity.SPOT
+    if cooldown is None or (target is Capacity.ON_DEMAND and spot_failed):
+        return 0
+    return cooldown.counts(now)
+
+
 def rest(case: Case, target: Capacity, now: datetime) -> Decision | None:
     """Why a workload is not moved to this capacity type now; None if it may be.
 
@@ -69,19 +78,16 @@ def rest(case: Case, target: Capacity, now: datetime) -> Decision | None:
     """
     last = Restored.of(case.workload)
     cooldown = writes.cooldown_of(case.workload)
-    if cooldown is None:
-        return None
-    failures = cooldown.counts(now)
-    spot_failed = last is not None and last.target is Capacity.SPOT
-    if failures == 0 or (target is Capacity.ON_DEMAND and spot_failed):
+    counted = failures(case, target, now)
+    if cooldown is None or not counted:
         return None
     if now < cooldown.until:
         until, so = cooldown.until, ": none before"
-    elif last is not None and last.at <= now < last.at + rest_after(failures):
-        until, so = last.at + rest_after(failures), ", so the next comes no sooner than"
+    elif last is not None and last.at <= now < last.at + rest_after(counted):
+        until, so = last.at + rest_after(counted), ", so the next comes no sooner than"
     else:
         return None
-    message = f"{failures} moves failed{so} {in_words(until)}"
+    message = f"{counted} moves failed{so} {in_words(until)}"
     return leave(case, Reason.COOLING_DOWN, message, verb=Verb.WAIT, until=until)
 
 

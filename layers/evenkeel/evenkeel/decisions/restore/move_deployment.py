@@ -1,14 +1,16 @@
 """Moving one pod of a Deployment: which pod, and the writes that tell webhook and reconciler."""
 
+from typing import Final
+
 import msgspec
 
 from evenkeel.decisions.drain import budgets, writes
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Way
+from evenkeel.decisions.restore import cooldown
 from evenkeel.decisions.restore.moving import Moving
 from evenkeel.decisions.restore.step import Outcome, Step, leave
-from evenkeel.decisions.room.rules import NodeRequest
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb
@@ -17,6 +19,8 @@ from evenkeel.model.reasons import Reason
 from evenkeel.model.release import Release, ReleaseReason
 from evenkeel.model.request import Patch
 from evenkeel.model.workload import Deployment, ReplicaSet
+
+A_POD: Final = "one of its pods"
 
 
 def move(moving: Moving, replica_set: ReplicaSet) -> Outcome:
@@ -29,7 +33,8 @@ def move(moving: Moving, replica_set: ReplicaSet) -> Outcome:
     - to another pool only if a node there has room.
 
     To on-demand also where no node has room: one may be made, and a move whose replacement finds no
-    place is rolled back.
+    place is rolled back. Where on-demand nodes are there, and none would take it, one is asked for
+    once, and no more while that failure counts; on spot none is.
     """
     case, target = moving.case, moving.target
     owner = owner_of(moving, replica_set)
@@ -39,15 +44,18 @@ def move(moving: Moving, replica_set: ReplicaSet) -> Outcome:
     held = held_back(moving, replica_set, pod) or moving.floor_needs(pod)
     if held is not None:
         return held
-    request = NodeRequest(resources=pod.requests, rules=moving.rules)
-    without_room = not moving.rooms.take(request, target) and target is Capacity.SPOT
+    request = moving.request(pod)
+    short = None if moving.rooms.take(request, target) else moving.rooms.shortage(request, target)
+    without_room = short is not None and target is Capacity.SPOT
     if without_room and moving.avoid:
         message = f"{moving.avoid[0]} has too many of its pods, and no other pool has room for one"
         return leave(case, Reason.POOL_TOO_FULL, message)
-    if without_room and not moving.may_wait:
-        return leave(case, Reason.NO_ROOM_ON_SPOT, "no spot node has room for one of its pods")
+    if short is not None and short.is_refused and not _may_be_asked_for(moving):
+        return leave(case, Reason.NO_NODE_TAKES_IT, short.of(A_POD))
+    if short is not None and without_room and not moving.may_wait:
+        return leave(case, Reason.NO_ROOM_ON_SPOT, short.of(A_POD))
     release = release_of(moving, replica_set, owner, without_room=without_room)
-    waits = "; no node has room for its replacement, which waits for one" if without_room else ""
+    waits = f"; {short.of('its replacement')}, which waits for one" if short is not None else ""
     decision = moving.decide(
         Verb.RELEASE,
         pod,
@@ -65,6 +73,15 @@ def move(moving: Moving, replica_set: ReplicaSet) -> Outcome:
         moves=1,
         without_room=without_room,
     )
+
+
+def _may_be_asked_for(moving: Moving) -> bool:
+    """Whether a node may be made though none that is there would take the pod: for a floor, once.
+
+    Nodes of the floor may be made by an autoscaler beside those of a pool that is for others.
+    """
+    failed = cooldown.failures(moving.case, moving.target, moving.snapshot.now)
+    return moving.target is Capacity.ON_DEMAND and not failed
 
 
 def _choose(moving: Moving, owner: Owner) -> Pod | Decision:

@@ -8,7 +8,6 @@ from evenkeel.decisions.floor.standing import Workload
 from evenkeel.decisions.restore.move_deployment import held_back, owner_of, release_of, released
 from evenkeel.decisions.restore.moving import Moving
 from evenkeel.decisions.restore.step import Outcome, Step, leave
-from evenkeel.decisions.room.rules import NodeRequest
 from evenkeel.model.decision import Verb
 from evenkeel.model.gang import GroupName, group_of_template, is_gang
 from evenkeel.model.reasons import Reason
@@ -55,8 +54,11 @@ def move(moving: Moving, group: GroupName, replica_sets: Sequence[ReplicaSet]) -
             f" {snapshot.terms.moves}"
         )
         return leave(case, Reason.GANG_TOO_LARGE, message)
-    request = NodeRequest(resources=first.requests, rules=replica_set.spec.template.spec)
+    request = moving.request(first)
     if not moving.rooms.take_all(request, target, len(pods)):
+        short = moving.rooms.shortage(request, target)
+        if short.is_refused:
+            return leave(case, Reason.NO_NODE_TAKES_IT, short.of(f"a pod of {called}"))
         message = f"{target} has no room for all {len(pods)} pods of {called}: none moves"
         return leave(case, Reason.NO_ROOM_FOR_GANG, message)
     release = release_of(moving, replica_set, owner)

@@ -6,10 +6,8 @@ from typing import Final
 from evenkeel.decisions.drain import budgets, writes
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Way
-from evenkeel.decisions.floor.source import Source
 from evenkeel.decisions.restore.moving import Moving
 from evenkeel.decisions.restore.step import Outcome, Step, leave
-from evenkeel.decisions.room.rules import NodeRequest, volumes_of
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb
@@ -28,7 +26,6 @@ def move(moving: Moving) -> Outcome:
 
     Nothing runs in its place meanwhile, so all of these have to hold:
 
-    - its owner asked for the floor, if it is the only pod: by default that is not restarted;
     - it would come back with the same template: under OnDelete its owner updates by deleting;
     - all pods are Ready, and its budget allows one less now;
     - a node of the other capacity type has room, and can mount its volumes;
@@ -39,9 +36,6 @@ def move(moving: Moving) -> Outcome:
     case, target = moving.case, moving.target
     stateful_set = case.workload
     assert isinstance(stateful_set, StatefulSet)  # noqa: S101 - a Deployment's are handed over
-    if stateful_set.spec.replicas == 1 and case.standing.floor.source is Source.DEFAULT:
-        message = "its only pod is not restarted, unless its owner asks for a floor"
-        return leave(case, Reason.SINGLE_BY_DEFAULT, message)
     pod = _choose(moving, stateful_set)
     if pod is None:
         return leave(
@@ -50,14 +44,13 @@ def move(moving: Moving) -> Outcome:
     held = _held(moving, stateful_set, pod) or moving.floor_needs(pod)
     if held is not None:
         return held
-    volumes = volumes_of(pod, case.namespace_objects.claims, moving.snapshot.fleet.volumes)
-    request = NodeRequest(
-        resources=pod.requests, rules=stateful_set.spec.template.spec, volumes=volumes
-    )
+    request = moving.request(pod)
     if not moving.rooms.take(request, target):
-        where = " that can mount its volumes" if volumes else ""
+        short = moving.rooms.shortage(request, target)
         reason = Reason.NO_ROOM_ON_SPOT if target is Capacity.SPOT else Reason.NO_ROOM_ON_DEMAND
-        return leave(case, reason, f"no {target} node{where} has room for {pod.name}")
+        return leave(
+            case, Reason.NO_NODE_TAKES_IT if short.is_refused else reason, short.of(pod.name)
+        )
     return _step(moving, pod)
 
 

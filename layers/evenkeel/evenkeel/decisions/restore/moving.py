@@ -8,17 +8,14 @@ import msgspec
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Way, route
 from evenkeel.decisions.placement.clauses import only_spot
+from evenkeel.decisions.placement.own_rules import rules_of
+from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.restore import cooldown
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import about, leave
 from evenkeel.decisions.room.rooms import Rooms
-from evenkeel.model.affinity import (
-    NewAffinity,
-    NewPodSpec,
-    NodeAffinity,
-    NodeSelector,
-    NodeSelectorTerm,
-)
+from evenkeel.decisions.room.rules import NodeRequest
+from evenkeel.model.affinity import NewPodSpec, NodeSelector, NodeSelectorTerm
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import Lease, PodDisruptionBudget
 from evenkeel.model.decision import Decision, Verb
@@ -54,30 +51,38 @@ class Moving(msgspec.Struct, frozen=True):
         return [pod for pod in self.case.owned if fleet.capacity(pod) is other]
 
     @property
-    def rules(self) -> NewPodSpec:
-        """What its replacement asks of its node, besides what placement has it ask."""
-        own = self.case.workload.spec.template.spec
-        if not self.avoid:
-            return own
-        required = NodeSelector(node_selector_terms=self.terms)
-        affinity = NewAffinity(node_affinity=NodeAffinity(required=required))
-        return msgspec.structs.replace(own, affinity=affinity)
+    def rules(self) -> Sequence[NewPodSpec]:
+        """The own rules of its pods that could go; without any those of its template."""
+        fleet = self.snapshot.fleet
+        found = [self.case.request(pod, fleet).rules for pod in self.candidates]
+        return found or [self.case.workload.spec.template.spec]
 
-    @property
-    def terms(self) -> tuple[NodeSelectorTerm, ...]:
-        """The terms of its affinity, if it goes to another pool."""
-        own = self.case.workload.spec.template.spec.node_affinity.required
-        return only_spot(own, self.snapshot.fleet.labels, self.avoid)
+    def request(self, pod: Pod) -> NodeRequest:
+        """What a pod's replacement asks of its node, besides what placement has it ask."""
+        found = self.case.request(pod, self.snapshot.fleet)
+        if not self.avoid:
+            return found
+        own = found.rules
+        required = NodeSelector(node_selector_terms=self.terms(own))
+        rules = rules_of(own.node_selector, required, own.tolerations)
+        return msgspec.structs.replace(found, rules=rules)
+
+    def terms(self, own: NewPodSpec) -> tuple[NodeSelectorTerm, ...]:
+        """The terms of the affinity of what goes to another pool, by its own rules."""
+        return only_spot(own.node_affinity.required, self.snapshot.fleet.labels, self.avoid)
 
     def stays(self, pod: Pod, owner: Owner, way: Way) -> Decision | None:
-        """Why a pod does not go this way; None if it does.
+        """Why a pod does not go this way, or may not go to the target; None if it does.
 
         A pod in a zone that traffic is shifted away from stays: the zone is to have all its pods
         when the traffic comes back.
         """
-        if self.snapshot.fleet.is_in_shifted_zone(pod):
+        fleet = self.snapshot.fleet
+        if fleet.is_in_shifted_zone(pod):
             message = f"{pod.name} is in a zone that traffic is shifted away from"
             return leave(self.case, Reason.ZONE_SHIFTED, message, verb=Verb.WAIT)
+        if self.target not in allowed_by(self.case.request(pod, fleet).rules, fleet.labels):
+            return leave(self.case, Reason.OWN_RULES, f"its own rules exclude {self.target}")
         found = route(pod, owner, self.case.namespace_objects, hint=True, now=self.snapshot.now)
         if found.way is way:
             return None

@@ -92,13 +92,13 @@ def not_now(moving: Moving) -> Decision | None:
     if now < until:
         message = f"{moving.avoid[0]} has too many of its pods: none moves before {in_words(until)}"
         return leave(case, Reason.POOL_TOO_FULL, message, verb=Verb.WAIT, until=until)
-    number = len(moving.terms)
+    number = max(len(moving.terms(own)) for own in moving.rules)
     if number <= MOST_TERMS:
         return None
     zones = len({pool.zone for pool in moving.avoid})
     where = "one zone" if zones == 1 else f"{zones} zones"
-    own = case.workload.spec.template.spec.node_affinity.required
-    beside = " beside its own affinity" if own is not None else ""
+    has_own = any(own.node_affinity.required is not None for own in moving.rules)
+    beside = " beside its own affinity" if has_own else ""
     message = (
         f"excluding pools in {where}{beside} takes {number} terms, and {MOST_TERMS} are the most"
     )

@@ -26,15 +26,15 @@ def plan(snapshot: Snapshot) -> RestorePlan:
     attempts.take_room(snapshot, rooms)
     steps: list[Step] = []
     left: list[Decision] = []
-    without_room: list[Case] = []
+    without_room: list[tuple[Case, str]] = []
     budget = snapshot.terms.moves
     cases = sorted(snapshot.cases, key=_rank)
     for case in cases:
         if case.standing.floor.problem and case.standing.is_managed:
             left.append(_bad_floor(case))
         outcome = consider(case, snapshot, rooms)
-        if attempts.lacks_room(case, outcome):
-            without_room.append(case)
+        if isinstance(outcome, Decision) and attempts.lacks_room(case, outcome):
+            without_room.append((case, outcome.message))
         elif isinstance(outcome, Decision):
             left.append(outcome)
         elif outcome.counts > budget:
@@ -44,10 +44,12 @@ def plan(snapshot: Snapshot) -> RestorePlan:
             steps.append(outcome)
     rest = attempts.renewed(snapshot, snapshot.rest) if snapshot.rest is not None else None
     number = min(budget, attempts.allowed(snapshot, rest)) if rest is not None else 0
-    without_room.sort(key=attempts.rank)
-    begun = [consider(case, snapshot, rooms, may_wait=True) for case in without_room[:number]]
+    without_room.sort(key=lambda each: attempts.rank(each[0]))
+    begun = [consider(case, snapshot, rooms, may_wait=True) for case, _ in without_room[:number]]
     steps += [step for step in begun if isinstance(step, Step)]
-    left += [attempts.left(case, rest, snapshot.now) for case in without_room[number:]]
+    left += [
+        attempts.left(case, message, rest, snapshot.now) for case, message in without_room[number:]
+    ]
     noted = attempts.noted(snapshot, rest, begins=bool(begun)) if rest is not None else None
     have = {step.workload for step in steps}
     others = (case for case in cases if case.workload.key not in have)
@@ -62,10 +64,9 @@ def plan_again(snapshot: Snapshot, case: Case, step: Step) -> Step | None:
     None if it is not to be moved any more. Without room it is still so: others may have taken what
     there was in the plan.
     """
-    fleet = snapshot.fleet
-    there = msgspec.structs.replace(fleet, nodes={}) if step.without_room else fleet
     alone = msgspec.structs.replace(snapshot, cases=[case])
-    again = consider(case, alone, Rooms(there), may_wait=step.without_room)
+    rooms = Rooms(snapshot.fleet, are_full=step.without_room)
+    again = consider(case, alone, rooms, may_wait=step.without_room)
     return again if isinstance(again, Step) else None
 
 

@@ -10,14 +10,21 @@ from evenkeel.decisions.drain import writes
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
 from evenkeel.decisions.room.rooms import Rooms
-from evenkeel.decisions.room.rules import NodeRequest
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
-from evenkeel.model.decision import Verb
+from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.placement import Placed, Relaxation, is_relaxed, placed_of, relaxed_until
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
+
+UNSCHEDULABLE: Final = "Unschedulable"
+"""The condition's reason where the scheduler has looked for a node; gates and others say else."""
+
+BY_ITS_RULES: Final = "node affinity"
+"""What the scheduler's message has where rules keep a pod off a node, as a floor's do off spot.
+https://github.com/kubernetes/kubernetes/blob/v1.36.3/pkg/scheduler/framework/plugins/nodeaffinity
+"""
 
 ORPHANED_AFTER: Final = timedelta(seconds=30)
 """A pod of this age that was made for a move was read together with the pod that is moved, and the
@@ -29,9 +36,10 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome | None:
 
     - a pod that was made for a move which is over, and finds no place, is deleted: it may go to one
       capacity type only, and no move is left to roll back. Its controller makes an ordinary one;
-    - a pod of the floor has waited for long enough: the floor is relaxed for a while, and the pod
-      deleted, so that the next may go to spot. So is one that was made in the moment before, when
-      the webhook did not know yet;
+    - a pod of a floor that somebody asked for has waited for long enough, and a spot node has room
+      for it: the floor is relaxed for a while, and the pod deleted, so that the next may go to
+      spot. So is one that was made in the moment before, when the webhook did not know yet;
+    - what waits for something else, or has no room on spot, either, is left;
     - the floor is relaxed, and no pod is missing on on-demand nodes, or one of them has room: it
       is held again;
     - it is relaxed and the time is nearly over: it is extended.
@@ -42,14 +50,15 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome | None:
     relaxed = is_relaxed(case.workload, snapshot.now)
     patience = ORPHANED_AFTER if relaxed else snapshot.terms.relax_after
     waiting = [pod for pod in case.owned if _waits(pod, snapshot.now, patience)]
-    if waiting:
-        return _relax(case, snapshot, waiting)
+    going = [pod for pod in waiting if rooms.take(case.request(pod, snapshot.fleet), Capacity.SPOT)]
+    if going:
+        return _relax(case, snapshot, going)
     until = relaxed_until(case.workload)
     if until is None:
-        return None
+        return _left(case, snapshot, rooms, waiting[0]) if waiting else None
     if not relaxed or not case.standing.missing:
         return _hold(case, "no pod is missing on on-demand nodes any more")
-    if _has_room(case, rooms):
+    if _has_room(case, snapshot, rooms):
         return _hold(case, "an on-demand node has room again")
     if until - snapshot.now < snapshot.terms.relaxed_for / 2:
         return _relax(case, snapshot, ())
@@ -58,21 +67,28 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome | None:
 
 
 def _is_orphan(pod: Pod, now: datetime) -> bool:
-    """Whether a pod without a node was made for a move; the caller knows that none is under way."""
+    """Whether a pod that finds no node was made for a move; the caller knows that none goes on."""
     note = _note(pod)
-    return note is not None and bool(note.move) and _age(pod, now) >= ORPHANED_AFTER
+    is_old = _age(pod, now) >= ORPHANED_AFTER
+    return note is not None and bool(note.move) and is_old and bool(_refused(pod))
 
 
 def _waits(pod: Pod, now: datetime, patience: timedelta) -> bool:
-    """Whether the scheduler has found no on-demand node for a pod of the floor for long enough."""
+    """Whether the scheduler has found no on-demand node for a pod of the floor for long enough.
+
+    And would find a spot node, as far as it says: its rules keep it off some nodes. It says nothing
+    of rules where no node will do anyhow, as for want of a volume.
+    """
     note = _note(pod)
-    if note is None or note.as_ is not Capacity.ON_DEMAND:
+    if note is None or not note.requires_on_demand:
         return False
-    refused = any(
-        condition.type == "PodScheduled" and condition.status == "False"
-        for condition in pod.status.conditions
-    )
-    return refused and _age(pod, now) >= patience
+    return BY_ITS_RULES in _refused(pod) and _age(pod, now) >= patience
+
+
+def _refused(pod: Pod) -> str:
+    """What the scheduler says of a pod for which it found no node; empty if it did not look."""
+    said = pod.not_scheduled
+    return said.message if said is not None and said.reason == UNSCHEDULABLE else ""
 
 
 def _note(pod: Pod) -> Placed | None:
@@ -85,12 +101,16 @@ def _age(pod: Pod, now: datetime) -> timedelta:
     return now - created if created is not None else timedelta()
 
 
-def _has_room(case: Case, rooms: Rooms) -> bool:
+def _has_room(case: Case, snapshot: Snapshot, rooms: Rooms) -> bool:
     pod = next(iter(case.owned), None)
-    if pod is None:
-        return False
-    request = NodeRequest(resources=pod.requests, rules=case.workload.spec.template.spec)
-    return rooms.has(request, Capacity.ON_DEMAND)
+    return pod is not None and rooms.has(case.request(pod, snapshot.fleet), Capacity.ON_DEMAND)
+
+
+def _left(case: Case, snapshot: Snapshot, rooms: Rooms, pod: Pod) -> Decision:
+    """Leave a pod that on spot would find no room, either."""
+    short = rooms.shortage(case.request(pod, snapshot.fleet), Capacity.SPOT)
+    message = f"{case.standing.told_of_waiting}, and {short.of('one of its floor')}"
+    return leave(case, Reason.PODS_WAIT, message, verb=Verb.WAIT)
 
 
 def _relax(case: Case, snapshot: Snapshot, waiting: Sequence[Pod]) -> Step:

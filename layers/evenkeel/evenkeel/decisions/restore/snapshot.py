@@ -9,7 +9,9 @@ from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.floor.standing import Standing, Workload
 from evenkeel.decisions.pools.goal import goal_of
 from evenkeel.decisions.room.fleet import Fleet
-from evenkeel.model.cluster_objects import Lease
+from evenkeel.decisions.room.rules import NodeRequest, request_of
+from evenkeel.model.affinity import NewPodSpec
+from evenkeel.model.cluster_objects import Lease, Namespace
 from evenkeel.model.gang import GroupName
 from evenkeel.model.move import PER_RUN, Move
 from evenkeel.model.pod import Pod
@@ -37,6 +39,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
     ``moves`` are restore's last ones, by the uids of its ReplicaSets or its own. ``trace`` tells
     that its template was written once. ``of_namespace`` are its namespace's annotations.
+    ``not_placed`` says why nothing places its new pods; it is empty where something does.
     """
 
     standing: Standing
@@ -46,11 +49,23 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     moves: Mapping[str, Move] = {}
     trace: Lease | None = None
     of_namespace: Mapping[str, str] = {}
+    not_placed: str = ""
 
     @property
     def workload(self) -> Workload:
         """The Deployment or StatefulSet."""
         return self.standing.workload
+
+    def request(self, pod: Pod, fleet: Fleet) -> NodeRequest:
+        """What the next pod asks of its node that is made in the place of one of its pods."""
+        claims = self.namespace_objects.claims
+        return request_of(pod, fleet.labels, claims, fleet.volumes)
+
+    def rules(self, fleet: Fleet) -> NewPodSpec:
+        """What its pods ask of their nodes by themselves; without any pod its template counts."""
+        pod = next(iter(self.owned), None)
+        own = self.workload.spec.template.spec
+        return self.request(pod, fleet).rules if pod is not None else own
 
     @property
     def goal(self) -> int | None:
@@ -69,6 +84,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
 
     ``pods`` are all that have not ended, of whatever owner; ``members``: how many active pods name
     a group. ``rest``: what is known of moves to spot without room; None: they are not this run's.
+    ``namespaces`` are all that there are.
     """
 
     now: datetime
@@ -78,3 +94,4 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     terms: Terms = Terms()
     members: Mapping[GroupName, int] = {}
     rest: SpotRest | None = None
+    namespaces: Sequence[Namespace] = ()

@@ -75,9 +75,12 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, busy: Decision | N
     if undone is not None:
         return undone
     own = owners_part(case.workload.spec.template.spec, written)
-    form = form_of(case.standing.wanted, case.standing.replicas)
-    rules = narrowed(own, form, rooms.labels)
-    aim = Aim(own, form, rooms.labels, _key(rules, written, rooms))
+    standing = case.standing
+    form = form_of(standing.wanted, standing.replicas, is_asked=standing.floor.is_asked)
+    # A label that says neither capacity type is a mistake, and worth no rollout.
+    labels = msgspec.structs.replace(rooms.labels, doubtful=())
+    rules = narrowed(own, form, labels)
+    aim = Aim(own, form, labels, _key(rules, written, rooms))
     hands_off = _hands_off(case, aim)
     if hands_off is not None:
         return hands_off
@@ -177,22 +180,29 @@ def _need(case: Case, written: Written | None, aim: Aim, *, spot_takes: bool) ->
         return _Need(Reason.SPREAD_DROPPED, message, is_urgent=True)
     if _lacks_labels(case, written, aim):
         return _Need(Reason.TEMPLATE_FOLLOWS_LABELS, f"{told}, by the labels {aim.labels}")
-    if written.policy != str(standing.floor.floor) and there != form:
-        return _Need(Reason.TEMPLATE_FOLLOWS_FLOOR, told)
-    if not serves(there, standing.wanted, standing.replicas):
-        if spread is None and there.rather is form.rather and not spot_takes:
-            return None
-        return _Need(Reason.TEMPLATE_FOLLOWS_SIZE, told)
+    if there != form:
+        if written.policy != _policy(case):
+            return _Need(Reason.TEMPLATE_FOLLOWS_FLOOR, told)
+        if not serves(there, standing.wanted, standing.replicas):
+            if spread is None and there.rather is form.rather and not spot_takes:
+                return None
+            return _Need(Reason.TEMPLATE_FOLLOWS_SIZE, told)
     return _need_of_spread(written, aim.key, told) if there.skew and spot_takes else None
+
+
+def _policy(case: Case) -> str:
+    """What the template is written for."""
+    floor = case.standing.floor
+    return str(floor.floor) if floor.is_asked else floor.source.value
 
 
 def _lacks_labels(case: Case, written: Written, aim: Aim) -> bool:
     """Whether what is written asks by others than the capacity labels that count now."""
     form = Form(written.rather, written.skew)
     there = msgspec.structs.replace(aim, form=form)
-    wanted = additions(case.workload, there, written.policy, written.at).labels
+    wanted = additions(case.workload, there, written.policy, written.at).asked
     known = {*aim.labels.keys, names.INTERRUPTIBLE}  # which stays when such nodes have gone
-    return not (wanted <= written.labels <= known)
+    return not (wanted <= written.asked and {key for key, _ in written.asked} <= known)
 
 
 def _need_of_spread(written: Written, key: str, told: str) -> _Need | None:
@@ -209,7 +219,7 @@ def _told(form: Form, floor: int, size: int) -> str:
     if form.rather is Rather.ONLY_ON_DEMAND:
         return f"{start}: all go to on-demand"
     if not form.skew:
-        return f"{start}: all prefer spot"
+        return f"{start}: all prefer {form.rather}"
     if form.rather is Rather.ON_DEMAND:
         return f"{start}: all prefer on-demand, spread as evenly as possible"
     return f"{start}: all prefer spot, at most {form.skew} more there than on on-demand"
@@ -262,15 +272,16 @@ def _settled(
         message = f"spot is back; its spread is put back no sooner than {in_words(need.not_before)}"
         return leave(case, Reason.TEMPLATE_RESTS, message, verb=Verb.WAIT, until=need.not_before)
     if standing.waiting:
-        why = f" ({standing.why_waiting})" if standing.why_waiting else ""
-        message = f"{standing.waiting} of its pods wait for a node{why}"
-        return leave(case, Reason.PODS_WAIT, message, verb=Verb.WAIT)
+        return leave(case, Reason.PODS_WAIT, standing.told_of_waiting, verb=Verb.WAIT)
     if standing.missing:
         message = (
             f"{standing.missing} of its floor are not on on-demand, although its template asks for"
             " it: restart its rollout"
         )
         return leave(case, Reason.TEMPLATE_FELL_SHORT, message, warning=True)
+    if standing.unmet:
+        message = f"{standing.unmet} of its default floor are not on on-demand: its template asks"
+        return leave(case, Reason.DEFAULT_FLOOR, f"{message} for it, and requires nothing")
     if written is not None and written.skew and written.spread is None:
         message = "no spot node takes its pods: its spread is put back when one does"
         return leave(case, Reason.NO_SPOT, message, verb=Verb.WAIT)
@@ -291,7 +302,7 @@ def _write(
         kept = Form(written.rather, written.skew)
         aim, policy = msgspec.structs.replace(aim, form=kept), written.policy
     else:
-        policy = str(case.standing.floor.floor)
+        policy = _policy(case)
     after = additions(workload, aim, policy, now)
     trace: Sequence[Write] = (
         [] if case.trace is not None else [Create(new_trace(workload.reference))]

@@ -38,8 +38,9 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, may_wait: bool = F
     - one that is busy already is left: see ``_busy``;
     - a floor that no on-demand node has room for is relaxed, or held again: see
       ``relaxed_floor``. A gang's is not, for it is on one capacity type;
-    - one that is as wanted is left;
-    - one in a rollout or in its cooldown, and the like, waits: see ``_not_now``;
+    - one that is as wanted is left, and a StatefulSet whose floor is a default: see ``_settled``;
+    - one whose new pods nothing would place is left, and one in a rollout or in its cooldown, and
+      the like, waits: see ``_not_now``;
     - a gang moves as one, or not at all: see ``move_gang``;
     - else one pod of it moves: towards on-demand if its floor is not held, to spot if more are on
       on-demand, or to another pool if one has too many (see ``other_pool``).
@@ -60,7 +61,7 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, may_wait: bool = F
     settled = target is None and group is None
     avoid = other_pool.to_avoid(case, snapshot.fleet) if settled else ()
     if target is None and not avoid:
-        return leave(case, Reason.AS_WANTED, "its floor is held, and all above it is on spot")
+        return _settled(case)
     moving = Moving(case, target or Capacity.SPOT, snapshot, rooms, may_wait, avoid)
     return _not_now(moving) or _move(moving, group)
 
@@ -123,24 +124,37 @@ def _target(case: Case) -> Capacity | None:
     return Capacity.SPOT if case.standing.surplus else None
 
 
+def _settled(case: Case) -> Decision:
+    """Leave a workload that is as wanted, or of which nobody said what is wanted."""
+    standing = case.standing
+    if standing.stays and standing.on_demand != standing.wanted:
+        message = (
+            f"{standing.on_demand} on on-demand, {standing.wanted} of {standing.replicas} by"
+            f" default: no pod is restarted unless its owner sets {names.ON_DEMAND}"
+        )
+        return leave(case, Reason.DEFAULT_FLOOR, message)
+    return leave(case, Reason.AS_WANTED, "its floor is held, and all above it is on spot")
+
+
 def _not_now(moving: Moving) -> Outcome | None:
     """Why a workload that is off has to wait, or what is written about it first.
 
+    - nothing would place the pod that is made for the one that moves;
     - its Deployment is paused, or in a rollout: new pods are placed as they come;
     - a pod of it has no node yet: the scheduler is at work, or there is no room at all;
-    - its owner's rules exclude where a pod would have to go;
+    - the rules of those that could go exclude where one would have to go;
     - the last move did not last: that is counted as a failure;
     - it rests after failures, and before a pod goes to another pool after any move.
     """
     case, target, snapshot = moving.case, moving.target, moving.snapshot
+    if case.not_placed:
+        return leave(case, Reason.NOTHING_PLACES, f"{case.not_placed}: no pod is moved")
     waits = _in_rollout(case)
     if waits is not None:
         return waits
     if case.standing.waiting:
-        message = f"{case.standing.waiting} of its pods wait for a node"
-        return leave(case, Reason.PODS_WAIT, message, verb=Verb.WAIT)
-    own = case.workload.spec.template.spec
-    if target not in allowed_by(own, snapshot.fleet.labels):
+        return leave(case, Reason.PODS_WAIT, case.standing.told_of_waiting, verb=Verb.WAIT)
+    if all(target not in allowed_by(each, snapshot.fleet.labels) for each in moving.rules):
         return leave(case, Reason.OWN_RULES, f"its own rules exclude {target}")
     return _after_failures(case, target, snapshot) or other_pool.not_now(moving)
 

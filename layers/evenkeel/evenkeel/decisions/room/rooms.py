@@ -4,12 +4,15 @@ It leaves out what only the scheduler knows: host ports, affinity between pods, 
 that it was wrong about is rolled back.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+import msgspec
+
 from evenkeel.decisions.placement.clauses import bears_spot
 from evenkeel.decisions.room.fleet import Fleet
-from evenkeel.decisions.room.rules import NodeRequest, accepts
+from evenkeel.decisions.room.rules import NodeRequest, accepts, obstacle
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.node import Node
@@ -17,28 +20,57 @@ from evenkeel.model.quantity import number
 
 _ROUNDING: Final = 1e-6
 
+MOST_NAMED: Final = 3
+"""So many obstacles are named at most, the most frequent ones."""
+
+
+class Shortage(msgspec.Struct, frozen=True):
+    """Why no node has a place for a pod; ``obstacles`` keep it off every node that there is."""
+
+    says: str
+    obstacles: str = ""
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether nodes are there and none would take it, however much room they had.
+
+        Without any node that cannot be told.
+        """
+        return bool(self.obstacles)
+
+    def of(self, pod: str) -> str:
+        """The same in a sentence about this pod."""
+        why = f": {self.obstacles}" if self.obstacles else ""
+        return f"{self.says} {pod}{why}"
+
 
 class Rooms:
     """The room on nodes that take pods; what is planned takes its part of it."""
 
-    def __init__(self, fleet: Fleet) -> None:
+    def __init__(self, fleet: Fleet, *, are_full: bool = False) -> None:
         """Look at the nodes that are ready, schedulable, not doomed, and in no shifted zone.
 
-        Those of pools that lost a node lately take pods, but have no room.
+        Those of pools that lost a node lately take pods, but have no room. Those whose labels tell
+        no capacity type take pods, but no pod that needs one. ``are_full``: no node has room.
         """
+        self._are_full = are_full
         self._lost = fleet.lost
-        self._nodes: dict[Capacity, list[Node]] = {capacity: [] for capacity in Capacity}
+        self._nodes: dict[Capacity | None, list[Node]] = {each: [] for each in (*Capacity, None)}
         self._free: dict[str, dict[str, float]] = {}
-        self._refused: dict[tuple[Capacity, bytes], int] = {}
+        self._refused: dict[tuple[Capacity | None, bytes], int] = {}
         self.labels = fleet.labels
-        self._borne = {Capacity.SPOT: bears_spot(fleet.labels), Capacity.ON_DEMAND: ()}
+        spot = bears_spot(fleet.labels)
+        self._borne = {Capacity.SPOT: spot, Capacity.ON_DEMAND: (), None: ()}
         self._taking: dict[tuple[Capacity, bytes], Sequence[Node]] = {}
+        self._fleet = fleet
+        self._shortages: dict[tuple[tuple[Capacity, ...], bytes], Shortage] = {}
         for node in fleet.nodes.values():
             if not node.ready or node.spec.unschedulable or node.name in fleet.doomed:
                 continue
             if fleet.is_shifted(node):
                 continue
-            self._nodes[fleet.labels.of(node)].append(node)
+            is_told = fleet.labels.doubt_about(node) is None
+            self._nodes[fleet.labels.of(node) if is_told else None].append(node)
             used = fleet.used.get(node.name, {})
             self._free[node.name] = {
                 name: number(quantity) - used.get(name, 0.0)
@@ -64,8 +96,11 @@ class Rooms:
             taken.append(name)
         return True
 
-    def place(self, request: NodeRequest, capacity: Capacity) -> str | None:
-        """As ``take``: the name of the node whose room is taken; None without one."""
+    def place(self, request: NodeRequest, capacity: Capacity | None) -> str | None:
+        """As ``take``: the name of the node whose room is taken; None without one.
+
+        ``capacity`` None: a node whose labels tell none.
+        """
         name = self._find(request, capacity)
         if name is not None:
             self._add(name, request, -1)
@@ -93,6 +128,36 @@ class Rooms:
             self._taking[key] = found
         return self._taking[key]
 
+    def shortage(self, request: NodeRequest, *capacities: Capacity) -> Shortage:
+        """Why no node, or none of these capacity types, has a place for a pod; it was asked before.
+
+        A node that is not Ready, cordoned or doomed tells what others of its pool would take.
+        """
+        alike = msgspec.structs.replace(request, resources={})
+        key = (capacities, alike.key)
+        if key not in self._shortages:
+            self._shortages[key] = self._shortage(alike, capacities)
+        return self._shortages[key]
+
+    def _shortage(self, request: NodeRequest, capacities: Sequence[Capacity]) -> Shortage:
+        which = "".join(f"{each} " for each in capacities)
+        found = Counter[str]()
+        for node in self._fleet.nodes.values():
+            capacity = self._fleet.labels.of(node)
+            if capacity in (capacities or Capacity):
+                found[obstacle(request, node, self._borne[capacity])] += 1
+        if not found:
+            return Shortage(f"there is no {which}node to tell whether one takes")
+        if "" in found:
+            return Shortage(f"no {which}node has room for")
+        named = [
+            f"{what} ({count} {'node' if count == 1 else 'nodes'})"
+            for what, count in found.most_common(MOST_NAMED)
+        ]
+        if more := len(found) - len(named):
+            named.append("1 other thing" if more == 1 else f"{more} other things")
+        return Shortage(f"no {which}node takes", ", ".join(named))
+
     def accepting(self, requests: Iterable[NodeRequest]) -> Sequence[Node]:
         """The nodes that take a pod of one of these, full ones too."""
         asked = {each.key: each for each in requests}.values()
@@ -103,7 +168,7 @@ class Rooms:
             if any(accepts(each, node, self._borne[capacity]) for each in asked)
         ]
 
-    def _find(self, request: NodeRequest, capacity: Capacity) -> str | None:
+    def _find(self, request: NodeRequest, capacity: Capacity | None) -> str | None:
         """The first node with room.
 
         Nodes that had none are not tried again: within one plan, room only shrinks.
@@ -120,7 +185,9 @@ class Rooms:
 
     def _fits(self, request: NodeRequest, node: Node) -> bool:
         free = self._free[node.name]
-        return node.name not in self._lost and all(
+        if self._are_full or node.name in self._lost:
+            return False
+        return all(
             amount <= free.get(resource, 0.0) + _ROUNDING
             for resource, amount in request.resources.items()
         )

@@ -5,6 +5,8 @@ from typing import Final
 
 import msgspec
 
+from evenkeel.decisions.placement.own_rules import own_rules
+from evenkeel.model import names
 from evenkeel.model.affinity import (
     NewPodSpec,
     NodeRequirement,
@@ -12,6 +14,7 @@ from evenkeel.model.affinity import (
     NodeSelectorTerm,
     Toleration,
 )
+from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.cluster_objects import PersistentVolume, PersistentVolumeClaim
 from evenkeel.model.meta import label_holds
 from evenkeel.model.node import NO_SCHEDULE, Node, Taint
@@ -22,6 +25,10 @@ KEEPING_OFF: Final = (NO_SCHEDULE, "NoExecute")
 
 NOWHERE: Final = NodeSelector()
 """Without terms no node matches."""
+
+
+OF_THE_MOMENT: Final = ("node.kubernetes.io/", *names.DRAINING_TAINTS)
+"""How keys of taints begin that a node has for a while: another of its pool has none of them."""
 
 
 class NodeRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,21 +60,71 @@ def volumes_of(
     return tuple(each for each in found if each is not None)
 
 
+def request_of(
+    pod: Pod,
+    labels: CapacityLabels,
+    claims: Iterable[PersistentVolumeClaim] = (),
+    volumes: Mapping[str, PersistentVolume] | None = None,
+) -> NodeRequest:
+    """What the next pod asks of its node in the place of this one, besides what placement adds.
+
+    ``claims`` and ``volumes`` as for ``volumes_of``.
+    """
+    mounted = volumes_of(pod, claims, volumes)
+    return NodeRequest(resources=pod.requests, rules=own_rules(pod, labels), volumes=mounted)
+
+
 def accepts(request: NodeRequest, node: Node, borne: Sequence[Toleration]) -> bool:
     """Whether a node is one that the pod may go to, by its rules and the node's taints.
 
     ``borne``: what placement lets it tolerate besides.
     """
+    return next(_obstacles(request, node, borne, node.spec.taints), None) is None
+
+
+def obstacle(request: NodeRequest, node: Node, borne: Sequence[Toleration]) -> str:
+    """What keeps a pod off a node like this one, as the scheduler looks; empty if nothing does."""
+    lasting = [each for each in node.spec.taints if not each.key.startswith(OF_THE_MOMENT)]
+    return next(_obstacles(request, node, borne, lasting), "")
+
+
+def _obstacles(
+    request: NodeRequest, node: Node, borne: Sequence[Toleration], taints: Iterable[Taint]
+) -> Iterator[str]:
     rules, labels = request.rules, node.metadata.labels
-    if any(labels.get(key) != value for key, value in (rules.node_selector or {}).items()):
-        return False
-    required = rules.node_affinity.required
-    selectors = (*request.volumes, *([required] if required is not None else []))
-    for each in selectors:
-        if not any(_matches(term, node) for term in each.node_selector_terms or ()):
-            return False
     tolerations = [*(rules.tolerations or ()), *borne]
-    return all(bears(tolerations, taint) for taint in node.spec.taints)
+    for taint in taints:
+        if not bears(tolerations, taint):
+            yield f"the taint {taint}"
+    for key, value in (rules.node_selector or {}).items():
+        if labels.get(key) != value:
+            yield f"its node selector {key}={value}"
+    required = rules.node_affinity.required
+    if required is not None and not _allows(required, node):
+        yield f"its node affinity {_told(required)}"
+    if NOWHERE in request.volumes:
+        yield "a volume of which nothing is known"
+    elif not all(_allows(each, node) for each in request.volumes):
+        yield "a volume that it mounts"
+
+
+def _allows(selector: NodeSelector, node: Node) -> bool:
+    return any(_matches(term, node) for term in selector.node_selector_terms or ())
+
+
+def _told(selector: NodeSelector) -> str:
+    """A node selector in the words of a label selector."""
+    found = (
+        map(_clause_told, (*(term.match_expressions or ()), *(term.match_fields or ())))
+        for term in selector.node_selector_terms or ()
+    )
+    terms = (", ".join(each) or "none" for each in found)
+    return "(" + " or ".join(terms) + ")"
+
+
+def _clause_told(clause: NodeRequirement) -> str:
+    values = f" [{', '.join(clause.values)}]" if clause.values else ""
+    return f"{clause.key} {clause.operator}{values}"
 
 
 def bears(tolerations: Sequence[Toleration], taint: Taint) -> bool:

@@ -25,10 +25,11 @@ class Form(msgspec.Struct, frozen=True):
     skew: int = 0
 
 
-def form_of(floor: int, size: int) -> Form:
-    """The form that keeps a floor of a size.
+def form_of(floor: int, size: int, *, is_asked: bool = True) -> Form:
+    """The form that keeps a floor of a size. ``is_asked``: somebody asked for it.
 
     - no floor: prefer spot;
+    - a default one: prefer on-demand, so that no pod waits for what nobody asked for;
     - all: require on-demand;
     - up to a half: prefer spot, with at most n - 2 x floor pods more there;
     - the majority of an odd number: prefer on-demand, spread as evenly as possible: the preference
@@ -37,6 +38,8 @@ def form_of(floor: int, size: int) -> Form:
     """
     if floor <= 0:
         return Form(Rather.SPOT)
+    if not is_asked:
+        return Form(Rather.ON_DEMAND)
     if floor >= size or 2 * floor > size + 1:
         return Form(Rather.ONLY_ON_DEMAND)
     if 2 * floor <= size:
@@ -57,6 +60,8 @@ def least_on_demand(form: Form, size: int) -> int:
 
 def serves(form: Form, floor: int, size: int) -> bool:
     """Whether a form that was made for another size is good enough for this one.
+
+    The floor is one that somebody asked for.
 
     A rollout replaces every pod, so it has to be worth that:
 

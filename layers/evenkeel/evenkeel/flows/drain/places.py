@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from evenkeel.decisions.drain.route import NO_PLACE_IS_KNOWN
 from evenkeel.decisions.room.fleet import Fleet, used_by
 from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.decisions.room.rules import NodeRequest, volumes_of
@@ -28,7 +29,6 @@ from evenkeel.model.cluster_objects import Lease, PersistentVolume, PersistentVo
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Selection
-from evenkeel.model.workload import Controller
 from evenkeel.model.zonal_shift import ZonalShift, shifts_in
 from evenkeel.ports import Background, Clock, Cluster, Recorder
 
@@ -54,16 +54,11 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     claims: Sequence[PersistentVolumeClaim]
 
     @classmethod
-    def of(
-        cls, key: str, pod: Pod, owner: Controller | None, claims: Sequence[PersistentVolumeClaim]
-    ) -> "Wish":
-        """What a pod's next one will ask of its node: what it asks itself.
-
-        Its tolerations are its template's: they are not read of each pod.
-        """
-        template = owner.spec.template.spec if owner is not None else NewPodSpec()
-        rules = msgspec.structs.replace(
-            template, node_selector=pod.spec.node_selector, affinity=pod.spec.affinity
+    def of(cls, key: str, pod: Pod, claims: Sequence[PersistentVolumeClaim]) -> "Wish":
+        """What a pod's next one will ask of its node: what it asks itself."""
+        spec = pod.spec
+        rules = NewPodSpec(
+            node_selector=spec.node_selector, affinity=spec.affinity, tolerations=spec.tolerations
         )
         mounted = [each for each in claims if each.name in pod.spec.claims]
         return cls(key=key, pod=pod, rules=rules, claims=mounted)
@@ -78,9 +73,13 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """The nodes with room for pods, by the pods' uids; ``forbidden``: what might not be read."""
+    """The nodes with room for pods, by the pods' uids; ``forbidden``: what might not be read.
+
+    ``lacks`` says what keeps pods off every node, whatever room it had.
+    """
 
     nodes: Mapping[str, str]
+    lacks: Mapping[str, str]
     forbidden: ForbiddenError | None = None
 
 
@@ -93,6 +92,7 @@ class Places:
         self._labels = labels
         self._recorder = recorder
         self._found: dict[str, Place] = {}  # by the pod's uid
+        self._lacks: Mapping[str, str] = {}
         self._sought: frozenset[str] = frozenset()
         self._look_at: datetime | None = None
         self._told = ""
@@ -103,6 +103,10 @@ class Places:
         found = self._found.get(pod.uid)
         until = found.at + LOOK_AGAIN_AFTER if found is not None else now
         return until if now < until else None
+
+    def lacks(self, pod: Pod) -> str:
+        """Why none is known for a pod."""
+        return self._lacks.get(pod.uid, NO_PLACE_IS_KNOWN)
 
     def was_sought(self, pod: Pod) -> bool:
         """Whether a pod is among those for which places were looked for last."""
@@ -146,7 +150,7 @@ class Places:
             self._tell(error)
             return
         self._tell(result.forbidden)
-        nodes = result.nodes
+        nodes, self._lacks = result.nodes, result.lacks
         self._passed = 0 if nodes else self._passed + AT_A_TIME
         found = [wish for wish in wishes if wish.pod.uid in nodes]
         for wish in found:
@@ -213,10 +217,13 @@ def find(
     rooms = Rooms(msgspec.structs.replace(fleet, nodes=some, used=used))
     found: dict[str, str] = {}
     for uid, request in asked.items():
-        places = (rooms.place(request, capacity) for capacity in Capacity)
+        places = (rooms.place(request, capacity) for capacity in (*Capacity, None))
         if place := next(filter(None, places), None):
             found[uid] = place
-    return Found(found, forbidden)
+    everywhere = Rooms(fleet)
+    without = ((uid, everywhere.shortage(asked[uid])) for uid in asked.keys() - found.keys())
+    lacks = {uid: short.of("its next pod") for uid, short in without if short.is_refused}
+    return Found(found, lacks, forbidden)
 
 
 def _shifts(cluster: Cluster, now: datetime) -> Sequence[ZonalShift]:

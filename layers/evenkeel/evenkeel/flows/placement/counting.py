@@ -87,7 +87,8 @@ class Counter:
             again = True
             if self._clock.now() + pause >= give_up:
                 message = f"{floor}; it was not counted in time: {problem}"
-                return Place(Chosen(Capacity.ON_DEMAND, Reason.NOT_COUNTED, message))
+                chosen = Chosen(Capacity.ON_DEMAND, Reason.NOT_COUNTED, message, is_required=True)
+                return Place(chosen)
             if isinstance(result, Unconfirmed):
                 self._clock.sleep(pause)
                 pause = min(pause * 2, LONGEST_PAUSE)
@@ -138,7 +139,7 @@ def _grows(controller: Controller) -> bool:
 
 
 def _in_floor(message: str, slot: int | None = None) -> Place:
-    return Place(Chosen(Capacity.ON_DEMAND, Reason.IN_FLOOR, message), slot)
+    return Place(Chosen(Capacity.ON_DEMAND, Reason.IN_FLOOR, message, is_required=True), slot)
 
 
 def _siblings(namespace: str, labels: dict[str, str]) -> Selection[Pod]:

@@ -6,13 +6,14 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final
 
+from evenkeel.decisions.floor.source import floor_of_any
 from evenkeel.decisions.placement.patch import NO_POOLS, KeptOff, placement_patch
 from evenkeel.decisions.placement.scope import (
     controller_kind,
     left_by_itself,
     left_by_namespace,
 )
-from evenkeel.decisions.placement.share import share_of
+from evenkeel.decisions.placement.share import share_of, share_of_any
 from evenkeel.decisions.placement.spreads import spread_operations
 from evenkeel.decisions.placement.verdict import Chosen, Counted, Left
 from evenkeel.errors import ClusterError
@@ -33,7 +34,7 @@ from evenkeel.model.pool import pools_in
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Operation
 from evenkeel.model.template import is_by_template
-from evenkeel.model.workload import Job, ReplicaSet
+from evenkeel.model.workload import Controller, Deployment, ReplicaSet, StatefulSet
 from evenkeel.model.zonal_shift import shifts_in, zones_of
 from evenkeel.ports import Clock, Cluster, Recorder
 from evenkeel.settings import Mode, PlacementSettings
@@ -78,7 +79,7 @@ class PlacementFlow:
         self._acts = settings.mode is Mode.ACT
         self._everywhere = settings.everywhere
         self._labels = settings.capacity_labels
-        self._reader = Reader(cluster, clock)
+        self._reader = Reader(cluster, clock, settings.capacity_labels)
         self._counter = Counter(cluster, clock)
         self._clock = clock
         self._recorder = recorder
@@ -90,7 +91,7 @@ class PlacementFlow:
     def place(self, request: AdmissionRequest, pod: NewPod) -> Outcome:
         """Place one pod; leave it as it is if something cannot be read. Raises no EvenkeelError."""
         again = placed_of(pod.metadata.annotations)
-        if again is not None and self._was_placed(pod, again):
+        if again is not None and self._was_placed(again):
             return Outcome(self._patch(pod, again, self._labels))
         began = self._clock.now()
         subject = pod.reference(request.namespace)
@@ -106,39 +107,41 @@ class PlacementFlow:
         left = left_by_namespace(around.namespace, everywhere=self._everywhere)
         if left is None and around.is_paused:
             left = Left(Reason.PAUSED, "Evenkeel is paused")
-        if left is None and is_by_template(around.workload):
+        workload = around.workload
+        if left is None and workload is not None and is_by_template(workload):
             left = Left(Reason.BY_TEMPLATE, "its workload's template says where it goes")
         if left is not None:
-            return self._leave(subject, left, around.workload.reference)
+            return self._leave(subject, left, _named(pod, around))
         return self._decide(request, pod, around, began)
 
-    def _was_placed(self, pod: NewPod, note: Placed) -> bool:
+    def _was_placed(self, note: Placed) -> bool:
         """Whether the API server reviews again a pod that was placed a moment ago."""
-        now = self._clock.now()
-        known = controller_kind(pod) is not None
-        return self._acts and known and note.is_of_this_admission(now)
+        return self._acts and note.is_of_this_admission(self._clock.now())
 
     def _decide(
         self, request: AdmissionRequest, pod: NewPod, around: PlacementInput, began: datetime
     ) -> Outcome:
         now = self._clock.now()
-        if around.move is not None and self._is_moved(request, pod, around, around.move):
+        controller, workload = around.controller, around.workload
+        if controller is None or workload is None:
+            return self._decide_without_size(request, pod, around)
+        if around.move is not None and self._is_moved(request, pod, controller, around.move):
             return self._apply(request, pod, around, _moved(around.move), around.move)
         share = share_of(
             pod,
-            around.controller,
+            controller,
             around.deployment,
             around.namespace.metadata.annotations,
-            is_relaxed=is_relaxed(around.workload, now),
+            is_relaxed=is_relaxed(workload, now),
             in_gang=around.in_gang,
         )
         if share.floor.problem:
-            self._warn(around.workload.reference, share.floor.problem, now)
+            self._warn(workload.reference, share.floor.problem, now)
         match share.verdict:
             case Counted() as counted:
                 place = self._counter.place(
                     counted,
-                    around.controller,
+                    controller,
                     pod.metadata.labels,
                     request.uid,
                     give_up=began + LONGEST_COUNTING,
@@ -149,11 +152,24 @@ class PlacementFlow:
                 place = Place(chosen)
         return self._apply(request, pod, around, place)
 
+    def _decide_without_size(
+        self, request: AdmissionRequest, pod: NewPod, around: PlacementInput
+    ) -> Outcome:
+        """By the namespace's floor: whoever owns the pod does not say how many there are."""
+        space = around.namespace
+        found = floor_of_any(space.name, space.metadata.annotations, in_gang=around.in_gang)
+        if found.problem:
+            self._warn(space.reference, found.problem, self._clock.now())
+        verdict = share_of_any(pod, found)
+        if isinstance(verdict, Left):
+            return self._leave(pod.reference(request.namespace), verdict, _named(pod, around))
+        return self._apply(request, pod, around, Place(verdict))
+
     def _is_moved(
-        self, request: AdmissionRequest, pod: NewPod, around: PlacementInput, move: Move
+        self, request: AdmissionRequest, pod: NewPod, controller: Controller, move: Move
     ) -> bool:
         """Whether this pod is made for restore's move; not if the API server does not answer."""
-        admitted = Admitted(around.controller.reference, pod.metadata.name, request.uid)
+        admitted = Admitted(controller.reference, pod.metadata.name, request.uid)
         writes = self._acts and not request.dry_run
         try:
             return take(self._cluster, move, admitted, self._clock.now(), writes=writes)
@@ -179,7 +195,7 @@ class PlacementFlow:
                 Verb.PLACE,
                 chosen.reason,
                 message,
-                workload=around.workload.reference,
+                workload=_named(pod, around),
             )
         )
         if not self._acts:
@@ -189,19 +205,24 @@ class PlacementFlow:
         note = placed_as(
             chosen.capacity,
             now,
+            preferred=chosen.capacity is Capacity.ON_DEMAND and not chosen.is_required,
             claim=claim,
             slot=place.slot,
             move=move.pod_uid if move is not None else "",
         )
-        labels = self._labels.among(around.interruptible)
+        labels = self._labels.among(around.named)
         workload = around.workload
+        notes = workload.metadata.annotations if workload is not None else {}
         pools = KeptOff(
             avoid=move.avoid if move is not None else (),
-            full=pools_in(workload.metadata.annotations.get(names.FULL_POOLS)),
+            full=pools_in(notes.get(names.FULL_POOLS)),
             lost=lost_pools(losses_in(around.notes.get(names.LOST_POOLS), now)),
             zones=zones_of(shifts_in(around.notes.get(names.SHIFTED_ZONES), now)),
         )
-        is_only = not isinstance(workload, Job) and workload.spec.replicas == 1
+        is_only = (
+            isinstance(workload, Deployment | ReplicaSet | StatefulSet)
+            and workload.spec.replicas == 1
+        )
         patch = [*self._patch(pod, note, labels, is_only=is_only, pools=pools)]
         if around.deployment is not None:
             patch += spread_operations(pod, around.deployment.spec.selector)
@@ -261,5 +282,14 @@ class PlacementFlow:
         )
 
 
+def _named(pod: NewPod, around: PlacementInput) -> Reference | None:
+    """What a person would name as the pod's workload; None of a bare pod."""
+    owner = pod.controller
+    if around.workload is not None or owner is None:
+        return around.workload.reference if around.workload is not None else None
+    return Reference(kind=owner.full_kind, namespace=around.namespace.name, name=owner.name)
+
+
 def _moved(move: Move) -> Place:
-    return Place(Chosen(move.target, Reason.MOVED, "it replaces a pod that restore moves there"))
+    message = "it replaces a pod that restore moves there"
+    return Place(Chosen(move.target, Reason.MOVED, message, is_required=True))

@@ -2,30 +2,27 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
+from evenkeel.decisions.placement.clauses import ON_DEMAND_SPELLINGS
 from evenkeel.decisions.placement.scope import controller_kind
 from evenkeel.errors import ClusterError
 from evenkeel.flows import pause
 from evenkeel.flows.read_cache import ReadCache
 from evenkeel.model import names
+from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.cluster_objects import Lease, Namespace
 from evenkeel.model.gang import GroupName, PodGroup, is_gang, named
-from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.meta import KubernetesObject, OwnerReference
 from evenkeel.model.move import Move, move_name, move_of
 from evenkeel.model.node import Node
 from evenkeel.model.placement import NewPod
 from evenkeel.model.request import Get, List, Listing, Read, Selection
-from evenkeel.model.workload import Controller, Deployment
+from evenkeel.model.workload import Controller, Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Clock, Cluster
 
 LEADER: Final = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
 """The reconciler's Lease, which tells of pools that lost nodes, and of zonal shifts."""
-
-INTERRUPTIBLE: Final = List(
-    Selection(Node, labels=f"{names.INTERRUPTIBLE}={names.TRUE}"), fresh=False, metadata_only=True
-)
-"""Nodes in interruptible reserved capacity. If the role may not list nodes there are none."""
 
 
 class OwnerGoneError(ClusterError):
@@ -36,63 +33,98 @@ class OwnerGoneError(ClusterError):
 class PlacementInput:
     """What was read for one pod. ``deployment`` is the ReplicaSet's, if it has one.
 
-    ``move`` is restore's last move of a pod of the same controller. ``interruptible`` are the nodes
-    of ``INTERRUPTIBLE``, their metadata alone. ``in_gang``: the pod names a group that is a gang.
+    ``controller`` is None where it is of no kind whose size is known, or there is none. ``move`` is
+    restore's last move of a pod of the same controller. ``named`` are the nodes whose labels a pod
+    is told of: those in interruptible reserved capacity, and those of which the capacity labels say
+    neither type, their metadata alone. ``in_gang``: the pod names a group that is a gang.
     ``notes`` are the annotations of the reconciler's Lease.
     """
 
     namespace: Namespace
-    controller: Controller
+    controller: Controller | None
     deployment: Deployment | None
     is_paused: bool
     move: Move | None = None
-    interruptible: Sequence[Node] = ()
+    named: Sequence[Node] = ()
     in_gang: bool = False
     notes: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def workload(self) -> Controller | Deployment:
-        """The Deployment, or else the controller."""
+    def workload(self) -> Controller | Deployment | None:
+        """The Deployment, or else the controller, where that is known."""
         return self.deployment if self.deployment is not None else self.controller
 
 
 class Reader:
     """Reads for admissions, one after the other or several at once."""
 
-    def __init__(self, cluster: Cluster, clock: Clock) -> None:
+    def __init__(self, cluster: Cluster, clock: Clock, labels: CapacityLabels) -> None:
         self._cache = ReadCache(cluster, clock)
+        self._nodes = tuple(_nodes_to_name(labels))
 
     def read(self, pod: NewPod, namespace: str) -> PlacementInput:
-        """Read what this pod's placement depends on; ``pod`` has a controller of a known kind.
+        """Read what this pod's placement depends on.
 
         The controller is read afresh: its size decides, and often changes just before its pods are
         made. Raises OwnerGoneError, and other ClusterErrors if the API server does not answer.
         """
-        owner, kind = pod.controller, controller_kind(pod)
-        if owner is None or kind is None:
-            raise OwnerGoneError("its controller is of no kind that is known")
-        asked: Get[KubernetesObject] = Get(kind, owner.name, namespace)
+        owner, asked = pod.controller, _of_controller(pod, namespace)
         home: Get[KubernetesObject] = Get(Namespace, namespace)
-        moves: Get[KubernetesObject] = Get(Lease, move_name(owner.uid), names.SYSTEM_NAMESPACE)
         group = named(namespace, pod.metadata.labels, pod.spec.scheduling_group)
         groups = _reading(group)
-        questions: list[Read] = [asked, home, pause.QUESTION, moves, LEADER, INTERRUPTIBLE, *groups]
-        controller, found, paused, lease, leader, nodes, *listed = self._cache.ask(
-            *questions, afresh=(asked, moves), optional=(moves, LEADER, INTERRUPTIBLE, *groups)
+        known: list[Read] = [home, pause.QUESTION, LEADER]
+        others: list[Read] = [*self._nodes, *groups]
+        found, paused, leader, *answers = self._cache.ask(
+            *known, *others, *asked, afresh=asked, optional=[LEADER, *others, *asked[1:]]
         )
-        if not isinstance(controller, kind) or controller.uid != owner.uid:
-            raise OwnerGoneError(f"its {owner.kind} {owner.name} is not there")
+        listed, own = answers[: len(others)], answers[len(others) :]
+        controller = _controller(owner, own[0]) if owner is not None and asked else None
+        lease = own[1] if asked else None
         if not isinstance(found, Namespace):
             raise OwnerGoneError(f"its namespace {namespace} is not there")
         deployment = self._cache.deployment_of(controller)
         move = move_of(lease) if isinstance(lease, Lease) else None
-        found_nodes = nodes.items if isinstance(nodes, Listing) else ()
-        interruptible = [node for node in found_nodes if isinstance(node, Node)]
-        in_gang = group is not None and is_gang(next(_groups_in(listed), None))
+        in_gang = group is not None and is_gang(next(_in_lists(PodGroup, listed), None))
         notes = leader.metadata.annotations if isinstance(leader, Lease) else {}
         return PlacementInput(
-            found, controller, deployment, paused is not None, move, interruptible, in_gang, notes
+            found,
+            controller,
+            deployment,
+            paused is not None,
+            move,
+            [*_in_lists(Node, listed)],
+            in_gang,
+            notes,
         )
+
+
+def _nodes_to_name(labels: CapacityLabels) -> Iterator[List[Node]]:
+    """The lists of ``PlacementInput.named``. If the role may not list nodes there are none."""
+    selectors = [f"{names.INTERRUPTIBLE}={names.TRUE}"]
+    for key in labels.keys:
+        if not labels.all_else_is_on_demand(key):
+            known = ",".join((*labels.spot_values(key), *ON_DEMAND_SPELLINGS))
+            selectors.append(f"{key},{key} notin ({known})")
+    for each in selectors:
+        yield List(Selection(Node, labels=each), fresh=False, metadata_only=True)
+
+
+def _of_controller(pod: NewPod, namespace: str) -> Sequence[Get[Any]]:
+    """The pod's controller, and restore's last move of a pod of it; nothing of an unknown kind."""
+    owner, kind = pod.controller, controller_kind(pod)
+    if owner is None or kind is None:
+        return ()
+    return (
+        Get(kind, owner.name, namespace),
+        Get(Lease, move_name(owner.uid), names.SYSTEM_NAMESPACE),
+    )
+
+
+def _controller(owner: OwnerReference, found: object) -> Controller:
+    """What was found under its name, if that is the owner. Raises OwnerGoneError."""
+    if isinstance(found, ReplicaSet | StatefulSet | Job) and found.uid == owner.uid:
+        return found
+    raise OwnerGoneError(f"its {owner.kind} {owner.name} is not there")
 
 
 def _reading(group: GroupName | None) -> Sequence[List[PodGroup]]:
@@ -105,7 +137,7 @@ def _reading(group: GroupName | None) -> Sequence[List[PodGroup]]:
     return (List(Selection(group.kind, group.namespace, fields=f"metadata.name={group.name}")),)
 
 
-def _groups_in(listed: Iterable[object]) -> Iterator[PodGroup]:
+def _in_lists[T](kind: type[T], listed: Iterable[object]) -> Iterator[T]:
     for found in listed:
         if isinstance(found, Listing):
-            yield from (item for item in found.items if isinstance(item, PodGroup))
+            yield from (item for item in found.items if isinstance(item, kind))

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from evenkeel.model import names
+from evenkeel.model.affinity import NewAffinity, NodeAffinity
 from evenkeel.model.meta import Condition
 from evenkeel.model.pod import LONGEST_TEXT, Container, Pod, ResourceRequirements
 
@@ -66,8 +67,9 @@ class Compactor:
                 containers=tuple(map(self._container, spec.containers)),
                 resources=self._requirements(spec.resources),
                 overhead=self._map(spec.overhead),
-                node_selector=None,
-                affinity=None,
+                node_selector=self._map(spec.node_selector) if spec.node_selector else None,
+                affinity=self._required(spec.affinity),
+                tolerations=self._once(spec.tolerations),
                 volumes=tuple(v for v in spec.volumes if v.persistent_volume_claim is not None),
             ),
             status=msgspec.structs.replace(
@@ -80,6 +82,14 @@ class Compactor:
                 ),
             ),
         )
+
+    def _required(self, affinity: NewAffinity | None) -> NewAffinity | None:
+        """What keeps a pod off nodes; what it would like does not matter."""
+        if affinity is None or affinity.required is None:
+            return None
+        made = NewAffinity(node_affinity=NodeAffinity(required=affinity.required))
+        kept: NewAffinity = self._once(made)
+        return kept
 
     def _container(self, container: Container) -> Container:
         resources = self._requirements(container.resources)

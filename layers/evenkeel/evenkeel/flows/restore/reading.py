@@ -28,7 +28,12 @@ from evenkeel.flows.selections import pods_selected
 from evenkeel.model import names
 from evenkeel.model.annotations import MANAGED
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
-from evenkeel.model.cluster_objects import Lease, Namespace, PersistentVolume
+from evenkeel.model.cluster_objects import (
+    Lease,
+    MutatingWebhookConfiguration,
+    Namespace,
+    PersistentVolume,
+)
 from evenkeel.model.gang import group_of, group_of_template
 from evenkeel.model.losses import Loss, losses_in
 from evenkeel.model.meta import KubernetesObject, Metadata
@@ -37,6 +42,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Listing, Selection
 from evenkeel.model.spot_rest import SpotRest
+from evenkeel.model.template import is_by_template
 from evenkeel.model.workload import Deployment, ReplicaSet, StatefulSet
 from evenkeel.model.zonal_shift import ZonalShift, shifts_in
 from evenkeel.ports import Clock, Cluster
@@ -57,6 +63,11 @@ MANAGED_NAMESPACES: Final = Selection(Namespace, labels=f"{names.MANAGED}={names
 
 TRACES: Final = Selection(Lease, names.SYSTEM_NAMESPACE, labels=names.TEMPLATE_OF)
 """The Leases that tell whose template was written."""
+
+WEBHOOK: Final = Selection(
+    MutatingWebhookConfiguration, fields=f"metadata.name={names.WEBHOOK_CONFIGURATION}"
+)
+"""What tells about which pods the webhook is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +113,7 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     )
     losses, shifts = _read_notes(cluster, clock.now(), fleet)
     fleet = msgspec.structs.replace(fleet, losses=losses, shifts=shifts)
+    webhooks = _allowed(cluster, WEBHOOK)
     moves, traces = _read_moves(cluster, clock.now()), _read_traces(cluster)
     spaces = {space.name: space.metadata for space in namespaces}
     by_owner = _grouped(replica_sets, lambda each: each.controller_key)
@@ -129,6 +141,7 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
             moves={uid: moves[uid] for uid in uids if uid in moves},
             trace=traces.get(workload.uid),
             of_namespace=space.annotations,
+            not_placed=_why_not_placed(workload, space, webhooks),
         )
         cases.append(case)
     named = (group_of(pod) for pod in pods if pod.active)
@@ -141,6 +154,7 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
         terms=terms,
         members=members,
         rest=rest,
+        namespaces=namespaces,
     )
 
 
@@ -267,6 +281,28 @@ def _fleet(
         labels.among(nodes),
         volumes=None if volumes is None else {each.name: each for each in volumes},
     )
+
+
+def _why_not_placed(
+    workload: Workload,
+    namespace: Metadata,
+    webhooks: Sequence[MutatingWebhookConfiguration] | None,
+) -> str:
+    """Why nothing places a workload's new pods; empty if something does.
+
+    Its template may, or Evenkeel's scheduler, or a webhook. ``webhooks`` None: not to be read.
+    """
+    template = workload.spec.template
+    if is_by_template(workload) or template.spec.scheduler_name == names.SCHEDULER:
+        return ""
+    if webhooks is None:
+        return (
+            f"no right to list mutatingwebhookconfigurations {names.WEBHOOK_CONFIGURATION}, so it"
+            " is not known whether a webhook places new pods"
+        )
+    if any(each.asks_about(namespace, template.metadata.labels) for each in webhooks):
+        return ""
+    return f"no webhook places new pods in the namespace {namespace.name}"
 
 
 def _read_notes(

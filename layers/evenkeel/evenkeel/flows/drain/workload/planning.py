@@ -244,9 +244,9 @@ class Planner:
         if found.way is not Way.BY_ORDINAL or not notice.is_hint:
             return found
         until = self._places.known_until(pod, now)
-        return (
-            without_place(found) if until is None else msgspec.structs.replace(found, until=until)
-        )
+        if until is None:
+            return without_place(found, self._places.lacks(pod))
+        return msgspec.structs.replace(found, until=until)
 
     def _wishes(self, controller_key: str, movers: Sequence[MovingPod]) -> Sequence[Wish]:
         """The pods that would move if a place were known for them."""
@@ -254,7 +254,6 @@ class Planner:
             Wish.of(
                 controller_key,
                 mover.pod,
-                self._view.controllers.get(controller_key),
                 self._view.objects_in(mover.pod.namespace).claims,
             )
             for mover in movers

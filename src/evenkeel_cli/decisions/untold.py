@@ -1,0 +1,33 @@
+"""The nodes whose labels do not tell their capacity type."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.node import Node
+
+
+class Untold(msgspec.Struct, frozen=True):
+    """The names of such nodes.
+
+    ``unlabelled`` have no capacity label, and count as on-demand. ``doubtful`` have one that says
+    neither type, by that label, such as ``lifecycle=Ec2Spot``: they count as spot.
+    """
+
+    unlabelled: Sequence[str] = ()
+    doubtful: Mapping[str, Sequence[str]] = {}
+
+
+def untold(nodes: Iterable[Node], labels: CapacityLabels) -> Untold:
+    """Those among these nodes."""
+    unlabelled: list[str] = []
+    doubtful = defaultdict[str, list[str]](list)
+    for node in sorted(nodes, key=lambda node: node.name):
+        doubt = labels.doubt_about(node)
+        if doubt is not None:
+            doubtful["=".join(doubt)].append(node.name)
+        elif not labels.are_on(node):
+            unlabelled.append(node.name)
+    return Untold(unlabelled, doubtful)

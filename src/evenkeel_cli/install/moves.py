@@ -1,0 +1,95 @@
+"""What restore is going to move in namespaces that are about to take part."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from evenkeel.decisions.restore.plan import plan
+from evenkeel.decisions.restore.snapshot import Case, Snapshot, Terms
+from evenkeel.decisions.restore.step import RestorePlan, Step
+from evenkeel.errors import ClusterError
+from evenkeel.flows.restore.reading import Scope, read
+from evenkeel.model import names
+from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.workload import StatefulSet
+from evenkeel.ports import Clock, Cluster
+from evenkeel_cli import words
+from evenkeel_cli.install.choices import Choices, Webhook
+from evenkeel_cli.program import NAME
+from evenkeel_cli.restoring.listing import NOT_OURS
+
+MOST_TOLD: Final = 10
+"""So many workloads are named that move, and so many that stay."""
+
+ALL: Final = 1_000_000
+"""A run's budget that no plan uses up: what one run leaves, a later one moves."""
+
+
+def told(cluster: Cluster, clock: Clock, choices: Choices, labels: CapacityLabels) -> Sequence[str]:
+    """A sentence for each workload that is not where it is to be, of the namespaces that join.
+
+    Empty where none joins. ``labels`` tell what is spot.
+    """
+    if not (choices.namespaces or choices.is_everywhere):
+        return []
+    try:
+        found = read(cluster, clock, Terms(moves=ALL), Scope(capacity_labels=labels))
+    except ClusterError as error:
+        return [f"what restore will move cannot be seen ({error})"]
+    joining = as_managed(found, choices)
+    if not joining.cases:
+        return []
+    where = "all namespaces" if choices.is_everywhere else ", ".join(choices.namespaces)
+    lines = list(_lines(joining, plan(joining)))
+    return [f"In {where} restore will move {'these pods' if lines else 'no pod'}", *lines]
+
+
+def as_managed(found: Snapshot, choices: Choices) -> Snapshot:
+    """The snapshot with the workloads that join alone, as they are once they have joined."""
+    unplaced = f"no webhook is installed that places new pods (--webhook {Webhook.NONE})"
+    cases = [
+        msgspec.structs.replace(
+            case,
+            standing=msgspec.structs.replace(case.standing, is_managed=True),
+            not_placed=unplaced if choices.webhook is Webhook.NONE else "",
+        )
+        for case in found.cases
+        if not case.standing.is_managed and _joins(case, choices)
+    ]
+    return msgspec.structs.replace(found, cases=cases)
+
+
+def _joins(case: Case, choices: Choices) -> bool:
+    namespace = case.workload.namespace
+    if choices.is_everywhere:
+        return namespace not in names.CLUSTERS_OWN
+    return namespace in choices.namespaces
+
+
+def _lines(joining: Snapshot, made: RestorePlan) -> Iterator[str]:
+    cases = {case.workload.key: case for case in joining.cases}
+    moved = [_moved(cases[step.workload], step) for step in made.steps if step.counts]
+    left = [each for each in made.left if each.reason not in NOT_OURS]
+    stay = [
+        f"{words.workload_name(each.workload or each.subject)} stays: {each.message}"
+        for each in left
+    ]
+    for lines in (moved, stay):
+        yield from lines[:MOST_TOLD]
+        if (more := len(lines) - MOST_TOLD) > 0:
+            yield f"and {more} more workloads: {NAME} restore -A shows them once they have joined"
+
+
+def _moved(case: Case, step: Step) -> str:
+    """Where a workload's pods go: all of them, of which restore moves one at a time."""
+    name, standing = words.workload_name(case.workload.reference), case.standing
+    if step.rolls:
+        return f"{name}: {step.decision.message}; its pods are rolled out"
+    pods = standing.missing or standing.surplus
+    if not pods:
+        return f"{name}: a pod {step.decision.message}"
+    target = Capacity.ON_DEMAND if standing.missing else Capacity.SPOT
+    is_broken = isinstance(case.workload, StatefulSet)
+    how = "evicted, and nothing runs in its place meanwhile" if is_broken else "handed over"
+    return f"{name}: {words.counted(pods, 'pod')} from {target.other} to {target}, each {how}"

@@ -1,0 +1,26 @@
+"""Nodes whose labels do not tell their capacity type, by what they say."""
+
+from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.node import Node, NodeMetadata
+from evenkeel_cli.decisions.untold import Untold, untold
+
+LABELS = CapacityLabels(("lifecycle",))
+
+
+def node(name: str, **labels: str) -> Node:
+    return Node(metadata=NodeMetadata(name=name, labels=labels))
+
+
+def test_nodes_are_named_by_the_label_that_says_neither_type() -> None:
+    nodes = [
+        node("d", lifecycle="Ec2Spot"),
+        node("c", lifecycle="Ec2Spot"),
+        node("e", lifecycle="normal"),
+        node("b"),
+        node("a", disk="ssd"),
+        node("f", lifecycle="spot"),
+        node("g", lifecycle="on-demand"),
+    ]
+    doubtful = {"lifecycle=Ec2Spot": ["c", "d"], "lifecycle=normal": ["e"]}
+    assert untold(nodes, LABELS) == Untold(["a", "b"], doubtful)
+    assert untold([node("f", lifecycle="spot")], LABELS) == Untold([], {})
