@@ -166,8 +166,7 @@ def ceiling() -> str:
     # A run ends after its timeout, and one begins each minute.
     at_once = -(-stack["RestoreFunction"]["Properties"]["Timeout"] // 60)
     rows.append(_row(f"`restore`, {at_once} at once", at_once * HOURS * hour))
-    routes = stack["PlacementApi"]["Properties"]["RouteSettings"].values()
-    rate = sum(each["ThrottlingRateLimit"] for each in routes)
+    rate = stack["PlacementApi"]["Properties"]["DefaultRouteSettings"]["ThrottlingRateLimit"]
     requests = rate * SECONDS * found.http_api_request
     rows.append(_row(f"the HTTP API, {rate} requests a second", requests))
     return markdown(["a month, at most", "us-east-1"], rows)

@@ -14,16 +14,12 @@ from evenkeel.settings.shared import CAPACITY_LABELS
 from evenkeel_cli import words
 from evenkeel_cli.decisions.untold import untold
 from evenkeel_cli.doctor.findings import Finding, broken, fine, not_looked, unknown
-from evenkeel_cli.explain.drainers import COMPUTE_TYPE
 
 KINDS = "nodes"
 INSTANCES = "instances of nodes"
 LABELS = "capacity labels"
 SPOT = "spot nodes in EC2"
 MOST_NAMED = 3
-
-OTHERS = ("fargate", "hybrid")
-"""Kinds of EKS's nodes that are no instances of EC2, in the nodes' label of the compute type."""
 
 type Known = Mapping[str, Instance]
 """EC2's instances by their ids."""
@@ -49,7 +45,7 @@ def look(
     yield from found
     if found:
         return
-    nodes = [node for node in nodes if not is_other(node)]
+    nodes = [node for node in nodes if not node.elsewhere]
     yield from judge_instances(nodes, known)
     yield judge_labels(nodes, labels, known)
     if failure:
@@ -58,19 +54,14 @@ def look(
         yield judge_spot(nodes, labels, known)
 
 
-def is_other(node: Node) -> bool:
-    """Whether EC2 neither has the node's machine nor takes it back."""
-    return node.metadata.labels.get(COMPUTE_TYPE) in OTHERS
-
-
 def without_notices(nodes: Sequence[Node]) -> Iterator[Finding]:
     """Tells where there are nodes and no notice can be about one of them."""
-    if nodes and all(map(is_other, nodes)):
-        kinds = sorted({node.metadata.labels[COMPUTE_TYPE] for node in nodes})
+    kinds = sorted({node.elsewhere for node in nodes})
+    if kinds and all(kinds):
         yield not_looked(
             KINDS,
-            f"all {len(nodes)} are of the kind {' or '.join(kinds)}, which EC2 does not take back:"
-            " Evenkeel has nothing to do",
+            f"{words.counted(len(nodes), 'node')}, and EC2 runs none of them ({', '.join(kinds)}):"
+            " no notice can be about one, and Evenkeel has nothing to do",
         )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from evenkeel.flows.reads import list_all
+from evenkeel.model import names
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Selection
@@ -15,9 +16,6 @@ from evenkeel_cli.output import Item
 
 NODE_GROUP: Final = "eks.amazonaws.com/nodegroup"
 NODE_POOL: Final = "karpenter.sh/nodepool"
-COMPUTE_TYPE: Final = "eks.amazonaws.com/compute-type"
-
-
 EKS_AUTO_MODE: Final = "EKS Auto Mode"
 
 
@@ -92,8 +90,8 @@ def _of_nodes(nodes: Sequence[Node]) -> list[Drainer]:
     found: dict[str, Drainer] = {}
     for node in nodes:
         labels = node.metadata.labels
-        if labels.get(COMPUTE_TYPE) == "auto":
-            seen = f"label {COMPUTE_TYPE}=auto"
+        if labels.get(names.EKS_COMPUTE) == "auto":
+            seen = f"label {names.EKS_COMPUTE}=auto"
             found.setdefault(EKS_AUTO_MODE, Drainer(EKS_AUTO_MODE, seen, AUTO))
         elif NODE_POOL in labels:
             seen = f"label {NODE_POOL}={labels[NODE_POOL]}"

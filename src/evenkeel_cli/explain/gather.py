@@ -150,6 +150,12 @@ def _in_a_gang(gang: Gang) -> str:
 
 def _node_facts(node: Node, labels: CapacityLabels) -> list[str]:
     facts = []
+    if where := labels.elsewhere(node):
+        facts.append(
+            f"No EC2 instance runs it ({where}): no notice can be about it, and no pod is"
+            " moved from it or to it."
+        )
+        return facts + _doom(node)
     if is_interruptible(node):
         facts.append("EC2 may take its reserved capacity back: it counts as spot.")
     elif labels.call_spot(node):

@@ -155,6 +155,9 @@ def _times(pod: Size, free: Size) -> int:
 
 
 def _may_be_on_spot(case: Case, fleet: Fleet) -> bool:
+    """Whether a storm can take its pods: not those on nodes that no EC2 instance runs."""
+    if case.left_to_scheduler is not None or any(map(fleet.is_elsewhere, case.owned)):
+        return False
     if any(fleet.capacity(pod) is Capacity.SPOT for pod in case.owned):
         return True
     standing, allowed = case.standing, allowed_by(case.rules(fleet), fleet.labels)

@@ -177,6 +177,12 @@ def of_nodes(untold: Untold, labels: CapacityLabels) -> Iterator[str]:
             f" {_named(untold.unlabelled)}. A spot node that is not made by EKS or Karpenter has to"
             f" be labelled {labels.keys[0]}={names.SPOT}."
         )
+    for kind, found in untold.elsewhere.items():
+        count = words.counted(len(found), "node is", "nodes are")
+        yield (
+            f"{count} no EC2 instance ({kind}): {_named(found)}. No notice can be about such a"
+            " node, and no pod is moved from there or to there."
+        )
     for label, found in untold.doubtful.items():
         count = words.counted(len(found), "node has", "nodes have")
         yield (

@@ -200,6 +200,32 @@ def test_all_and_none_of_a_namespace_place_bare_pods(
     assert place(scene, asked) == expected
 
 
+@pytest.mark.parametrize(
+    ("scheduler", "floor", "expected"),
+    [
+        ("packer", "", "none"),
+        ("packer", "all", "on-demand"),
+        ("packer", "none", "spot"),
+        ("fargate-scheduler", "all", "none"),
+        ("default-scheduler", "", "spot"),
+    ],
+)
+def test_pods_of_another_scheduler_are_placed_where_a_floor_is_asked_for(
+    scene: Placement, scheduler: str, floor: str, expected: str
+) -> None:
+    """And those of Fargate nowhere."""
+    assert place(scene, pod(scene.replica_set(3, floor), schedulerName=scheduler)) == expected
+    if expected == "none":
+        assert last_reason(scene) == "OtherScheduler"
+
+
+def test_so_are_pods_of_which_no_size_is_known(scene: Placement) -> None:
+    scene.cluster.apply(namespace(NAMESPACE, managed=True, floor="all"))
+    owner = {**scene.replica_set(1), "apiVersion": "ray.io/v1", "kind": "RayCluster"}
+    assert place(scene, pod(owner, schedulerName="packer")) == "on-demand"
+    assert place(scene, pod(owner, schedulerName="fargate-scheduler")) == "none"
+
+
 def test_another_namespace_is_left_alone_unless_all_take_part() -> None:
     for everywhere, expected in ((False, "none"), (True, "on-demand")):
         scene = Placement(everywhere=everywhere)

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 from click.testing import CliRunner
 
+from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.node import Node, NodeMetadata, NodeSpec
 from evenkeel.settings import Mode
@@ -19,7 +20,6 @@ from evenkeel_cli.doctor import drainers, nodes
 from evenkeel_cli.doctor.aws import access, network
 from evenkeel_cli.doctor.findings import Finding
 from evenkeel_cli.errors import BadInputError
-from evenkeel_cli.explain.drainers import COMPUTE_TYPE
 from evenkeel_cli.install import network as installing
 from evenkeel_cli.install import others, plan
 from evenkeel_cli.install.choices import Asked, Choices, Webhook, made
@@ -226,7 +226,7 @@ def test_the_command_ends_before_anything_is_done(
     assert "rights" not in done.stdout
 
 
-FARGATE = resource("Node", "fargate-ip-10-0-0-1", labels={COMPUTE_TYPE: "fargate"})
+FARGATE = resource("Node", "fargate-ip-10-0-0-1", labels={names.EKS_COMPUTE: "fargate"})
 
 
 def test_install_names_auto_mode_and_nodes_without_notices() -> None:
@@ -236,7 +236,7 @@ def test_install_names_auto_mode_and_nodes_without_notices() -> None:
     assert said.startswith("Other drainers: EKS Auto Mode (the cluster's computeConfig.enabled)")
     fargate = site_of(aws_of("Fargate only"), FARGATE)
     said, other = others.lines(others.look(fargate, choices))
-    assert said.startswith("Nodes: all 1 are of the kind fargate, which EC2 does not take back")
+    assert said.startswith("Nodes: 1 node, and EC2 runs none of them (fargate)")
     assert other == "Other drainers: none is seen"
 
 
@@ -343,7 +343,7 @@ def test_doctor_names_auto_mode_before_it_has_a_node() -> None:
 
 def a_node(name: str, kind: str = "") -> Node:
     """A node of this kind, else a spot instance."""
-    labels = {COMPUTE_TYPE: kind} if kind else {"node.kubernetes.io/capacity": "spot"}
+    labels = {names.EKS_COMPUTE: kind} if kind else {"node.kubernetes.io/capacity": "spot"}
     spec = NodeSpec(provider_id="" if kind else "aws:///x/i-1")
     return Node(metadata=NodeMetadata(name=name, labels=labels), spec=spec)
 
@@ -351,7 +351,7 @@ def a_node(name: str, kind: str = "") -> Node:
 def test_nodes_that_are_no_instances_of_ec2_are_not_held_to_their_labels() -> None:
     alone = [a_node("f", "fargate"), a_node("h", "hybrid")]
     (found,) = nodes.look(alone, WELL_KNOWN, None)
-    check(found, NOT_LOOKED, "all 2 are of the kind fargate or hybrid")
+    check(found, NOT_LOOKED, "2 nodes, and EC2 runs none of them (fargate, hybrid)")
     mixed = {each.link: each for each in nodes.look([*alone, a_node("a")], WELL_KNOWN, None)}
     check(mixed[nodes.LABELS], FINE, "1 node with a label")
     assert nodes.INSTANCES not in mixed

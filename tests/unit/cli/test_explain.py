@@ -194,7 +194,17 @@ def test_a_node_is_explained_with_its_workloads() -> None:
         ({}, {}, "None of the labels"),
         ({names.CAPACITY_LABELS[1]: "ON_DEMAND"}, {}, "It is an on-demand node"),
         ({names.INTERRUPTIBLE: "true"}, {}, "EC2 may take its reserved capacity back"),
-        ({}, {"providerID": "kind://x/n1"}, "It has no EC2 instance"),
+        ({}, {"providerID": "kind://x/n1"}, "No EC2 instance runs it (kind)"),
+        (
+            {names.EKS_COMPUTE: "fargate"},
+            {"providerID": "aws:///eu-central-1a/5e5d8a/fargate-ip-10-0-1-2"},
+            "No EC2 instance runs it (fargate)",
+        ),
+        (
+            {names.CAPACITY_LABELS[1]: "SPOT"},
+            {"providerID": "kind://x/n1"},
+            "It has no EC2 instance in spec.providerID: no event can be about it.",
+        ),
         ({}, {"providerID": ""}, "It has no spec.providerID"),
         ({}, {"unschedulable": True}, "It is cordoned already"),
     ],

@@ -32,13 +32,21 @@ ALL_ELSE_ON_DEMAND: Final = frozenset({names.EKS_CAPACITY, names.KARPENTER_CAPAC
 """Labels that EKS and Karpenter write: each value but spot is on-demand, such as ``reserved``."""
 
 
+NEVER_SPOT: Final = frozenset({"", *names.WITHOUT_INSTANCES})
+"""What runs nodes that are on-demand if no label says what they are: EC2, and EKS without it.
+
+EKS runs no pods on Fargate Spot: https://docs.aws.amazon.com/eks/latest/userguide/fargate.html
+"""
+
+
 class CapacityLabels(msgspec.Struct, frozen=True):
     """The node labels that tell the capacity type.
 
     A node is spot if one of them says so. It is on-demand if one of them says that, and if it has
-    none. What says neither, such as ``lifecycle=Ec2Spot``, counts as spot and is not called so: no
-    floor holds there, and no pod is sent there as to spot. A node in an interruptible Capacity
-    Reservation is spot whatever they say: EC2 takes it back.
+    none, unless somebody else than EC2 runs it and may sell spot nodes. What says neither, such as
+    ``lifecycle=Ec2Spot``, counts as spot and is not called so: no floor holds there, and no pod is
+    sent there as to spot. A node in an interruptible Capacity Reservation is spot whatever they
+    say: EC2 takes it back.
 
     ``values`` has the keys of labels that say spot by another value, and that value; each other
     value of theirs is on-demand. ``doubtful`` are the labels of nodes that say neither, as key and
@@ -53,9 +61,18 @@ class CapacityLabels(msgspec.Struct, frozen=True):
 
     def of(self, node: Node) -> Capacity:
         """The capacity type that a node counts as."""
-        is_sure = self._says(node, Capacity.ON_DEMAND) or not self.are_on(node)
+        is_sure = self._says(node, Capacity.ON_DEMAND) or (
+            not self.are_on(node) and self.elsewhere(node) in NEVER_SPOT
+        )
         is_spot = self.call_spot(node) or not is_sure
         return Capacity.SPOT if is_spot else Capacity.ON_DEMAND
+
+    def elsewhere(self, node: Node) -> str:
+        """What runs a node that no EC2 instance runs, as ``Node`` has it; empty of another.
+
+        Also empty if one of them says what it is: then somebody means it to be counted.
+        """
+        return "" if self.are_on(node) else node.elsewhere
 
     def call_spot(self, node: Node) -> bool:
         """Whether a label says that a node is spot."""

@@ -62,6 +62,19 @@ BY_TEMPLATE: Final = "template"
 WEBHOOK_CONFIGURATION: Final = "evenkeel"
 """The MutatingWebhookConfiguration of manifests/webhook."""
 
+EKS_COMPUTE: Final = "eks.amazonaws.com/compute-type"
+"""Label of nodes that EKS runs by itself: fargate, hybrid, auto."""
+
+WITHOUT_INSTANCES: Final = frozenset({"fargate", "hybrid"})
+"""Its values on nodes that no EC2 instance runs."""
+
+NODE_TYPE: Final = "type"
+VIRTUAL: Final = "virtual-kubelet"
+"""Label, and its value, of nodes that are none: https://virtual-kubelet.io/docs/architecture."""
+
+FARGATE_SCHEDULER: Final = "fargate-scheduler"
+"""What EKS has pods of Fargate name as their schedulerName. It gives each a node of its own."""
+
 SCHEDULER: Final = "evenkeel"
 """What pods name as their schedulerName that manifests/scheduler schedules."""
 

@@ -100,6 +100,22 @@ class Node(KubernetesObject, frozen=True, kw_only=True):
         last = self.spec.provider_id.rsplit("/", 1)[-1]
         return last if last.startswith("i-") else ""
 
+    @property
+    def elsewhere(self) -> str:
+        """What runs it, if no EC2 instance does: then no notice can be about it. Else empty.
+
+        Such as ``fargate`` or ``hybrid``, by EKS's label, ``gce``, by ``spec.providerID``, or
+        ``virtual-kubelet``. A node without any of them may be an EC2 instance.
+        https://docs.aws.amazon.com/eks/latest/userguide/fargate-pod-configuration.html
+        """
+        labels = self.metadata.labels
+        if self.instance_id:
+            return ""
+        if (kind := labels.get(names.EKS_COMPUTE, "")) in names.WITHOUT_INSTANCES:
+            return kind
+        is_virtual = labels.get(names.NODE_TYPE) == names.VIRTUAL
+        return names.VIRTUAL if is_virtual else self.spec.provider_id.partition("://")[0]
+
     def may_be(self, instance_id: str) -> bool:
         """Whether it is this instance, as far as it says: without ``spec.providerID`` it may be."""
         return not self.spec.provider_id or self.instance_id == instance_id

@@ -51,15 +51,15 @@ def pools_in(note: str | None) -> tuple[Pool, ...]:
 
 
 def pool_of(node: Node, labels: CapacityLabels) -> Pool | None:
-    """The pool of a spot node; None for an on-demand node."""
-    if labels.of(node) is Capacity.ON_DEMAND:
+    """The pool of a spot node; None for an on-demand node, and for one that no label tells."""
+    if labels.of(node) is Capacity.ON_DEMAND or labels.elsewhere(node):
         return None
     its = node.metadata.labels
     return Pool(its.get(names.INSTANCE_TYPE, ""), its.get(names.ZONE, ""))
 
 
 def pools_of(nodes: Iterable[Node], labels: CapacityLabels) -> Mapping[str, Pool | None]:
-    """The pool of each node, by the node's name; None for an on-demand node."""
+    """The pool of each node, by the node's name; None for one that is in none."""
     return {node.name: pool_of(node, labels) for node in nodes}
 
 

@@ -172,6 +172,8 @@ class Reason(StrEnum):
     NO_NODE_TAKES_IT = "NoNodeTakesIt"
     NO_ROOM_ON_DEMAND = "NoRoomOnDemand"
     ZONE_SHIFTED = "ZoneShifted"
+    NOT_ON_EC2 = "NotOnEc2"
+    OTHER_SCHEDULER = "OtherScheduler"
     NO_ROOM_FOR_GANG = "NoRoomForGang"
     GANG_TOO_LARGE = "GangTooLarge"
     NOT_ALL_AVAILABLE = "NotAllAvailable"

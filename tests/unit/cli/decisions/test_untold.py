@@ -1,5 +1,6 @@
 """Nodes whose labels do not tell their capacity type, by what they say."""
 
+from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.node import Node, NodeMetadata
 from evenkeel_cli.decisions.untold import Untold, untold
@@ -24,3 +25,9 @@ def test_nodes_are_named_by_the_label_that_says_neither_type() -> None:
     doubtful = {"lifecycle=Ec2Spot": ["c", "d"], "lifecycle=normal": ["e"]}
     assert untold(nodes, LABELS) == Untold(["a", "b"], doubtful)
     assert untold([node("f", lifecycle="spot")], LABELS) == Untold([], {})
+
+
+def test_nodes_that_no_ec2_instance_runs_are_named_by_what_runs_them() -> None:
+    fargate = {names.EKS_COMPUTE: "fargate"}
+    nodes = [node("b", **fargate), node("a", **fargate), node("c", lifecycle="spot", **fargate)]
+    assert untold(nodes, LABELS) == Untold([], {}, {"fargate": ["a", "b"]})

@@ -8,6 +8,7 @@ from evenkeel.decisions.placement.scope import (
     controller_kind,
     left_by_itself,
     left_by_namespace,
+    left_to_scheduler,
 )
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.cluster_objects import Namespace
@@ -88,3 +89,22 @@ def test_a_namespace_takes_part_by_its_label_or_when_all_do() -> None:
     left = left_by_namespace(other, everywhere=False)
     assert left is not None
     assert left.reason == "NotManaged"
+
+
+@pytest.mark.parametrize("scheduler", ["", "default-scheduler", "evenkeel"])
+def test_schedulers_that_go_by_node_affinity_are_asked(scheduler: str) -> None:
+    assert left_to_scheduler(scheduler, is_asked=False) is None
+
+
+def test_another_scheduler_is_asked_where_somebody_asks_for_a_floor() -> None:
+    assert left_to_scheduler("packer", is_asked=True) is None
+    left = left_to_scheduler("packer", is_asked=False)
+    assert left is not None
+    assert left.reason == "OtherScheduler"
+    assert "packer" in left.message
+
+
+def test_fargates_is_not_asked_for_anything() -> None:
+    left = left_to_scheduler("fargate-scheduler", is_asked=True)
+    assert left is not None
+    assert left.reason == "OtherScheduler"

@@ -14,7 +14,7 @@ from evenkeel.model.affinity import NewPodSpec, NodeSelector
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import PersistentVolume
 from evenkeel.model.losses import Loss
-from evenkeel.model.node import Node, Taint
+from evenkeel.model.node import Node, NodeMetadata, Taint
 from evenkeel.model.pod import Container, ResourceRequirements
 from evenkeel.model.pool import Pool
 from evenkeel.model.zonal_shift import ZonalShift
@@ -81,6 +81,16 @@ def test_a_node_in_a_shifted_zone_has_no_room_and_takes_no_pods() -> None:
     assert rooms.place(request(), SPOT) == "s2"
     assert [each.name for each in rooms.taking(NewPodSpec(), SPOT)] == ["s2"]
     assert rooms.place(request(), ON_DEMAND) == "o1", "no label tells its zone"
+
+
+def test_a_node_that_no_ec2_instance_runs_takes_no_pods() -> None:
+    elsewhere = Node(
+        metadata=NodeMetadata(name="f1", labels={names.EKS_COMPUTE: "fargate"}),
+        status=node("x").status,
+    )
+    rooms = Rooms(fleet(elsewhere))
+    assert rooms.place(request(), ON_DEMAND) is None
+    assert not rooms.taking(NewPodSpec(), ON_DEMAND)
 
 
 @pytest.mark.parametrize(

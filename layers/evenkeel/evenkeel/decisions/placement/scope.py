@@ -20,6 +20,10 @@ CONTROLLERS: Final[Mapping[tuple[str, str], type[Controller]]] = {
 """Controllers whose pods have a share: their size can be read."""
 
 
+_BY_AFFINITY: Final = frozenset({"", "default-scheduler", names.SCHEDULER})
+"""Schedulers that go by node affinity."""
+
+
 def left_by_itself(pod: NewPod, namespace: str, labels: CapacityLabels) -> Left | None:
     """Why a pod is left as it is, as far as it says itself; None if its owners decide.
 
@@ -42,6 +46,23 @@ def left_by_itself(pod: NewPod, namespace: str, labels: CapacityLabels) -> Left 
     if node and controller_kind(pod) is None:
         return Left(Reason.OWN_RULES, f"its own rules bind it to the node {node}")
     return _left_by_rules(pod, labels)
+
+
+def left_to_scheduler(scheduler: str, *, is_asked: bool) -> Left | None:
+    """Why nobody asks a node of a scheduler for its pods; None if it goes by node affinity.
+
+    Kubernetes' own does, and Evenkeel's. Of another that is not known: who asks for a floor, or
+    runs a gang, knows it. ``is_asked``: that is so. Fargate's does not.
+    """
+    if scheduler == names.FARGATE_SCHEDULER:
+        return Left(Reason.OTHER_SCHEDULER, "Fargate gives each of its pods a node of its own")
+    if is_asked or scheduler in _BY_AFFINITY:
+        return None
+    return Left(
+        Reason.OTHER_SCHEDULER,
+        f"its scheduler is {scheduler}, of which it is not known whether it goes by node affinity:"
+        f" set {names.ON_DEMAND} if it does",
+    )
 
 
 def controller_kind(pod: NewPod) -> type[Controller] | None:

@@ -78,6 +78,9 @@ class Moving(msgspec.Struct, frozen=True):
         when the traffic comes back.
         """
         fleet = self.snapshot.fleet
+        if fleet.is_elsewhere(pod):
+            message = f"{pod.name} is on a node that no EC2 instance runs: no notice is about it"
+            return leave(self.case, Reason.NOT_ON_EC2, message)
         if fleet.is_in_shifted_zone(pod):
             message = f"{pod.name} is in a zone that traffic is shifted away from"
             return leave(self.case, Reason.ZONE_SHIFTED, message, verb=Verb.WAIT)

@@ -7,12 +7,14 @@ import msgspec
 
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.floor.standing import Standing, Workload
+from evenkeel.decisions.placement.scope import left_to_scheduler
+from evenkeel.decisions.placement.verdict import Left
 from evenkeel.decisions.pools.goal import goal_of
 from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.decisions.room.rules import NodeRequest, request_of
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.cluster_objects import Lease, Namespace
-from evenkeel.model.gang import GroupName
+from evenkeel.model.gang import GroupName, group_of_template
 from evenkeel.model.move import PER_RUN, Move
 from evenkeel.model.pod import Pod
 from evenkeel.model.spot_rest import SpotRest
@@ -66,6 +68,13 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         pod = next(iter(self.owned), None)
         own = self.workload.spec.template.spec
         return self.request(pod, fleet).rules if pod is not None else own
+
+    @property
+    def left_to_scheduler(self) -> Left | None:
+        """Why nobody asks a node for its pods of the scheduler that they name; None if one may."""
+        template = self.workload.spec.template
+        is_asked = self.standing.floor.is_asked or group_of_template(self.workload) is not None
+        return left_to_scheduler(template.spec.scheduler_name, is_asked=is_asked)
 
     @property
     def goal(self) -> int | None:

@@ -139,7 +139,8 @@ def _settled(case: Case) -> Decision:
 def _not_now(moving: Moving) -> Outcome | None:
     """Why a workload that is off has to wait, or what is written about it first.
 
-    - nothing would place the pod that is made for the one that moves;
+    - its scheduler may not go by what it would be asked, and nothing would place the pod that is
+      made for the one that moves;
     - its Deployment is paused, or in a rollout: new pods are placed as they come;
     - a pod of it has no node yet: the scheduler is at work, or there is no room at all;
     - the rules of those that could go exclude where one would have to go;
@@ -147,6 +148,8 @@ def _not_now(moving: Moving) -> Outcome | None:
     - it rests after failures, and before a pod goes to another pool after any move.
     """
     case, target, snapshot = moving.case, moving.target, moving.snapshot
+    if (left := case.left_to_scheduler) is not None:
+        return leave(case, left.reason, f"{left.message}: no pod is moved")
     if case.not_placed:
         return leave(case, Reason.NOTHING_PLACES, f"{case.not_placed}: no pod is moved")
     waits = _in_rollout(case)

@@ -52,6 +52,11 @@ class Fleet(msgspec.Struct, frozen=True, dict=True):
         """Whether traffic is shifted away from a node's zone; not if no label tells its zone."""
         return node is not None and node.metadata.labels.get(names.ZONE_ID) in self._shifted
 
+    def is_elsewhere(self, pod: Pod) -> bool:
+        """Whether a pod is on a node that no EC2 instance runs."""
+        node = self.nodes.get(pod.spec.node_name)
+        return node is not None and bool(self.labels.elsewhere(node))
+
     def is_in_shifted_zone(self, pod: Pod) -> bool:
         """Whether traffic is shifted away from a pod."""
         return self.is_shifted(self.nodes.get(pod.spec.node_name))

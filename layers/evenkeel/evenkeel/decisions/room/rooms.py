@@ -50,6 +50,8 @@ class Rooms:
     def __init__(self, fleet: Fleet, *, are_full: bool = False) -> None:
         """Look at the nodes that are ready, schedulable, not doomed, and in no shifted zone.
 
+        Nodes that no EC2 instance runs are left to who runs them.
+
         Those of pools that lost a node lately take pods, but have no room. Those whose labels tell
         no capacity type take pods, but no pod that needs one. ``are_full``: no node has room.
         """
@@ -67,7 +69,7 @@ class Rooms:
         for node in fleet.nodes.values():
             if not node.ready or node.spec.unschedulable or node.name in fleet.doomed:
                 continue
-            if fleet.is_shifted(node):
+            if fleet.is_shifted(node) or fleet.labels.elsewhere(node):
                 continue
             is_told = fleet.labels.doubt_about(node) is None
             self._nodes[fleet.labels.of(node) if is_told else None].append(node)

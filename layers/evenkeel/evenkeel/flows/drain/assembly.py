@@ -74,7 +74,7 @@ def observe(
     forced = ForcedEvictions(settings.evictions_per_second, sys.maxsize, Answers())
     plans = Plans(Planner(view, places), view, forced, once)
     now = clock.now()
-    view.queue.add(sorted(plans.controllers), urgent=True)
+    view.queue.add(plans.controllers, urgent=True)
     _settle(plans, view, clock)
     Seeker(places, view, AtOnce(), clock).ask(plans.wishes, now)
     _settle(plans, view, clock)
@@ -92,7 +92,7 @@ def observe(
 def _settle(plans: Plans, view: View, clock: Clock) -> None:
     """Plan for all keys that wait, round by round."""
     now = clock.now()
-    while keys := list(view.queue.take(clock)):
+    while keys := sorted(view.queue.take(clock)):
         for key in keys:
             if key != NODES:
                 plans.replan(key, now)

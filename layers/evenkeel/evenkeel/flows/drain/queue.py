@@ -62,8 +62,11 @@ class Queue:
         return self._wrong.keys()
 
     def add(self, keys: Iterable[str], *, urgent: bool = False) -> None:
-        """Something changed about these. ``urgent``: their plans are wrong by now."""
-        for key in keys:
+        """Something changed about these. ``urgent``: their plans are wrong by now.
+
+        In the order of the keys, so that equal knowledge gives equal decisions.
+        """
+        for key in sorted(keys):
             if urgent:
                 self._changed.pop(key, None)
                 self._wrong[key] = None

@@ -12,6 +12,7 @@ from evenkeel.decisions.placement.scope import (
     controller_kind,
     left_by_itself,
     left_by_namespace,
+    left_to_scheduler,
 )
 from evenkeel.decisions.placement.share import share_of, share_of_any
 from evenkeel.decisions.placement.spreads import spread_operations
@@ -137,6 +138,10 @@ class PlacementFlow:
         )
         if share.floor.problem:
             self._warn(workload.reference, share.floor.problem, now)
+        is_asked = share.floor.is_asked or around.in_gang
+        left = left_to_scheduler(pod.spec.scheduler_name, is_asked=is_asked)
+        if left is not None:
+            return self._leave(pod.reference(request.namespace), left, _named(pod, around))
         match share.verdict:
             case Counted() as counted:
                 place = self._counter.place(
@@ -160,7 +165,9 @@ class PlacementFlow:
         found = floor_of_any(space.name, space.metadata.annotations, in_gang=around.in_gang)
         if found.problem:
             self._warn(space.reference, found.problem, self._clock.now())
-        verdict = share_of_any(pod, found)
+        is_asked = found.is_asked or around.in_gang
+        left = left_to_scheduler(pod.spec.scheduler_name, is_asked=is_asked)
+        verdict = left or share_of_any(pod, found)
         if isinstance(verdict, Left):
             return self._leave(pod.reference(request.namespace), verdict, _named(pod, around))
         return self._apply(request, pod, around, Place(verdict))
