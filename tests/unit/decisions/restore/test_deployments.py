@@ -18,7 +18,7 @@ from evenkeel.model.capacity import WELL_KNOWN, Capacity
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.decision import Verb
 from evenkeel.model.move import Restored, move_of, new_move
-from evenkeel.model.node import Taint
+from evenkeel.model.node import Node, NodeMetadata, Taint
 from evenkeel.model.placement import Placed
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
@@ -261,6 +261,26 @@ def test_pods_in_a_shifted_zone_hold_no_floor() -> None:
     assert reason(case(deployment(3, "2"), *places, nodes=nodes), nodes=nodes) == "FloorNotReady"
     as_usual = msgspec.structs.replace(nodes, shifts=())
     assert step(case(deployment(3, "2"), *places, nodes=as_usual), nodes=as_usual).moves
+
+
+def test_a_pod_on_a_node_that_no_ec2_instance_runs_stays_and_another_goes() -> None:
+    hybrid = Node(
+        metadata=NodeMetadata(name="h1", labels={names.EKS_COMPUTE: "hybrid"}),
+        status=node("x").status,
+    )
+    nodes = fleet(hybrid, node("o1"), node("s1"))
+    web = case(deployment(3, "1"), "h1", "o1", "o1", nodes=nodes)
+    assert step(web, nodes=nodes).decision.subject.name != "web-0"
+    all_there = case(deployment(2, "1"), "h1", "h1", nodes=nodes)
+    assert reason(all_there, nodes=nodes) == "NotOnEc2"
+
+
+def test_pods_of_another_scheduler_stay_unless_somebody_asks_for_a_floor() -> None:
+    of_fargate = with_rules(deployment(2, "2"), schedulerName=names.FARGATE_SCHEDULER)
+    assert reason(case(of_fargate, "s1", "s1")) == "OtherScheduler"
+    asked, default = (with_rules(deployment(2, floor), schedulerName="x") for floor in ("2", ""))
+    assert step(case(asked, "s1", "s1")).moves
+    assert reason(case(default, "o1", "o1")) == "OtherScheduler"
 
 
 def test_without_room_on_spot_it_stays_where_not_all_moves_are_looked_at() -> None:
