@@ -127,10 +127,11 @@ def test_the_highest_ordinal_is_updated_first(ground: Ground) -> None:
 
 
 def test_an_ordinal_that_is_lost_in_an_update_is_made_by_the_new_template(ground: Ground) -> None:
-    """Also a lower one, whose turn has not come. One that waits by either blocks the update.
+    """Also a lower one, whose turn has not come.
 
-    The lost one goes at once: kwok, which plays the kubelets, deletes a pod that stops by its name
-    alone, and its second try would take the pod that has come back.
+    Whether one that waits by a template that is taken back blocks the next is no test's: 1.36.3
+    deletes it in one of ten runs. The lost one goes at once: kwok, which plays the kubelets,
+    deletes a pod that stops by its name alone, and its second try would take the one that is back.
     """
     ground.apply(workload("StatefulSet", "db", replicas=2))
     first, _ = ground.ready_pods(2)
@@ -146,8 +147,6 @@ def test_an_ordinal_that_is_lost_in_an_update_is_made_by_the_new_template(ground
     new = ground.eventually(made).metadata.labels["controller-revision-hash"]
     status = ground.get(StatefulSet, "db").status
     assert new == status.update_revision != status.current_revision
-    ground.patch(StatefulSet, "db", [Operation("remove", "/spec/template/spec/nodeSelector")])
-    ground.never(lambda: any(p.spec.node_name for p in ground.pods() if p.name == "db-0"))
 
 
 def test_an_ordinal_keeps_its_claim(ground: Ground) -> None:
