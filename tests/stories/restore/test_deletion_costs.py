@@ -1,7 +1,7 @@
-"""Somebody else writes what it costs to delete a pod, as Karpenter's PodDeletionCostManagement does.
+"""Somebody else writes what it costs to delete a pod, as Karpenter can do.
 
-Karpenter 1.15.0 ranks nodes, and writes or removes the annotation on their ReplicaSets' pods over
-whatever is there, once a minute at most.
+With its feature PodDeletionCostManagement Karpenter 1.15.0 ranks nodes, and writes or removes the
+annotation on their ReplicaSets' pods over whatever is there, once a minute at most.
 https://github.com/kubernetes-sigs/karpenter/tree/v1.15.0/pkg/controllers/pod/deletioncost
 """
 
