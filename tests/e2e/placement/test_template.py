@@ -81,3 +81,38 @@ def test_the_template_is_its_owners_again_when_the_annotation_goes(ground: Groun
     after = read("apps/v1", "Deployment", "web", ground.namespace)
     assert after["spec"]["template"] == before | {"spec": before["spec"] | {"affinity": {}}}
     assert names.TEMPLATE not in after["metadata"]["annotations"]
+
+
+def test_an_undo_of_a_rollout_is_not_undone(ground: Ground) -> None:
+    """Of a Deployment it also puts the annotations of then back, of a StatefulSet it does not."""
+    ground.add_nodes(spot=1, on_demand=1)
+    kinds = {"web": "Deployment", "db": "StatefulSet"}
+    apply(ground, deployment("web", 4, start="200ms"), **{names.ON_DEMAND: "2"})
+    apply(ground, stateful_set("db", 2, start="200ms"), **{names.ON_DEMAND: "1"})
+    runs = Runs(ground)
+    all_ready(ground, 6)
+
+    def settled(app: str, reason: str) -> None:
+        ground.wait_for(f"{app}: {reason}", lambda: reasons(runs())[app] == reason, every=0.5)
+
+    def undo(app: str) -> None:
+        where = ("-n", ground.namespace)
+        ground.control_plane.kubectl("rollout", "undo", f"{kinds[app]}/{app}", *where)
+
+    for app, kind in kinds.items():
+        settled(app, "AsWanted")
+        changed = {"spec": {"template": {"metadata": {"annotations": {"revision": "2"}}}}}
+        ground.control_plane.merge("apps/v1", kind, app, changed, ground.namespace)
+        undo(app)
+        written = generation(ground, kind, app)
+        settled(app, "AsWanted")
+        assert generation(ground, kind, app) == written
+
+    for app, kind in kinds.items():
+        ground.control_plane.kubectl(
+            *("rollout", "undo", f"{kind}/{app}", "--to-revision=1", "-n", ground.namespace)
+        )
+        written = generation(ground, kind, app)
+        settled(app, "TemplateUndone")
+        runs()
+        assert generation(ground, kind, app) == written
