@@ -4,6 +4,8 @@ KEDA writes 0 after its cooldown, and minReplicaCount, or 1, when there is work 
 https://github.com/kedacore/keda/blob/main/pkg/scaling/executor/scale_scaledobjects.go
 """
 
+from functools import partial
+
 import pytest
 
 from evenkeel.model.request import Delete, Evict
@@ -18,9 +20,7 @@ SIZE = 3
 def zero_and_back(scene: Scene, at: float, rest: float) -> None:
     """Scale to zero at a time, and back after a rest of so many seconds."""
     for seconds, replicas in ((at, 0), (at + rest, SIZE)):
-        scene.later(
-            seconds, lambda to=replicas: scene.cluster.scale("Deployment", "web", "default", to)
-        )
+        scene.later(seconds, partial(scene.cluster.scale, "Deployment", "web", "default", replicas))
 
 
 def all_is_well(scene: Scene, old: list[str]) -> None:
