@@ -443,3 +443,15 @@ def test_rollouts_are_within_a_runs_budget() -> None:
     made = plan(snapshot(*cases, moves=2))
     assert len(made.steps) == 2
     assert [each.reason for each in made.left] == ["BudgetOfRun"]
+
+
+def test_additions_of_another_revision_than_noted_count_as_undone() -> None:
+    """``kubectl rollout undo`` of a StatefulSet takes its template back, not its annotations."""
+    before = written(db(5, "majority"))
+    now = written(with_floor(db(5), "1"))
+    note = Written.of(now)
+    assert note is not None
+    back = noted(before, note)
+    undone = outcome(held(with_floor(back, "1"), "o1", "o1", "o1", "s1", "s1"))
+    assert not isinstance(undone, Step)
+    assert (undone.reason, undone.warning) == ("TemplateUndone", True)
