@@ -160,6 +160,23 @@ def test_an_eviction_of_a_released_pod_makes_no_replacement(ground: Ground) -> N
     ground.never(lambda: {p.uid for p in owned(ground)} != {new.uid}, seconds=1)
 
 
+def test_a_released_pod_that_is_leaving_does_not_count_as_terminating(ground: Ground) -> None:
+    """So nothing that waits for terminating pods waits for it. The simulator counts none at all."""
+    ground.apply(deployment("web", template("web", SLOW_STOP)))
+    (old,) = ground.ready_pods(1)
+    ground.release(old)
+    ground.ready_pods(2)
+    ground.evict(old)
+
+    def counts() -> bool:
+        kinds = {"ReplicaSet": ground.replica_set().name, "Deployment": "web"}
+        found = [ground.whole(kind, name)["status"] for kind, name in kinds.items()]
+        return any(status.get("terminatingReplicas") for status in found)
+
+    ground.never(counts)
+    assert ground.get(Pod, old.name).leaving
+
+
 def test_surplus_that_is_not_ready_goes_first(ground: Ground) -> None:
     ground.apply(deployment("web", replicas=3))
     pods = ground.ready_pods(3)

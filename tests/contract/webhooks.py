@@ -117,11 +117,15 @@ def _entry(hook: Hook, position: int, namespace: str) -> webhooks.Webhook:
 
 
 @contextmanager
-def real(control_plane: ControlPlane, namespace: str, hooks: Sequence[Hook]) -> Iterator[None]:
+def real(
+    control_plane: ControlPlane, namespace: str, hooks: Sequence[Hook], name: str = ""
+) -> Iterator[None]:
     """Let the real API server ask them; it does so when this begins.
 
-    The last one has to be about the namespace as it is: by that it is told.
+    The last one has to be about the namespace as it is: by that it is told. ``name`` is their
+    configuration's, the namespace's without it: the API server asks by the order of these names.
     """
+    name = name or namespace
     authority = Authority()
     with tempfile.TemporaryDirectory() as folder:
         context = authority.server_context(Path(folder), HOST)
@@ -133,7 +137,7 @@ def real(control_plane: ControlPlane, namespace: str, hooks: Sequence[Hook]) -> 
                 if bool(hook.sub_resource) == is_asked_about_evictions
             ]
             if entries:
-                metadata = {"name": namespace}
+                metadata = {"name": name}
                 control_plane.apply(
                     {
                         "apiVersion": ADMISSION,
@@ -142,7 +146,7 @@ def real(control_plane: ControlPlane, namespace: str, hooks: Sequence[Hook]) -> 
                         "webhooks": entries,
                     }
                 )
-                ends.callback(control_plane.delete, ADMISSION, kind, namespace)
+                ends.callback(control_plane.delete, ADMISSION, kind, name)
         _probe(control_plane, namespace, hooks[-1])
         server.is_probed = False
         yield

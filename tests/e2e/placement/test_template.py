@@ -81,3 +81,88 @@ def test_the_template_is_its_owners_again_when_the_annotation_goes(ground: Groun
     after = read("apps/v1", "Deployment", "web", ground.namespace)
     assert after["spec"]["template"] == before | {"spec": before["spec"] | {"affinity": {}}}
     assert names.TEMPLATE not in after["metadata"]["annotations"]
+
+
+def test_an_undo_of_a_rollout_is_not_undone(ground: Ground) -> None:
+    """Of a Deployment it also puts the annotations of then back, of a StatefulSet it does not."""
+    ground.add_nodes(spot=1, on_demand=1)
+    kinds = {"web": "Deployment", "db": "StatefulSet"}
+    apply(ground, deployment("web", 4, start="200ms"), **{names.ON_DEMAND: "2"})
+    apply(ground, stateful_set("db", 2, start="200ms"), **{names.ON_DEMAND: "1"})
+    runs = Runs(ground)
+    all_ready(ground, 6)
+
+    def settled(app: str, reason: str) -> None:
+        ground.wait_for(f"{app}: {reason}", lambda: reasons(runs())[app] == reason, every=0.5)
+
+    def undo(app: str) -> None:
+        where = ("-n", ground.namespace)
+        ground.control_plane.kubectl("rollout", "undo", f"{kinds[app]}/{app}", *where)
+
+    for app, kind in kinds.items():
+        settled(app, "AsWanted")
+        changed = {"spec": {"template": {"metadata": {"annotations": {"revision": "2"}}}}}
+        ground.control_plane.merge("apps/v1", kind, app, changed, ground.namespace)
+        undo(app)
+        written = generation(ground, kind, app)
+        settled(app, "AsWanted")
+        assert generation(ground, kind, app) == written
+
+    for app, kind in kinds.items():
+        ground.control_plane.kubectl(
+            *("rollout", "undo", f"{kind}/{app}", "--to-revision=1", "-n", ground.namespace)
+        )
+        written = generation(ground, kind, app)
+        settled(app, "TemplateUndone")
+        runs()
+        assert generation(ground, kind, app) == written
+
+
+RATHER_LARGE = {
+    "nodeAffinity": {
+        "preferredDuringSchedulingIgnoredDuringExecution": [
+            {
+                "weight": 1,
+                "preference": {"matchExpressions": [{"key": "large", "operator": "Exists"}]},
+            }
+        ]
+    }
+}
+BY_SERVER = ("--server-side", "--force-conflicts", "--field-manager=kustomize-controller")
+"""As Flux applies, and Argo CD with ServerSideApply=true; without these, as Argo CD does."""
+
+
+@pytest.mark.parametrize("how", [(), BY_SERVER], ids=["client", "server"])
+def test_applying_again_undoes_only_lists_that_the_manifest_has_itself(
+    ground: Ground, how: tuple[str, ...]
+) -> None:
+    """Both merge what they find; a list of tolerations is one value to them, or of preferences."""
+    ground.add_nodes(spot=1, on_demand=1)
+    own = {"key": "own", "operator": "Exists", "effect": "NoSchedule"}
+    workloads = [
+        deployment("web", 4, start="200ms"),
+        deployment("own", 4, start="200ms", tolerations=[own]),
+        deployment("far", 4, start="200ms", affinity=RATHER_LARGE),
+    ]
+    for each in workloads:
+        each["metadata"]["annotations"] = BY_TEMPLATE | {names.ON_DEMAND: "2"}
+
+    def apply_all() -> None:
+        text = json.dumps({"apiVersion": "v1", "kind": "List", "items": workloads})
+        ground.control_plane.kubectl("apply", "-n", ground.namespace, "-f", "-", *how, stdin=text)
+
+    apply_all()
+    runs = Runs(ground)
+    all_ready(ground, 12)
+    as_wanted = dict.fromkeys(("web", "own", "far"), "AsWanted")
+    ground.wait_for("restore to be done", lambda: reasons(runs()) == as_wanted, every=0.5)
+    written = generation(ground, "Deployment", "web")
+    web = ground.control_plane.get("apps/v1", "Deployment", "web", ground.namespace)
+    assert names.FIELD_MANAGER in {each["manager"] for each in web["metadata"]["managedFields"]}
+
+    apply_all()
+
+    assert generation(ground, "Deployment", "web") == written
+    undone = as_wanted | dict.fromkeys(("own", "far"), "TemplateUndone")
+    ground.wait_for("restore to tell", lambda: reasons(runs()) == undone, every=0.5)
+    assert generation(ground, "Deployment", "web") == written

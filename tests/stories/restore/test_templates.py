@@ -6,6 +6,9 @@ from typing import Any
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.settings import Mode
+from evenkeel_sandbox.simulator.api.objects import Obj, annotations_of
+from evenkeel_sandbox.simulator.controllers.deployment import without_hash
+from evenkeel_sandbox.simulator.controllers.rollout import REVISION
 from tests.kit.manifests import deployment, resource, stateful_set
 from tests.kit.restoring import RestoreScene
 from tests.stories.restore.conftest import MakeScene
@@ -120,3 +123,83 @@ def test_what_is_observed_is_not_written(make_scene: MakeScene) -> None:
     templates = [obj["spec"]["template"]["spec"] for obj in scene.cluster.objects("Deployment")]
     assert "affinity" not in templates[0]
     assert rollouts(scene, "web")
+
+
+def undo(scene: RestoreScene, app: str, back: int = 1) -> None:
+    """Undo the last rollouts of a Deployment, as ``kubectl rollout undo`` does.
+
+    It puts the annotations of that revision's ReplicaSet onto the Deployment as well.
+    https://github.com/kubernetes/kubectl/blob/v0.36.3/pkg/polymorphichelpers/rollback.go
+    """
+    sets = [
+        each
+        for each in scene.cluster.objects("ReplicaSet")
+        if each["metadata"]["labels"]["app"] == app
+    ]
+    to = sorted(sets, key=lambda each: int(annotations_of(each)[REVISION]))[-1 - back]
+
+    def edit(now: Obj) -> Obj:
+        annotations = annotations_of(to) | {REVISION: annotations_of(now)[REVISION]}
+        template = without_hash(to["spec"]["template"])
+        return {
+            **now,
+            "metadata": {**now["metadata"], "annotations": annotations},
+            "spec": {**now["spec"], "template": template},
+        }
+
+    scene.cluster.server.change("Deployment", ("default", app), edit)
+
+
+def revision(number: int) -> dict[str, Any]:
+    """The Deployment ``web`` by another template of its owner's."""
+    return deployment("web", 5, notes=notes("2"), pod={"annotations": {"revision": str(number)}})
+
+
+def test_an_undo_to_a_template_before_the_first_write_is_left_and_told(scene: RestoreScene) -> None:
+    begun(scene)
+    scene.run(until=600)
+    undo(scene, "web")
+    scene.run(until=600 + HOUR)
+    assert rollouts(scene, "web") == ["TemplateWritten"]
+    told = [decision for at, decision in scene.told("TemplateUndone") if at > 600]
+    assert told[-1].warning
+    assert "kubectl rollout undo" in told[-1].message
+    assert sum(scene.split("web").values()) == 5
+
+
+def test_an_undo_of_the_owners_rollout_keeps_what_was_added(scene: RestoreScene) -> None:
+    scene.given(revision(1), on="s0 s1 o0 o1")
+    scene.run(until=600)
+    scene.apply(revision(2))
+    scene.run(until=1_200)
+    undo(scene, "web")
+    scene.run(until=1_200 + HOUR)
+    assert rollouts(scene, "web") == ["TemplateWritten"]
+    assert not scene.told("TemplateUndone")
+    assert scene.split("web") == {"on-demand": 2, "spot": 3}
+    assert {pod.metadata.annotations["revision"] for pod in scene.pods("web")} == {"1"}
+
+
+def test_an_undo_to_what_was_added_for_another_floor_is_written_once(scene: RestoreScene) -> None:
+    """The floor of that time comes back with it: the Deployment has the annotation of then."""
+    begun(scene)
+    scene.run(until=600)
+    scene.apply(deployment("web", 5, notes=notes("all")))
+    scene.run(until=1_200)
+    assert scene.split("web") == {"on-demand": 5}
+    undo(scene, "web")
+    scene.run(until=1_200 + HOUR)
+    assert rollouts(scene, "web") == ["TemplateWritten", "TemplateFollowsFloor"]
+    assert scene.split("web") == {"on-demand": 2, "spot": 3}
+
+
+def test_an_undo_of_a_dropped_spread_is_written_once(scene: RestoreScene) -> None:
+    begun(scene)
+    scene.run(until=600)
+    scene.remove_nodes("s")
+    scene.run(until=1_200)
+    undo(scene, "web")
+    scene.run(until=1_200 + HOUR)
+    expected = ["TemplateWritten", "SpreadDropped", "SpreadDropped"]
+    assert rollouts(scene, "web") == expected
+    assert scene.split("web") == {"on-demand": 5}

@@ -182,6 +182,25 @@ def test_a_floor_that_is_changed_is_followed_where_it_needs_another_template() -
     assert reason(held(with_floor(of, "25%"), "o1")) == "AsWanted"
 
 
+def test_a_floor_of_all_is_written_at_once_and_drops_no_spread_first() -> None:
+    """The template that is written next sends no pod to spot: the one that is there does."""
+    there = with_floor(written(web()), "all")
+    made = step(held(there, "o1", "s1", "s1", "s2"))
+    assert made.decision.reason == "TemplateFollowsFloor"
+    assert made.rolls
+    assert note_of(made, there).rather is Rather.ONLY_ON_DEMAND
+
+
+def test_a_size_that_needs_no_spread_costs_no_rollout() -> None:
+    small = with_spec(written(web(3, "majority")), replicas=1)
+    assert reason(held(small, "o1")) == "AsWanted"
+    dropped = step(held(small, "o1", nodes=NO_SPOT), nodes=NO_SPOT)
+    assert dropped.decision.reason == "SpreadDropped"
+    without = with_spec(written(web(3, "majority"), NO_SPOT), replicas=1)
+    assert reason(held(without, "o1", nodes=NO_SPOT), nodes=NO_SPOT) == "NoSpot"
+    assert reason(held(without, "o1")) == "AsWanted"
+
+
 def test_the_spread_is_dropped_at_once_while_no_spot_node_takes_pods() -> None:
     of = with_floor(written(web()), "2")
     for nodes in (
@@ -424,3 +443,15 @@ def test_rollouts_are_within_a_runs_budget() -> None:
     made = plan(snapshot(*cases, moves=2))
     assert len(made.steps) == 2
     assert [each.reason for each in made.left] == ["BudgetOfRun"]
+
+
+def test_additions_of_another_revision_than_noted_count_as_undone() -> None:
+    """``kubectl rollout undo`` of a StatefulSet takes its template back, not its annotations."""
+    before = written(db(5, "majority"))
+    now = written(with_floor(db(5), "1"))
+    note = Written.of(now)
+    assert note is not None
+    back = noted(before, note)
+    undone = outcome(held(with_floor(back, "1"), "o1", "o1", "o1", "s1", "s1"))
+    assert not isinstance(undone, Step)
+    assert (undone.reason, undone.warning) == ("TemplateUndone", True)

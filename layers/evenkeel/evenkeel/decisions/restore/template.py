@@ -79,7 +79,9 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, busy: Decision | N
     form = form_of(standing.wanted, standing.replicas, is_asked=standing.floor.is_asked)
     # A label that says neither capacity type is a mistake, and worth no rollout.
     labels = msgspec.structs.replace(rooms.labels, doubtful=())
-    rules = narrowed(own, form, labels)
+    # The spread that is there is asked about, too, where the next form has none.
+    spread = Form(Rather.SPOT, max(form.skew, written.skew if written is not None else 0))
+    rules = narrowed(own, spread, labels)
     aim = Aim(own, form, labels, _key(rules, written, rooms))
     hands_off = _hands_off(case, aim)
     if hands_off is not None:
@@ -93,7 +95,7 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, busy: Decision | N
     return (
         _made_anew(case)
         or _rolling(case, busy)
-        or _settled(case, written, need, snapshot.now)
+        or _settled(case, written, need, snapshot.now, spot_takes=spot_takes)
         or _write(case, written, aim, snapshot.now, need)
     )
 
@@ -109,9 +111,10 @@ def _undone(case: Case, written: Written | None) -> Decision | None:
     elif is_intact(case.workload.spec.template.spec, written):
         return None
     message = (
-        "another tool takes out of its pod template what restore adds: it is not written again."
-        " Have it leave affinity, tolerations and topologySpreadConstraints alone, then take the"
-        f" annotation {names.PLACEMENT} off for two minutes"
+        "another tool, or kubectl rollout undo, took out of its pod template what restore added: it"
+        " is not written again. Have the tool leave affinity, tolerations and"
+        f" topologySpreadConstraints alone, then take the annotation {names.PLACEMENT} off for two"
+        " minutes"
     )
     return leave(case, Reason.TEMPLATE_UNDONE, message, warning=True)
 
@@ -187,7 +190,8 @@ def _need(case: Case, written: Written | None, aim: Aim, *, spot_takes: bool) ->
             if spread is None and there.rather is form.rather and not spot_takes:
                 return None
             return _Need(Reason.TEMPLATE_FOLLOWS_SIZE, told)
-    return _need_of_spread(written, aim.key, told) if there.skew and spot_takes else None
+    is_spread = bool(there.skew and form.skew)
+    return _need_of_spread(written, aim.key, told) if is_spread and spot_takes else None
 
 
 def _policy(case: Case) -> str:
@@ -262,7 +266,7 @@ def _is_observed(stateful_set: StatefulSet) -> bool:
 
 
 def _settled(
-    case: Case, written: Written | None, need: _Need | None, now: datetime
+    case: Case, written: Written | None, need: _Need | None, now: datetime, *, spot_takes: bool
 ) -> Decision | None:
     """Why nothing is written; None if it is."""
     standing = case.standing
@@ -282,7 +286,7 @@ def _settled(
     if standing.unmet:
         message = f"{standing.unmet} of its default floor are not on on-demand: its template asks"
         return leave(case, Reason.DEFAULT_FLOOR, f"{message} for it, and requires nothing")
-    if written is not None and written.skew and written.spread is None:
+    if written is not None and written.skew and written.spread is None and not spot_takes:
         message = "no spot node takes its pods: its spread is put back when one does"
         return leave(case, Reason.NO_SPOT, message, verb=Verb.WAIT)
     return leave(case, Reason.AS_WANTED, "its template keeps its floor")
