@@ -77,7 +77,7 @@ def status(  # noqa: PLR0913 - a command has as many arguments as options
             output.say(f"There is no pod that has a node{_where(searched)}.")
             return
         gaps = reckoned.gaps
-        assumed = [*told(known, gaps), *listing.of_nodes(gaps.untold, labels)]
+        assumed = [*told(known, gaps), *listing.of_nodes(gaps.unknown_capacity, labels)]
         costs.show(output, shown, assumed, searched)
         return
     with reading(target, snapshot, built_in=built_in) as cluster:
@@ -85,7 +85,7 @@ def status(  # noqa: PLR0913 - a command has as many arguments as options
         def look() -> Seen:
             found = gather(cluster, searched, labels=labels)
             shown = listing.listing(found)
-            of_nodes = listing.of_nodes(found.untold, labels)
+            of_nodes = listing.of_nodes(found.unknown_capacity, labels)
             told_last = filter(None, [found.headroom])
             others = listing.of_others(found)
             shifts = listing.of_shifts(found.shifts)

@@ -11,7 +11,7 @@ from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.node import Node
 from evenkeel.model.pool import Pool
-from evenkeel_cli.decisions.untold import Untold, untold
+from evenkeel_cli.decisions.unknown_capacity import UnknownCapacity, of_unknown_capacity
 
 HOURS: Final = 365 * 24 / 12
 """Hours of a month."""
@@ -78,13 +78,13 @@ class Gaps(msgspec.Struct, frozen=True, kw_only=True):
 
     ``unknown``: how many nodes there are of each type without a price; of no type under an empty
     one. ``assumed``: of how many nodes spot's price is by the rule of thumb. ``elsewhere``: regions
-    of nodes that the prices are not of. ``untold``: nodes whose capacity type no label tells.
+    of nodes that the prices are not of. ``unknown_capacity``: nodes whose type is not known.
     """
 
     unknown: Mapping[str, int]
     assumed: int
     elsewhere: Sequence[str]
-    untold: Untold
+    unknown_capacity: UnknownCapacity
 
 
 def gaps(nodes: Sequence[Node], labels: CapacityLabels, prices: Prices) -> Gaps:
@@ -95,7 +95,7 @@ def gaps(nodes: Sequence[Node], labels: CapacityLabels, prices: Prices) -> Gaps:
         unknown=Counter(_pool(node).type for node, price in priced if price is None),
         assumed=sum(price is not None and price.is_assumed for _, price in priced),
         elsewhere=sorted(regions),
-        untold=untold(nodes, labels),
+        unknown_capacity=of_unknown_capacity(nodes, labels),
     )
 
 

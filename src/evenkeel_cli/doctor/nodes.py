@@ -12,7 +12,7 @@ from evenkeel.model.request import List, Selection
 from evenkeel.ports import Cluster, Instances
 from evenkeel.settings.shared import CAPACITY_LABELS
 from evenkeel_cli import words
-from evenkeel_cli.decisions.untold import untold
+from evenkeel_cli.decisions.unknown_capacity import of_unknown_capacity
 from evenkeel_cli.doctor.findings import Finding, broken, fine, not_looked, unknown
 
 KINDS = "nodes"
@@ -102,7 +102,7 @@ def judge_labels(nodes: Sequence[Node], labels: CapacityLabels, known: Known | N
     without = [node for node in nodes if not labels.are_on(node)]
     if not nodes:
         return unknown(LABELS, "there is no node", "ask again when there is one")
-    doubtful = untold(nodes, labels).doubtful
+    doubtful = of_unknown_capacity(nodes, labels).doubtful
     if doubtful:
         label, found = next(iter(doubtful.items()))
         said = _named([node for node in nodes if node.name in found])

@@ -16,7 +16,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.zonal_shift import ZonalShift
 from evenkeel.ports import Clock, Cluster
 from evenkeel_cli.decisions.remarks import Remark, of_spreads
-from evenkeel_cli.decisions.untold import Untold, untold
+from evenkeel_cli.decisions.unknown_capacity import UnknownCapacity, of_unknown_capacity
 from evenkeel_cli.decisions.waiting import Waiting, waiting
 from evenkeel_cli.headroom.wording import told
 from evenkeel_cli.status import others
@@ -34,7 +34,7 @@ class Found:
     """
 
     standings: Sequence[Standing]
-    untold: Untold
+    unknown_capacity: UnknownCapacity
     pools: Mapping[Reference, InPools]
     spreads: Mapping[Reference, Sequence[Remark]]
     evictions: Mapping[Reference, Sequence[Waiting]]
@@ -64,7 +64,7 @@ def gather(
     restores = _by_workload(plan(snapshot))
     spaces = [each for each in snapshot.namespaces if namespace in ("", each.name)]
     of_others = [*others.told(snapshot.pods, spaces, snapshot.fleet.capacity)]
-    without, shifts = untold(nodes, labels), snapshot.fleet.shifts
+    without, shifts = of_unknown_capacity(nodes, labels), snapshot.fleet.shifts
     return Found(
         standings, without, pools, spreads, evictions, restores, headroom, of_others, shifts
     )

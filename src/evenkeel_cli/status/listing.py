@@ -14,7 +14,7 @@ from evenkeel.settings.shared import CAPACITY_LABELS
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.decisions.remarks import Remark
-from evenkeel_cli.decisions.untold import Untold
+from evenkeel_cli.decisions.unknown_capacity import UnknownCapacity
 from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, Listing, ObjectItem
 from evenkeel_cli.status.gather import Found
 from evenkeel_cli.status.with_restore import remarks
@@ -165,25 +165,25 @@ def of_others(found: Found) -> Iterator[str]:
     yield from _some(found.others, "owner of pods", "owners of pods")
 
 
-def of_nodes(untold: Untold, labels: CapacityLabels) -> Iterator[str]:
+def of_nodes(nodes: UnknownCapacity, labels: CapacityLabels) -> Iterator[str]:
     """What to do about nodes of which no label tells the capacity type.
 
     Nothing where there are none.
     """
-    if untold.unlabelled:
-        count = words.counted(len(untold.unlabelled), "node has", "nodes have")
+    if nodes.unlabelled:
+        count = words.counted(len(nodes.unlabelled), "node has", "nodes have")
         yield (
             f"{count} no label of a capacity type, which counts as on-demand:"
-            f" {_named(untold.unlabelled)}. A spot node that is not made by EKS or Karpenter has to"
+            f" {_named(nodes.unlabelled)}. A spot node that is not made by EKS or Karpenter has to"
             f" be labelled {labels.keys[0]}={names.SPOT}."
         )
-    for kind, found in untold.elsewhere.items():
+    for kind, found in nodes.elsewhere.items():
         count = words.counted(len(found), "node is", "nodes are")
         yield (
             f"{count} no EC2 instance ({kind}): {_named(found)}. No notice can be about such a"
             " node, and no pod is moved from there or to there."
         )
-    for label, found in untold.doubtful.items():
+    for label, found in nodes.doubtful.items():
         count = words.counted(len(found), "node has", "nodes have")
         yield (
             f"{count} the label {label}, which says neither spot nor on-demand: {_named(found)}. No"

@@ -23,7 +23,7 @@ from evenkeel.model.template import new_trace
 from evenkeel.model.times import in_words
 from evenkeel.model.workload import ReplicaSet
 from evenkeel.model.zonal_shift import ZonalShift, noted
-from evenkeel_cli.decisions.untold import Untold
+from evenkeel_cli.decisions.unknown_capacity import UnknownCapacity
 from evenkeel_cli.following import Seen
 from evenkeel_cli.reading import reading
 from evenkeel_cli.status.gather import gather
@@ -169,9 +169,9 @@ def test_more_evictions_wait_than_are_told_one_by_one(cluster: SimulatedCluster)
 def test_other_labels_can_tell_what_is_spot(cluster: SimulatedCluster) -> None:
     before = gather(cluster)
     found = gather(cluster, labels=CapacityLabels(("lifecycle",)))
-    assert len(found.untold.unlabelled) == len(cluster.objects("Node"))
+    assert len(found.unknown_capacity.unlabelled) == len(cluster.objects("Node"))
     assert not any(each.spot for each in found.standings)
-    assert before.untold == Untold([], {})
+    assert before.unknown_capacity == UnknownCapacity([], {})
 
 
 def test_a_floor_may_be_the_namespaces_and_nodes_without_a_label_are_named(
@@ -180,7 +180,7 @@ def test_a_floor_may_be_the_namespaces_and_nodes_without_a_label_are_named(
     cluster.apply(resource("Node", "bare-metal"))
     cluster.clock.advance(seconds(20))
     found = gather(cluster)
-    assert found.untold.unlabelled == ["bare-metal"]
+    assert found.unknown_capacity.unlabelled == ["bare-metal"]
     assert [(each.workload.name, each.wanted, each.on_demand) for each in found.standings] == [
         ("db", 1, 3),
         ("web", 1, 2),

@@ -45,8 +45,8 @@ class CapacityLabels(msgspec.Struct, frozen=True):
     A node is spot if one of them says so. It is on-demand if one of them says that, and if it has
     none, unless somebody else than EC2 runs it and may sell spot nodes. What says neither, such as
     ``lifecycle=Ec2Spot``, counts as spot and is not called so: no floor holds there, and no pod is
-    sent there as to spot. A node in an interruptible Capacity Reservation is spot whatever they
-    say: EC2 takes it back.
+    sent there as to spot. A node in an interruptible Capacity Reservation is spot, also if a label
+    says on-demand: EC2 takes it back.
 
     ``values`` has the keys of labels that say spot by another value, and that value; each other
     value of theirs is on-demand. ``doubtful`` are the labels of nodes that say neither, as key and
@@ -62,7 +62,7 @@ class CapacityLabels(msgspec.Struct, frozen=True):
     def of(self, node: Node) -> Capacity:
         """The capacity type that a node counts as."""
         is_sure = self._says(node, Capacity.ON_DEMAND) or (
-            not self.are_on(node) and self.elsewhere(node) in NEVER_SPOT
+            not self.are_on(node) and node.elsewhere in NEVER_SPOT
         )
         is_spot = self.call_spot(node) or not is_sure
         return Capacity.SPOT if is_spot else Capacity.ON_DEMAND

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from evenkeel.decisions.floor.source import FloorOf, Source
 from evenkeel.decisions.placement.scope import (
     controller_kind,
     left_by_itself,
@@ -12,10 +13,14 @@ from evenkeel.decisions.placement.scope import (
 )
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.cluster_objects import Namespace
+from evenkeel.model.floor import NONE
 from evenkeel.model.meta import Metadata, OwnerReference
 from evenkeel.model.workload import Job, ReplicaSet, StatefulSet
 from tests.kit.builders import foreign_owner, job, replica_set, stateful_set
 from tests.unit.decisions.placement.pods import KEYS, clause, new_pod, read, required, term
+
+ASKED = FloorOf(NONE, Source.WORKLOAD)
+BY_DEFAULT = FloorOf(NONE, Source.DEFAULT)
 
 ON_N1 = {"matchFields": [clause("metadata.name", "In", "n1")]}
 """What whoever makes a pod for each node asks of it."""
@@ -93,18 +98,19 @@ def test_a_namespace_takes_part_by_its_label_or_when_all_do() -> None:
 
 @pytest.mark.parametrize("scheduler", ["", "default-scheduler", "evenkeel"])
 def test_schedulers_that_go_by_node_affinity_are_asked(scheduler: str) -> None:
-    assert left_to_scheduler(scheduler, is_asked=False) is None
+    assert left_to_scheduler(scheduler, BY_DEFAULT, in_gang=False) is None
 
 
-def test_another_scheduler_is_asked_where_somebody_asks_for_a_floor() -> None:
-    assert left_to_scheduler("packer", is_asked=True) is None
-    left = left_to_scheduler("packer", is_asked=False)
+def test_another_scheduler_is_asked_for_a_floor_that_is_set_and_for_a_gang() -> None:
+    assert left_to_scheduler("packer", ASKED, in_gang=False) is None
+    assert left_to_scheduler("packer", BY_DEFAULT, in_gang=True) is None
+    left = left_to_scheduler("packer", BY_DEFAULT, in_gang=False)
     assert left is not None
     assert left.reason == "OtherScheduler"
     assert "packer" in left.message
 
 
 def test_fargates_is_not_asked_for_anything() -> None:
-    left = left_to_scheduler("fargate-scheduler", is_asked=True)
+    left = left_to_scheduler("fargate-scheduler", ASKED, in_gang=True)
     assert left is not None
     assert left.reason == "OtherScheduler"

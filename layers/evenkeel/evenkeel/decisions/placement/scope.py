@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from evenkeel.decisions.floor.source import FloorOf
 from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.placement.verdict import Left
 from evenkeel.model import names
@@ -48,15 +49,15 @@ def left_by_itself(pod: NewPod, namespace: str, labels: CapacityLabels) -> Left 
     return _left_by_rules(pod, labels)
 
 
-def left_to_scheduler(scheduler: str, *, is_asked: bool) -> Left | None:
-    """Why nobody asks a node of a scheduler for its pods; None if it goes by node affinity.
+def left_to_scheduler(scheduler: str, floor: FloorOf, *, in_gang: bool) -> Left | None:
+    """Why pods of this scheduler get no node affinity; None if it goes by node affinity.
 
-    Kubernetes' own does, and Evenkeel's. Of another that is not known: who asks for a floor, or
-    runs a gang, knows it. ``is_asked``: that is so. Fargate's does not.
+    Kubernetes' own does, and Evenkeel's. Of another that is not known: whoever asks for a floor, or
+    runs a gang, knows it. ``in_gang``: the pods name a group that is a gang. Fargate's does not.
     """
     if scheduler == names.FARGATE_SCHEDULER:
         return Left(Reason.OTHER_SCHEDULER, "Fargate gives each of its pods a node of its own")
-    if is_asked or scheduler in _BY_AFFINITY:
+    if scheduler in _BY_AFFINITY or floor.is_asked or in_gang:
         return None
     return Left(
         Reason.OTHER_SCHEDULER,

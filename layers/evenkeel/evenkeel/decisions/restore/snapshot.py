@@ -71,10 +71,10 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def left_to_scheduler(self) -> Left | None:
-        """Why nobody asks a node for its pods of the scheduler that they name; None if one may."""
-        template = self.workload.spec.template
-        is_asked = self.standing.floor.is_asked or group_of_template(self.workload) is not None
-        return left_to_scheduler(template.spec.scheduler_name, is_asked=is_asked)
+        """Why its pods get no node affinity of the scheduler that they name; None if they may."""
+        scheduler = self.workload.spec.template.spec.scheduler_name
+        in_gang = group_of_template(self.workload) is not None
+        return left_to_scheduler(scheduler, self.standing.floor, in_gang=in_gang)
 
     @property
     def goal(self) -> int | None:

@@ -48,12 +48,11 @@ class Rooms:
     """The room on nodes that take pods; what is planned takes its part of it."""
 
     def __init__(self, fleet: Fleet, *, are_full: bool = False) -> None:
-        """Look at the nodes that are ready, schedulable, not doomed, and in no shifted zone.
+        """``are_full``: no node has room.
 
-        Nodes that no EC2 instance runs are left to who runs them.
-
-        Those of pools that lost a node lately take pods, but have no room. Those whose labels tell
-        no capacity type take pods, but no pod that needs one. ``are_full``: no node has room.
+        Counted are nodes that an EC2 instance runs and that are ready, schedulable, not doomed, and
+        in no zone that traffic is shifted away from. A node of a pool that lost one lately takes
+        pods, but has no room. One whose capacity type is unknown takes no pod that needs a type.
         """
         self._are_full = are_full
         self._lost = fleet.lost

@@ -75,7 +75,7 @@ class Place(msgspec.Struct, frozen=True):
 class Found(msgspec.Struct, frozen=True):
     """The nodes with room for pods, by the pods' uids; ``forbidden``: what might not be read.
 
-    ``lacks`` says what keeps pods off every node, whatever room it had.
+    ``lacks`` says, by uid, which rule keeps a pod off every node, also off an empty one.
     """
 
     nodes: Mapping[str, str]
@@ -206,7 +206,8 @@ def find(
         labels.among(nodes),
         shifts=_shifts(cluster, now),
     )
-    taking = Rooms(fleet).accepting(asked.values())
+    everywhere = Rooms(fleet)
+    taking = everywhere.accepting(asked.values())
     youngest = sorted(taking, key=lambda node: str(node.metadata.creation_timestamp), reverse=True)
     start = passed % max(1, len(youngest))
     part = youngest[start : start + AT_A_TIME]
@@ -220,7 +221,6 @@ def find(
         places = (rooms.place(request, capacity) for capacity in (*Capacity, None))
         if place := next(filter(None, places), None):
             found[uid] = place
-    everywhere = Rooms(fleet)
     without = ((uid, everywhere.shortage(asked[uid])) for uid in asked.keys() - found.keys())
     lacks = {uid: short.of("its next pod") for uid, short in without if short.is_refused}
     return Found(found, lacks, forbidden)

@@ -106,10 +106,8 @@ class Queue:
             key = lines[namespace].popleft()
             if not lines[namespace]:
                 del lines[namespace]
-            if not self.has_changed(key):
-                continue  # it was planned for with another one
             is_change = key in self._changed
-            self.done(key)
+            self._done(key)
             yield key
             before, now = now, clock.now()
             took = max(timedelta(), now - before)
@@ -120,7 +118,7 @@ class Queue:
         if on_changes:
             self._opens_at = now + (SHARE - 1) * min(on_changes, SLICE)
         if NODES in self._wrong:
-            self.done(NODES)
+            self._done(NODES)
             yield NODES
 
     def _fall_due(self, now: datetime) -> None:
@@ -144,11 +142,6 @@ class Queue:
             self._planned_for[namespace] = max(self._least, self._planned_for[namespace])
         return lines
 
-    def done(self, key: str) -> None:
-        """This one is planned for, and waits no more."""
-        self._wrong.pop(key, None)
-        self._changed.pop(key, None)
-
     @property
     def due_at(self) -> datetime | None:
         """When a plan changes by time alone, at the earliest."""
@@ -161,3 +154,7 @@ class Queue:
         if self._wrong:
             return now
         return earliest(self.due_at, self._opens_at if self._changed else None)
+
+    def _done(self, key: str) -> None:
+        self._wrong.pop(key, None)
+        self._changed.pop(key, None)

@@ -138,8 +138,7 @@ class PlacementFlow:
         )
         if share.floor.problem:
             self._warn(workload.reference, share.floor.problem, now)
-        is_asked = share.floor.is_asked or around.in_gang
-        left = left_to_scheduler(pod.spec.scheduler_name, is_asked=is_asked)
+        left = left_to_scheduler(pod.spec.scheduler_name, share.floor, in_gang=around.in_gang)
         if left is not None:
             return self._leave(pod.reference(request.namespace), left, _named(pod, around))
         match share.verdict:
@@ -160,13 +159,12 @@ class PlacementFlow:
     def _decide_without_size(
         self, request: AdmissionRequest, pod: NewPod, around: PlacementInput
     ) -> Outcome:
-        """By the namespace's floor: whoever owns the pod does not say how many there are."""
+        """By the namespace's floor, for a pod whose owner does not say how many pods it has."""
         space = around.namespace
         found = floor_of_any(space.name, space.metadata.annotations, in_gang=around.in_gang)
         if found.problem:
             self._warn(space.reference, found.problem, self._clock.now())
-        is_asked = found.is_asked or around.in_gang
-        left = left_to_scheduler(pod.spec.scheduler_name, is_asked=is_asked)
+        left = left_to_scheduler(pod.spec.scheduler_name, found, in_gang=around.in_gang)
         verdict = left or share_of_any(pod, found)
         if isinstance(verdict, Left):
             return self._leave(pod.reference(request.namespace), verdict, _named(pod, around))

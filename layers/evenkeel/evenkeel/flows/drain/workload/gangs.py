@@ -76,7 +76,7 @@ class Gangs:
     def are_concerned(self, pods: Iterable[Pod]) -> bool:
         """Whether one of these pods is released or on a doomed node, or one of its group is."""
         found, dooms = list(pods), self._view.dooms
-        if any(_is_concerned(pod, dooms) for pod in found):
+        if any(_goes(pod, dooms) for pod in found):
             return True
         return bool(self._view.pods.groups) and any(map(self._is_concerned, groups_of(found)))
 
@@ -101,7 +101,7 @@ class Gangs:
         members, dooms = self._view.pods.groups.members(group), self._view.dooms
         last = self._concerned.get(group)
         if last is None or last[0] is not members or last[1] is not dooms:
-            is_concerned = any(_is_concerned(pod, dooms) for pod in members)
+            is_concerned = any(_goes(pod, dooms) for pod in members)
             last = self._concerned[group] = members, dooms, is_concerned
         return last[2]
 
@@ -138,5 +138,5 @@ class Gangs:
         return look
 
 
-def _is_concerned(pod: Pod, dooms: Mapping[str, NodeNotice]) -> bool:
+def _goes(pod: Pod, dooms: Mapping[str, NodeNotice]) -> bool:
     return pod.released or pod.spec.node_name in dooms

@@ -2,7 +2,7 @@
 
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
-from evenkeel_cli.decisions.untold import Untold
+from evenkeel_cli.decisions.unknown_capacity import UnknownCapacity
 from evenkeel_cli.status.gather import Found, gather
 from tests.kit.manifests import deployment
 from tests.kit.restoring import RestoreScene
@@ -39,7 +39,7 @@ def test_a_floor_that_is_on_such_nodes_alone_is_missing_and_its_pods_stay(
     found = status(scene)
     (standing,) = found.standings
     assert (standing.survivors, standing.missing, standing.on_demand) == (0, 2, 0)
-    assert found.untold == Untold([], {"lifecycle=Ec2Spot": ["s0", "s1"]})
+    assert found.unknown_capacity == UnknownCapacity([], {"lifecycle=Ec2Spot": ["s0", "s1"]})
     assert {pod.uid for pod in scene.pods("web")} == before
     assert scene.lowest("web") == 4
 

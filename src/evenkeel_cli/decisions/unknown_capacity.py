@@ -1,4 +1,4 @@
-"""The nodes whose labels do not tell their capacity type."""
+"""The nodes whose capacity type is not known by their labels."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.node import Node
 
 
-class Untold(msgspec.Struct, frozen=True):
+class UnknownCapacity(msgspec.Struct, frozen=True):
     """The names of such nodes.
 
     ``unlabelled`` have no capacity label, and count as on-demand. ``doubtful`` have one that says
@@ -22,7 +22,7 @@ class Untold(msgspec.Struct, frozen=True):
     elsewhere: Mapping[str, Sequence[str]] = {}
 
 
-def untold(nodes: Iterable[Node], labels: CapacityLabels) -> Untold:
+def of_unknown_capacity(nodes: Iterable[Node], labels: CapacityLabels) -> UnknownCapacity:
     """Those among these nodes."""
     unlabelled: list[str] = []
     doubtful = defaultdict[str, list[str]](list)
@@ -36,4 +36,4 @@ def untold(nodes: Iterable[Node], labels: CapacityLabels) -> Untold:
             doubtful["=".join(doubt)].append(node.name)
         elif not labels.are_on(node):
             unlabelled.append(node.name)
-    return Untold(unlabelled, doubtful, elsewhere)
+    return UnknownCapacity(unlabelled, doubtful, elsewhere)

@@ -3,7 +3,7 @@
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.node import Node, NodeMetadata
-from evenkeel_cli.decisions.untold import Untold, untold
+from evenkeel_cli.decisions.unknown_capacity import UnknownCapacity, of_unknown_capacity
 
 LABELS = CapacityLabels(("lifecycle",))
 
@@ -23,11 +23,11 @@ def test_nodes_are_named_by_the_label_that_says_neither_type() -> None:
         node("g", lifecycle="on-demand"),
     ]
     doubtful = {"lifecycle=Ec2Spot": ["c", "d"], "lifecycle=normal": ["e"]}
-    assert untold(nodes, LABELS) == Untold(["a", "b"], doubtful)
-    assert untold([node("f", lifecycle="spot")], LABELS) == Untold([], {})
+    assert of_unknown_capacity(nodes, LABELS) == UnknownCapacity(["a", "b"], doubtful)
+    assert of_unknown_capacity([node("f", lifecycle="spot")], LABELS) == UnknownCapacity([], {})
 
 
 def test_nodes_that_no_ec2_instance_runs_are_named_by_what_runs_them() -> None:
     fargate = {names.EKS_COMPUTE: "fargate"}
     nodes = [node("b", **fargate), node("a", **fargate), node("c", lifecycle="spot", **fargate)]
-    assert untold(nodes, LABELS) == Untold([], {}, {"fargate": ["a", "b"]})
+    assert of_unknown_capacity(nodes, LABELS) == UnknownCapacity([], {}, {"fargate": ["a", "b"]})
