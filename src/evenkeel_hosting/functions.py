@@ -15,6 +15,7 @@ from evenkeel.handlers.interruption import build as build_interruption
 from evenkeel.handlers.placement import build as build_placement
 from evenkeel.handlers.requests import Answerer
 from evenkeel.handlers.restore import build as build_restore
+from evenkeel.model.division import MOST
 from evenkeel.ports import (
     Clock,
     Cluster,
@@ -33,8 +34,11 @@ from evenkeel.settings import (
 )
 from evenkeel_hosting.files import FUNCTIONS
 
-HANDOVERS: Final = 2
-"""So many batches of wake-ups Lambda handles at once: MaximumConcurrency in template.yaml."""
+HANDOVERS: Final = MOST + 1
+"""So many batches of wake-ups Lambda handles at once: MaximumConcurrency in template.yaml.
+
+One for each reconciler of a divided storm, and one that looks whether it is needed.
+"""
 
 
 @dataclass(frozen=True, slots=True)

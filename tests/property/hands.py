@@ -1,5 +1,6 @@
 """Whose hand a request came from, and the death of an invocation in the middle of a write."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -62,8 +63,8 @@ class Hands:
         self._clock = clock
         self._crash = crash
         self._signatures: dict[int, _Signature] = {}
-        self._holder = ""
-        self._takings: list[tuple[Process, datetime]] = []
+        self._holders: dict[str, str] = {}  # by Lease
+        self._takings = defaultdict[str, list[tuple[Process, datetime]]](list)  # by Lease
         self._attempts = 0
         self.cause = Cause.CLUSTER
         self.deeds: list[Deed] = []
@@ -136,15 +137,17 @@ class Hands:
 
     def _note_holder(self, lease: Lease, writer: Process) -> None:
         holder = lease.spec.holder_identity or ""
-        if holder not in ("", self._holder):
-            self._takings.append((writer, self._clock.now()))
-        self._holder = holder
+        if holder not in ("", self._holders.get(lease.name)):
+            self._takings[lease.name].append((writer, self._clock.now()))
+        self._holders[lease.name] = holder
 
     def _is_overtaken(self, signature: "_Signature") -> bool:
-        held = [owner for owner, _ in self._takings]
-        if signature.owner not in held or signature.owner is held[-1]:
-            return False
-        return signature.at > self._takings[-1][1]
+        """Whether another took the Lease since that the sender had."""
+        for takings in self._takings.values():
+            held = [owner for owner, _ in takings]
+            if signature.owner in held:
+                return signature.owner is not held[-1] and signature.at > takings[-1][1]
+        return False
 
     def _kill(self, owner: Process) -> None:
         if self._crash is None or not owner.alive or owner.killed:

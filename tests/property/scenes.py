@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
+from evenkeel.settings.handover import PODS_EACH
 from evenkeel_sandbox.simulator.staleness import Staleness
 
 STRANGER = -1
@@ -218,7 +219,7 @@ class Scene(Brief):
 
     ``staleness``: how late it is known. ``age``: how long the workloads have been there.
     ``phase``: when the schedule comes first.
-    ``paused``: from when to when. ``window`` is the setting of this name.
+    ``paused``: from when to when. ``window`` and ``pods_each`` are the settings of these names.
     """
 
     nodes: tuple[NodePlan, ...]
@@ -233,6 +234,7 @@ class Scene(Brief):
     paused: tuple[int, int] | None = None
     observe: bool = False
     window: int = 100
+    pods_each: int = PODS_EACH
     seed: int = 0
 
     @property

@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from evenkeel.settings.handover import PODS_EACH
 from evenkeel_sandbox.simulator.staleness import Staleness
 from tests.property.scenes import (
     IMPOSTOR,
@@ -375,6 +376,7 @@ def scenes(
         "phase": draw(some((30, 1, 55))),
         "controller_qps": draw(some((20.0, None, 3.0))),
         "window": draw(some((100, 2))),
+        "pods_each": draw(some((PODS_EACH, 2, 1))),
         "seed": draw(st.integers(0, 3)),
     }
     return Scene(**(chosen | {key: draw(value) for key, value in fixed.items()}))

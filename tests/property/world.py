@@ -230,6 +230,7 @@ class _World:
                 cluster_name=CLUSTER_NAME,
                 holder=f"environment-{next(self.numbers)}",
                 window=self.scene.window,
+                pods_each=self.scene.pods_each,
             )
             return handover.build(
                 settings, signed, self.instances, self.wake_ups, self.clock, self.recorder

@@ -24,6 +24,9 @@ from evenkeel_hosting.functions import Ports
 from evenkeel_runtime.poll.event_source import EventSource, Note, Schedule
 from evenkeel_runtime.poll.sources import Source
 
+HANDOVERS: Final = 2
+"""So many batches of wake-ups at once: one at work, and one that looks whether it is."""
+
 ENDING: Final = timedelta(seconds=25)
 """How long the batches under way may take in the end: a request and its tries, and some more."""
 
@@ -67,7 +70,7 @@ class Application:
         note = outside.note
         self._parts: Sequence[EventSource | Schedule] = (
             EventSource(notices, [self._interruption() for _ in range(POLLERS)], note),
-            EventSource(wake_ups, [self._handover() for _ in range(functions.HANDOVERS)], note),
+            EventSource(wake_ups, [self._handover() for _ in range(HANDOVERS)], note),
             Schedule("handover", self._handover(), outside.clock, note),
             Schedule("restore", self._restore(), outside.clock, note),
         )

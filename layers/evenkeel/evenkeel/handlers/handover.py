@@ -55,7 +55,17 @@ def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
     Where the API server let it do nothing at all, all wake-ups come back; the schedule's
     invocation raises NothingDoneError.
     """
-    flow = HandoverFlow(settings, cluster, instances, clock, recorder, lifecycle, shifts)
+    call = partial(wake_ups.send, WakeUp(reason="Divided"))
+    flow = HandoverFlow(
+        settings,
+        cluster,
+        instances,
+        clock,
+        recorder,
+        lifecycle,
+        shifts,
+        None if settings.stands_in else call,
+    )
 
     def handle(event: dict[str, Any], context: object) -> dict[str, Any]:
         left = time_left(context)

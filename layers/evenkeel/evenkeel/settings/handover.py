@@ -24,6 +24,9 @@ do, so one invocation handles a whole storm.
 LONGEST_WORK: Final = timedelta(seconds=870)
 """How long one invocation works at most; the rest of its time is for requests under way then."""
 
+PODS_EACH: Final = 7_500
+"""What one reconciler, which is one core in Python, takes away within half of two minutes."""
+
 EVICTIONS: Final = whole(
     "EVENKEEL_EVICTIONS_PER_SECOND",
     "How many forced evictions the API server is expected to carry out in a second, until it has"
@@ -71,8 +74,9 @@ LOG_STREAM: Final = Variable(
 class HandoverSettings(FunctionSettings):
     """Settings of the reconciler.
 
-    ``holder`` is the identity in the Lease; no two processes may share it. ``stands_in``: works
-    only while no deployed functions do, as a command does that has no AWS to ask.
+    ``pods_each``: one reconciler more for each so many pods of doomed nodes. ``holder`` is the
+    identity in the Lease; no two processes may share it. ``stands_in``: works only while no
+    deployed functions do, as a command does that has no AWS to ask.
     """
 
     window: Annotated[int, WINDOW] = WINDOW.usual
@@ -83,5 +87,6 @@ class HandoverSettings(FunctionSettings):
     lifecycle_hook: Annotated[str, LIFECYCLE_HOOK] = LIFECYCLE_HOOK.usual
     cluster_arn: Annotated[str, CLUSTER_ARN] = CLUSTER_ARN.usual
     wake_up_queue_url: Annotated[str, WAKE_UP_QUEUE_URL] = ""
+    pods_each: int = PODS_EACH
     holder: Annotated[str, LOG_STREAM] = field(default_factory=lambda: LOG_STREAM.usual)
     stands_in: bool = False

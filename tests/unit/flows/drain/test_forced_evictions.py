@@ -1,6 +1,7 @@
 """The agenda of all workloads together, as plans of one workload after the other change it."""
 
 from evenkeel.decisions.drain.agenda import Forced
+from evenkeel.flows.drain.cache.share import Share
 from evenkeel.flows.drain.dispatch.forced_evictions import Answers, ForcedEvictions
 from tests.kit import builders
 from tests.kit.builders import NOW, seconds
@@ -24,7 +25,7 @@ def due(agenda: ForcedEvictions, at: float = 0) -> list[str]:
 
 
 def agenda_of_all() -> ForcedEvictions:
-    return ForcedEvictions(1000.0, 100, Answers())
+    return ForcedEvictions(1000.0, 100, Answers(), Share())
 
 
 def test_a_pod_that_its_plan_names_no_more_leaves_the_agenda_at_once() -> None:

@@ -44,7 +44,8 @@ def loop_of(
 ) -> Loop:
     """The loop of an invocation that has gathered a view. ``kept`` and ``once`` outlive it."""
     cluster, session, clock = ports
-    forced = ForcedEvictions(settings.evictions_per_second, session.capacity, kept.answers)
+    per_second, capacity = settings.evictions_per_second, session.capacity
+    forced = ForcedEvictions(per_second, capacity, kept.answers, view.share)
     plans = Plans(Planner(view, kept.places), view, forced, once)
     writer = Writer(session, view, clock, once, kept.answers, kept.backoff, leadership.left)
     evictions = Evictions(plans, writer, view, Listings(session, view))
@@ -71,7 +72,7 @@ def observe(
     clock: Clock,
 ) -> None:
     """Tell what would be done with a gathered view, and do nothing."""
-    forced = ForcedEvictions(settings.evictions_per_second, sys.maxsize, Answers())
+    forced = ForcedEvictions(settings.evictions_per_second, sys.maxsize, Answers(), view.share)
     plans = Plans(Planner(view, places), view, forced, once)
     now = clock.now()
     view.queue.add(plans.controllers, urgent=True)

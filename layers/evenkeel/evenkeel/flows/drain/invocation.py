@@ -7,22 +7,27 @@ from functools import partial
 
 import msgspec
 
+from evenkeel.decisions.drain.divide import divide, how_many
 from evenkeel.errors import ClusterError, ForbiddenError
 from evenkeel.flows import pause
 from evenkeel.flows.drain.assembly import Ports, loop_of, observe
+from evenkeel.flows.drain.cache.share import Share, is_to_go
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.kept import Kept
-from evenkeel.flows.drain.leadership import Hide, Leadership, are_deployed, note_schedule
+from evenkeel.flows.drain.leadership import Call, Hide, Leadership, are_deployed, note_schedule
 from evenkeel.flows.drain.loop import CLOSING, REST_IN_CALM, Outcome
 from evenkeel.flows.drain.nodes import NodeReconciler
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync import reader
 from evenkeel.flows.drain.sync.questions import AtOnce
 from evenkeel.flows.drain.zones import Zones
+from evenkeel.flows.reads import list_all
 from evenkeel.flows.remedies import metric_of
+from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import NodeNotice
+from evenkeel.model.request import List, Selection
 from evenkeel.ports import (
     Clock,
     Cluster,
@@ -62,7 +67,7 @@ class HandoverFlow:
     Two invocations of one process at a time are two holders of the Lease.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
         self,
         settings: HandoverSettings,
         cluster: Cluster,
@@ -71,8 +76,11 @@ class HandoverFlow:
         recorder: Recorder,
         lifecycle: LifecycleActions | None = None,
         shifts: ZonalShifts | None = None,
+        call: Call | None = None,
     ) -> None:
+        """``call`` None: no storm is divided, because nobody else would come."""
         self._settings = settings
+        self._call = call
         self._cluster = cluster
         self._clock = clock
         self._recorder = recorder
@@ -107,7 +115,14 @@ class HandoverFlow:
                 holder = f"{self._settings.holder}/{next(self._runs)}"
                 labels, hooks = self._settings.capacity_labels, self._kept.hooks
                 leadership = Leadership(
-                    self._cluster, self._clock, self._recorder, holder, hide, labels, hooks
+                    self._cluster,
+                    self._clock,
+                    self._recorder,
+                    holder,
+                    hide,
+                    labels,
+                    hooks,
+                    self._call,
                 )
                 leadership.beat(session)
                 outcome = self._act(
@@ -134,7 +149,8 @@ class HandoverFlow:
 
     def _observe(self, view: View) -> Outcome:
         if reader.is_any_work(self._cluster, view) or view.notices:
-            self._read(view)
+            self._read_pods(view)
+            self._read_facts(view)
             keeper = NodeReconciler(self._settings, view, self._kept, AtOnce(), self._clock)
             reader.read_peers(self._cluster, view)
             observe(self._settings, view, keeper, self._once, self._kept.places, self._clock)
@@ -150,18 +166,22 @@ class HandoverFlow:
     ) -> Outcome:
         """Where the Lease is held read nothing else; the wake-up comes back when it runs out.
 
-        The schedule's next invocation comes anyway.
+        The schedule's next invocation comes anyway. If its holder has divided a storm, a share is
+        taken that nobody has.
         """
         started = self._clock.now()
         held_for = self._look(leadership)
-        if held_for:
+        number = leadership.join() if held_for and self._call is not None else 0
+        if held_for and not number:
             return Outcome("LeaseHeld", None if scheduled else held_for)
         self._kept.backoff.begin(started)
         view = View(
             node_pools=self._kept.pools(started),
             releases_refused=self._kept.refusals(started),
+            share=Share(leadership.division, number),
         )
-        if not reader.is_any_work(self._cluster, view) and not self._kept.hooks.are_waited_for:
+        awaits_hooks = number == 0 and self._kept.hooks.are_waited_for
+        if not reader.is_any_work(self._cluster, view) and not awaits_hooks:
             self._once.forget()
             return Outcome("Quiet")
         if pause.is_paused(self._cluster):
@@ -169,9 +189,10 @@ class HandoverFlow:
         if self._settings.stands_in and are_deployed(self._cluster, started):
             return Outcome("LeftToFunctions", None if scheduled else STANDING_BY)
         leadership.warned = view.warned
+        leadership.doomed = view.doomed
         held_for = self._take(leadership)
-        if held_for:
-            return Outcome("LeaseHeld", None if scheduled else held_for)
+        if held_for or (number and not leadership.is_held):
+            return Outcome("LeaseHeld", None if scheduled else held_for or STANDING_BY)
         wake_up_at = None
         try:
             outcome = self._work(session, view, leadership, started, left)
@@ -230,17 +251,20 @@ class HandoverFlow:
         left: TimeLeft,
     ) -> Outcome:
         """Read nodes and pods, with heartbeats meanwhile, and reconcile."""
-        reads = session.start(partial(self._read, view))
-        while not reads.done():
-            if leadership.is_lost:
-                return Outcome("LeaseLost", timedelta())
-            if left() <= CLOSING:
-                return Outcome("OutOfTime", timedelta())
-            leadership.beat(session)
-            for arrival in session.next(LOOK_AROUND):
-                if isinstance(arrival, Reply) and arrival.then is not None:
-                    arrival.then(arrival)
-        reads.result()
+        for read in (self._read_pods, self._read_facts):
+            reading = session.start(partial(read, view))
+            while not reading.done():
+                if leadership.is_lost:
+                    return Outcome("LeaseLost", timedelta())
+                if left() <= CLOSING:
+                    return Outcome("OutOfTime", timedelta())
+                leadership.beat(session)
+                for arrival in session.next(LOOK_AROUND):
+                    if isinstance(arrival, Reply) and arrival.then is not None:
+                        arrival.then(arrival)
+            reading.result()
+            if read == self._read_pods and view.share.number == 0 and self._call is not None:
+                self._divide(view, leadership)
         ports = Ports(self._cluster, session, self._clock)
         loop = loop_of(self._settings, ports, view, self._kept, self._once, leadership)
         longest = STANDING_IN if self._settings.stands_in else self._settings.work
@@ -253,10 +277,23 @@ class HandoverFlow:
             self._once.forget(but=view.uids)
         return outcome
 
-    def _read(self, view: View) -> None:
-        cluster, labels = self._cluster, self._settings.capacity_labels
-        reader.read_pods(cluster, view, self._clock.now())
-        reader.read_facts(cluster, view, labels, self._recorder, self._clock)
+    def _read_pods(self, view: View) -> None:
+        reader.read_pods(self._cluster, view, self._clock.now())
+
+    def _read_facts(self, view: View) -> None:
+        labels = self._settings.capacity_labels
+        reader.read_facts(self._cluster, view, labels, self._recorder, self._clock)
+
+    def _divide(self, view: View, leadership: Leadership) -> None:
+        """Share a storm with others that is too large for one invocation. Raises ClusterError."""
+        pods = [pod for name in view.dooms for pod in view.pods.on(name) if is_to_go(pod)]
+        pods_each = self._settings.pods_each
+        is_large = how_many(len(pods), pods_each) > 1
+        every = List(Selection(PodDisruptionBudget), fresh=False)
+        (budgets,) = list_all(self._cluster, [every]) if is_large else ((),)
+        division = leadership.divide(divide(pods, budgets, pods_each))
+        if division.of > 1:
+            view.divide(division)
 
     def _finish_hiding(self, session: Session, leadership: Leadership) -> None:
         """Wait a moment for SQS: a late request would hide a wake-up that was given back."""

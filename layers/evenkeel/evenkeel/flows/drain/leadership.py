@@ -1,11 +1,12 @@
-"""The reconciler's Lease, and the wake-up that led to an invocation.
+"""A reconciler's Lease, and the wake-up that led to an invocation.
 
 The schedule of deployed functions notes on the Lease when it came. A command that can hand over as
 well reads that, and leaves the work to the functions: they have AWS to ask, and the settings of
 their stack.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import Future
 from datetime import datetime, timedelta
 from functools import partial
@@ -23,19 +24,25 @@ from evenkeel.errors import (
     UnavailableError,
 )
 from evenkeel.flows import home
+from evenkeel.flows.drain import company
+from evenkeel.flows.drain.company import Company
 from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.server_time import ServerTime
 from evenkeel.flows.reads import answer, ask_for_one
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import Lease, LeaseSpec
+from evenkeel.model.division import MOST, UNDIVIDED, Division, lease_of
 from evenkeel.model.losses import losses_in, noted
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node
 from evenkeel.model.pool import Pool
-from evenkeel.model.request import Create, Get, Operation, Patch, as_read, pointer
+from evenkeel.model.request import Create, Operation, Patch, as_read, pointer
 from evenkeel.model.times import sound_time, to_micro_time
 from evenkeel.ports import Clock, Cluster, Recorder, Reply, Session
+
+type Call = Callable[[timedelta], None]
+"""Has another invocation begin after so long. Raises QueueError."""
 
 type Hide = Callable[[timedelta], None]
 """Makes the wake-up that led to an invocation visible again after so long. Raises QueueError."""
@@ -67,6 +74,12 @@ HIDDEN = timedelta(seconds=20)
 LONGEST_HELD = timedelta(seconds=60)
 """A Lease counts as held for no longer than this after its renewal, whatever duration it names."""
 
+CALL_AGAIN_AFTER = timedelta(seconds=15)
+"""How often others are called that have not come to share a storm."""
+
+APART = timedelta(seconds=1)
+"""They are called so far apart: wake-ups that come together lead to one invocation."""
+
 ON_TIME = timedelta(milliseconds=100)
 """So much later than wanted a wake-up may be due and still be on time."""
 
@@ -81,11 +94,14 @@ _CHANGED_MEANWHILE = (AlreadyExistsError, ConflictError, InvalidError)
 _NOTE = pointer("metadata", "annotations", names.WAKE_UP_AT)
 _LOSSES = pointer("metadata", "annotations", names.LOST_POOLS)
 _HOOKS = pointer("metadata", "annotations", names.WAITING_HOOKS)
-_QUESTION = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
+_DIVISION = pointer("metadata", "annotations", names.DIVISION)
+_QUESTION = company.question(0)
 
 
 class Leadership:
-    """One invocation's hold on the Lease in Evenkeel's namespace, and on its wake-up.
+    """One invocation's hold on a Lease in Evenkeel's namespace, and on its wake-up.
+
+    It is the Lease of number 0, unless a storm is divided and others have that: see ``join``.
 
     A heartbeat renews the Lease and hides the wake-up: both run out within seconds when an
     invocation that works for minutes crashes. Writes that rest on a count of pods are made only
@@ -96,7 +112,7 @@ class Leadership:
     may be there, and compared with the earliest.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what it asks and tells, each once
         self,
         cluster: Cluster,
         clock: Clock,
@@ -105,11 +121,15 @@ class Leadership:
         hide: Hide | None,
         labels: CapacityLabels = WELL_KNOWN,
         hooks: Hooks | None = None,
+        call: Call | None = None,
     ) -> None:
         """``holder`` is this invocation's identity. ``hide`` None: no wake-up led to it.
 
-        ``labels`` tell which nodes are spot. What ``hooks`` know is kept on the Lease.
+        ``labels`` tell which nodes are spot. What ``hooks`` know is kept on the Lease. ``call``
+        None: no storm is divided, for nobody else would come.
         """
+        self._call = call
+        self._call_at: datetime | None = None
         self._hooks = hooks or Hooks(None, "", recorder, cluster)
         self._labels = labels
         self._cluster = cluster
@@ -126,8 +146,13 @@ class Leadership:
         self._seen = 0
         self.warned: Mapping[str, Node] = {}
         """The nodes seen that have a warning; the Lease notes their pools."""
-        self.is_lost = False
-        """Whether another holder has taken the Lease, or it was deleted."""
+        self.doomed: Callable[[], AbstractSet[str]] = frozenset
+        """The names of the doomed nodes that are known."""
+        self._called_for = frozenset[str]()
+        self._number = 0
+        self._division = UNDIVIDED
+        self._company: Company | None = None
+        self._is_taken_away = False
         self.is_sqs_slow = False
         """Whether SQS took long to hide the wake-up the last time."""
 
@@ -135,6 +160,28 @@ class Leadership:
     def is_held(self) -> bool:
         """Whether this invocation took the Lease, and nothing is known of its loss."""
         return self._valid_from is not None and not self.is_lost
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether another holder has taken the Lease, or it was deleted, or its division ended."""
+        return self._is_taken_away or (self._company is not None and self._company.is_over)
+
+    @property
+    def are_others_awaited(self) -> bool:
+        """Whether others work by this one's division, or somebody has yet to come."""
+        company = self._company
+        return company is not None and (company.are_at_work or company.missing > 0)
+
+    @property
+    def others_due_at(self) -> datetime | None:
+        """When somebody has to come again for a share that nobody has."""
+        due = None if self._company is None else self._company.due_at
+        return None if due is None else self._clock.now() + (due - self._there.latest)
+
+    @property
+    def division(self) -> Division:
+        """By which division workloads are handled."""
+        return self._division
 
     def left(self) -> timedelta:
         """How long from now a write may begin that rests on the Lease; nothing without it.
@@ -149,7 +196,8 @@ class Leadership:
         passed = self._clock.now() - wall
         if passed < timedelta():
             return timedelta()
-        return VALID - max(passed, self._clock.boot() - boot)
+        own = VALID - max(passed, self._clock.boot() - boot)
+        return own if self._company is None else min(own, self._company.left())
 
     def look(self) -> timedelta:
         """How long another may still hold the Lease; 0 if it is free. Raises ClusterError.
@@ -157,14 +205,32 @@ class Leadership:
         A Lease that is free has what its last holder knew of lifecycle hooks.
         """
         sent = self._clock.boot()
-        (reply,) = self._cluster.perform([_QUESTION])
+        (reply,) = self._cluster.perform([company.question(self._number)])
         self._there.heard(sent, reply.date)
         found = None if isinstance(reply.error, NotFoundError) else answer(reply)
         self._lease = found if isinstance(found, Lease) else None
-        held_for = self._held_by_another_for()
+        held_for = self._held_by_another_for(self._lease)
         if self._lease is not None and not held_for:
             self._hooks.read(self._lease.metadata.annotations.get(names.WAITING_HOOKS))
         return held_for
+
+    def join(self) -> int:
+        """From now on it is about another Lease that is free, and is to be taken; its number.
+
+        It is of the division by which the holder works who was looked at; 0 if there is none.
+        Raises ClusterError.
+        """
+        division = company.divided_by(self._lease)
+        replies = self._cluster.perform([*map(company.question, range(1, division.of))])
+        for number, reply in enumerate(replies, start=1):
+            found = None if isinstance(reply.error, NotFoundError) else answer(reply)
+            lease = found if isinstance(found, Lease) else None
+            is_free = not self._held_by_another_for(lease)
+            if is_free and company.is_wanted(lease, division, self._there.latest):
+                self._number, self._division, self._lease = number, division, lease
+                self._hooks = Hooks(None, "", self._recorder, self._cluster)
+                return number
+        return 0
 
     def take(self) -> bool:
         """Take the Lease as it was looked at; False if another was faster.
@@ -177,12 +243,52 @@ class Leadership:
             error = reply.error
             if error is None or (isinstance(error, UnavailableError) and self._is_mine_by_now()):
                 self._valid_from = sent
+                self._meet()
                 return True
             if isinstance(error, _CHANGED_MEANWHILE) and self.look():
                 return False
             if not isinstance(error, _CHANGED_MEANWHILE) or attempt == ATTEMPTS:
                 raise error
         return False
+
+    def _meet(self) -> None:
+        """Look at the other Leases with the next heartbeat, which is now, if there may be others.
+
+        What is noted of a division counts until all others were seen to hold no Lease.
+        """
+        if self._division.of > 1:
+            self._begin(self._division)
+
+    def _begin(self, division: Division) -> None:
+        self._division, self._beat_at = division, None
+        self._company = Company(
+            division, self._number, self._there, self._held_by_another_for, VALID
+        )
+
+    def divide(self, wanted: Division) -> Division:
+        """Note by which division workloads are handled from now on; the one that counts.
+
+        It stays as it is while others work by it, and where the role may not read their Leases.
+        """
+        if not self.is_held or wanted.is_as(self._division):
+            return self._division
+        others = [company.question(number) for number in range(1, MOST)]
+        for reply in self._cluster.perform(others):
+            lease = reply.result if isinstance(reply.result, Lease) else None
+            if lease is None and not isinstance(reply.error, NotFoundError):
+                self._recorder.noted(f"one reconciler has all workloads: {reply.error}")
+                return self._division
+            if self._held_by_another_for(lease):
+                return self._division
+        division = wanted.called_by(self._holder)
+        (reply,) = self._cluster.perform(
+            [self._patch(self._is_mine, Operation("add", _DIVISION, division.note))]
+        )
+        if reply.error is None:
+            self._begin(division)
+        else:  # whether it is noted may not be known
+            self._is_taken_away = True
+        return self._division
 
     def _is_mine_by_now(self) -> bool:
         self.look()
@@ -199,18 +305,45 @@ class Leadership:
         if is_early and (len(self.warned) == self._seen or not self._has_new_lost_pool()):
             return
         self._beat_at = now
+        if self._number == 0 and not self.doomed() <= self._called_for:
+            self._call_for(self.doomed())
         if self.is_held:
             session.submit(self._renewal(), partial(self._renewed, now, self._clock.boot()))
+            if self._company is not None:
+                self._company.look(session)
+                self._call_others(self._company.missing, session, now)
         if self._hide is not None and (self._hiding is None or self._hiding.done()):
             hide = self._hide
             self._hiding = session.start(lambda: self._keep_hidden(hide))
+
+    def _call_for(self, doomed: AbstractSet[str]) -> None:
+        """Others may have pods on nodes that are doomed only now: whoever has gone is called."""
+        self._called_for = frozenset(doomed)
+        self._call_at = None
+        if self._company is not None:
+            self._division = self._division.called_by(self._holder)
+            self._company.division = self._division
+
+    def _call_others(self, number: int, session: Session, now: datetime) -> None:
+        call = self._call
+        is_time = self._call_at is None or now >= self._call_at
+        if number and is_time and call is not None:
+            self._call_at = now + CALL_AGAIN_AFTER
+            session.start(lambda: self._call_each(number, call))
+
+    def _call_each(self, number: int, call: Call) -> None:
+        try:
+            for each in range(number):
+                call(each * APART)
+        except QueueError as error:
+            self._recorder.noted(f"others are not called to share a storm: {error}")
 
     def _renewed(self, wall: datetime, boot: timedelta, reply: Reply) -> None:
         """Take the reply to a renewal that was sent then."""
         if reply.error is None:
             self._valid_from = (wall, boot)
         elif isinstance(reply.error, (*_CHANGED_MEANWHILE, NotFoundError)):
-            self.is_lost = True
+            self._is_taken_away = True
         elif self._beat_at is not None:
             self._beat_at -= INTERVAL - AFTER_A_FAILURE
 
@@ -225,23 +358,23 @@ class Leadership:
         ``wake_up_at`` is when work is to go on, None if never. Answers whether a wake-up is
         known to be in the queue already that comes by then.
         """
-        if not self.is_held:
+        if not self.is_held or (self._company is not None and self._company.are_at_work):
             return False
         for _ in range(ATTEMPTS):
-            (found,) = self._cluster.perform([_QUESTION])
+            (found,) = self._cluster.perform([company.question(self._number)])
             lease = found.result
             if not isinstance(lease, Lease):
                 return False
-            known, now = _wake_up_at(lease), self._there.earliest
+            known, now = company.wake_up_at(lease), self._there.earliest
             at = None if wake_up_at is None else now + (wake_up_at - self._clock.now())
             is_known = (
                 known is not None and at is not None and now - ROUNDING <= known <= at + ON_TIME
             )
             (reply,) = self._cluster.perform(
                 [
-                    _patch(
+                    self._patch(
                         *as_read(lease),
-                        Operation("test", "/spec/holderIdentity", self._holder),
+                        self._is_mine,
                         Operation("add", "/spec/holderIdentity", ""),
                         Operation("add", _NOTE, _text(known if is_known else at)),
                         Operation("add", _LOSSES, self._all_losses()),
@@ -262,10 +395,10 @@ class Leadership:
             self._recorder.noted(f"the wake-up is not hidden any longer: {error}")
         self.is_sqs_slow = self._clock.now() - began > AFTER_A_FAILURE
 
-    def _held_by_another_for(self) -> timedelta:
+    def _held_by_another_for(self, lease: Lease | None) -> timedelta:
         """Nothing where the renewal's time cannot be read, or is no time that a holder writes."""
-        spec = LeaseSpec() if self._lease is None else self._lease.spec
-        since = None if self._lease is None else self._lease.held_since
+        spec = LeaseSpec() if lease is None else lease.spec
+        since = None if lease is None else lease.held_since
         if not spec.holder_identity or spec.holder_identity == self._holder or since is None:
             return timedelta()
         duration = timedelta(seconds=spec.lease_duration_seconds or 0) or DURATION
@@ -276,12 +409,18 @@ class Leadership:
         return max(timedelta(), duration - passed)
 
     def _renewal(self) -> Patch:
-        return _patch(
-            Operation("test", "/spec/holderIdentity", self._holder),
+        return self._patch(
+            self._is_mine,
             Operation("add", "/spec/renewTime", _text(self._there.latest)),
             Operation("add", _LOSSES, self._all_losses()),
             Operation("add", _HOOKS, self._hooks.note),
+            *self._noted_division,
         )
+
+    @property
+    def _noted_division(self) -> Sequence[Operation]:
+        note = self._division.note
+        return [Operation("add", _DIVISION, note)] if note else []
 
     def _all_losses(self) -> str:
         """What this holder and those before know of pools that lost a node lately."""
@@ -301,7 +440,7 @@ class Leadership:
     def _create(self) -> Reply:
         lease = Lease(
             metadata=Metadata(
-                name=names.HANDOVER_LEASE,
+                name=lease_of(self._number),
                 namespace=names.SYSTEM_NAMESPACE,
                 annotations={names.WAKE_UP_AT: ""} | self._notes,
             ),
@@ -314,9 +453,12 @@ class Leadership:
         """Take the Lease as it was read; False if another took it meanwhile."""
         lease = self._lease
         assert lease is not None  # noqa: S101 - else there is nothing to replace
+        if self._number == 0:  # its division holds while others may work by it
+            division = company.division_of(lease)
+            self._division = division.called_by(self._holder)
         annotations = {names.WAKE_UP_AT: ""} | lease.metadata.annotations | self._notes
         spec = self._spec(lease.spec.lease_transitions + 1)
-        patch = _patch(
+        patch = self._patch(
             *as_read(lease),
             Operation("add", "/metadata/annotations", annotations),
             Operation("add", "/spec", msgspec.to_builtins(spec)),
@@ -332,11 +474,24 @@ class Leadership:
         first second, which is the busiest.
         """
         ahead = str(round(self._there.ahead.total_seconds()))
-        return {
+        note = self._division.note
+        return ({names.DIVISION: note} if note else {}) | {
             names.CLOCK_AHEAD: ahead,
             names.LOST_POOLS: self._all_losses(),
             names.WAITING_HOOKS: self._hooks.note,
         }
+
+    @property
+    def _is_mine(self) -> Operation:
+        return Operation("test", "/spec/holderIdentity", self._holder)
+
+    def _patch(self, *operations: Operation) -> Patch:
+        return Patch(
+            kind=Lease,
+            name=lease_of(self._number),
+            namespace=names.SYSTEM_NAMESPACE,
+            body=operations,
+        )
 
     def _spec(self, transitions: int) -> LeaseSpec:
         text = _text(self._there.latest)
@@ -347,20 +502,6 @@ class Leadership:
             renew_time=text,
             lease_transitions=transitions,
         )
-
-
-def _patch(*operations: Operation) -> Patch:
-    return Patch(
-        kind=Lease,
-        name=names.HANDOVER_LEASE,
-        namespace=names.SYSTEM_NAMESPACE,
-        body=operations,
-    )
-
-
-def _wake_up_at(lease: Lease) -> datetime | None:
-    """When a wake-up is known to come; None if that is not known, or makes no sense."""
-    return sound_time(lease.metadata.annotations.get(names.WAKE_UP_AT))
 
 
 def _text(time: datetime | None) -> str:

@@ -248,13 +248,13 @@ class Loop:
         """How the invocation ends, if nothing but waiting for a time is left.
 
         It goes on while something is under way, or a change that a watch would show; while the next
-        step is due so soon that another invocation would be late; and while SQS is slow, for the
-        next wake-up would come late.
+        step is due so soon that another invocation would be late; while SQS is slow, for the next
+        wake-up would come late; and while others work by its division, for they work no longer.
         """
         leadership = self._leadership
         if self._reconcile.has_work or self._sender.is_busy(now):
             return None
-        if leadership.is_hiding or leadership.is_sqs_slow:
+        if leadership.is_hiding or leadership.is_sqs_slow or leadership.are_others_awaited:
             return None
         step = self._next_step(now)
         if step is not None and step - now < max(self._lead, SHORTEST_REST):
@@ -276,7 +276,8 @@ class Loop:
 
     def _next_step(self, now: datetime) -> datetime | None:
         """When something is decided or sent by time alone."""
-        return earliest(self._reconcile.queue.due_at, self._sender.forced.next_at(now))
+        others, due = self._leadership.others_due_at, self._reconcile.queue.due_at
+        return earliest(due, self._sender.forced.next_at(now), others)
 
     def _due(self, now: datetime) -> datetime | None:
         """When something has to be done though nothing arrives."""

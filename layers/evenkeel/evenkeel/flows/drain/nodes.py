@@ -89,15 +89,19 @@ class NodeReconciler:
     def plan(self, handovers: frozenset[str], now: datetime) -> Sequence[Decision]:
         """Decide about every marked node.
 
-        ``handovers`` names the nodes that still have pods which go by handover, or may have.
+        ``handovers`` names the nodes that still have pods which go by handover, or may have. Other
+        reconcilers' pods are such. In a divided storm number 0 alone decides about nodes.
         """
-        self._handovers = handovers
+        if self._view.share.number:
+            return ()
+        others_on = self._view.share.others_on
+        self._handovers = handovers | others_on
         self._ask_about_overdue(now)
         situations = list(self._situations(now))
         off = {situation.node.name for situation in situations if situation.is_off}
-        have_ordinals = self._with_ordinals(off)
+        have_ordinals = {*self._with_ordinals(off), *(off & others_on)}
         waiting = self._terminations()
-        self._view.pods.awaited_on = off | {node.name for node, *_ in waiting}
+        self._view.await_pods_on(frozenset(off | {node.name for node, *_ in waiting}))
         remain = self._others_remain(situations, now)
         steps, dues = list[Decision](), list[datetime | None]()
         for situation in situations:

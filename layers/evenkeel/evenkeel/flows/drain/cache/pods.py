@@ -34,10 +34,19 @@ class Pods:
     planned for before anything else is done.
     """
 
-    def __init__(self, queue: Queue, awaits: Callable[[str], bool] = lambda _: False) -> None:
-        """``awaits``: whether a controller's plan changes only once a pod that goes is gone."""
+    def __init__(
+        self,
+        queue: Queue,
+        awaits: Callable[[str], bool] = lambda _: False,
+        is_own: Callable[[Pod], bool] = lambda _: True,
+    ) -> None:
+        """``awaits``: whether a controller's plan changes only once a pod that goes is gone.
+
+        ``is_own``: whether a pod is this reconciler's. Of others nothing is known.
+        """
         self._queue = queue
         self._awaits = awaits
+        self._is_own = is_own
         self._pods: dict[str, Pod] = {}
         self._on: defaultdict[str, dict[str, Pod]] = defaultdict(dict)  # by node
         self._revisions: dict[str, int] = {}
@@ -47,7 +56,7 @@ class Pods:
         self._assumed_evicted: set[str] = set()
         self._absences: dict[str, Sequence[Absence]] = {}
         self._lists: dict[Hashable, Absence] = {}  # of whole selections, the last of each
-        self.awaited_on: Collection[str] = ()
+        self.awaited_on = frozenset[str]()
         """The nodes of which each pod that comes or goes may change what becomes of them."""
         self._listed: dict[str, int] = {}  # by controller, the last list of all its pods
         self.groups = Groups()
@@ -71,6 +80,8 @@ class Pods:
         was just put back and is not adopted yet stays with the controller it had. A pod whose
         eviction was sent counts no more, so nothing that happens to it changes a plan.
         """
+        if not self._is_own(pod):
+            return
         uid, revision = pod.uid, pod.revision
         known = self._revisions.get(uid, -1)
         if revision < known or (revision == known and uid in self._pods):

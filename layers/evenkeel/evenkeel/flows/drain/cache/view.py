@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -16,11 +17,13 @@ from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.facts import Facts
 from evenkeel.flows.drain.cache.groups import is_listed
 from evenkeel.flows.drain.cache.pods import Pods
+from evenkeel.flows.drain.cache.share import Share
 from evenkeel.flows.drain.cache.streams import Streams, is_recent
 from evenkeel.flows.drain.queue import NODES, Queue
 from evenkeel.flows.selections import PodLabel
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import PodDisruptionBudget
+from evenkeel.model.division import Division
 from evenkeel.model.meta import KubernetesObject, Reference
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
@@ -28,6 +31,9 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool
 from evenkeel.model.request import Get, Selection
 from evenkeel.model.workload import Controller, Deployment, Job, ReplicaSet, StatefulSet
+
+OTHERS_AGAIN_AFTER: Final = timedelta(seconds=10)
+"""How old may get what is known of other reconcilers' pods on a node that is to be empty."""
 
 REFUSED_FOR: Final = timedelta(minutes=5)
 """So long no release is tried again of a workload whose releases are not taken."""
@@ -64,11 +70,13 @@ class View:
         assumed: Mapping[str, NodeNotice] | None = None,
         node_pools: dict[str, Pool | None] | None = None,
         releases_refused: dict[str, ReleasesRefused] | None = None,
+        share: Share | None = None,
     ) -> None:
         """``assumed`` are notices that no node carries, by node name: observe mode's.
 
         ``node_pools``: in which pool nodes are, None: on-demand, as far as it was read before.
         ``releases_refused``: of which controllers, by key, releases were refused before.
+        ``share``: which pods are the reconciler's own; None: all of them.
         """
         self.queue = Queue()
         self.facts = Facts(self.queue)
@@ -78,7 +86,8 @@ class View:
         self.warned: dict[str, Node] = {}  # all nodes seen with a warning, also those that are gone
         self.notices: Mapping[str, NodeNotice] = self._assumed
         self.dooms: Mapping[str, NodeNotice] = self._assumed
-        self.pods = Pods(self.queue, self.is_refused)
+        self.share = share or Share()
+        self.pods = Pods(self.queue, self.is_refused, self.share.has)
         self.streams = Streams()
         self.controllers: dict[str, Controller] = {}  # by key, see pods
         self.deployments: dict[str, Deployment] = {}  # by key
@@ -97,6 +106,10 @@ class View:
         """The doomed nodes whose pods were not read yet."""
         know = self.facts.know
         return frozenset(each for each in self.dooms if not know([selections.candidates_on(each)]))
+
+    def doomed(self) -> AbstractSet[str]:
+        """The names of the doomed nodes."""
+        return self.dooms.keys()
 
     @property
     def uids(self) -> frozenset[str]:
@@ -209,7 +222,7 @@ class View:
         assumed = self._assumed.get(name)
         self.notices = _but(self.notices, name, read or assumed)
         self.dooms = _but(self.dooms, name, read if is_drained else assumed)
-        self.facts.need(NODES, {selections.candidates_on(each): None for each in self.dooms})
+        self._need_candidates()
         self.queue.add([NODES], urgent=True)
         if _deadline(self.dooms.get(name)) != _deadline(before):
             self.queue.add(self.pods.controllers_on(name), urgent=True)
@@ -325,12 +338,43 @@ class View:
                 self.miss(each, urgent=True)
         self.see(found, urgent=True)
 
+    def divide(self, division: Division) -> None:
+        """From now on only a share of the pods is the reconciler's own; the others are let go."""
+        self.share.division = division
+        for name in self.dooms:
+            self.share.listed(name, self.pods.on(name))
+        for pod in self.pods:
+            if not self.share.has(pod):
+                self.pods.forget(pod.uid)
+
+    def await_pods_on(self, names: frozenset[str]) -> None:
+        """On these nodes each pod that comes or goes may change what becomes of them.
+
+        Other reconcilers' pods are shown by no watch: such nodes are listed again.
+        """
+        self.pods.awaited_on = names
+        self._need_candidates()
+
+    def _need_candidates(self) -> None:
+        again = self.share.others_on & self.pods.awaited_on
+        age = {each: OTHERS_AGAIN_AFTER if each in again else None for each in self.dooms}
+        self.facts.need(NODES, {selections.candidates_on(each): age[each] for each in age})
+
     def list_pods(self, where: Selection[Pod], pods: Sequence[Pod], revision: int) -> None:
         """Take all pods of a node, or all that are in a group."""
         node_name = where.fields.removeprefix(selections.ON_NODE)
+        if node_name:
+            self._see_others_on(node_name, pods)
         among = self.pods.on(node_name) if node_name else self.pods
         is_there = partial(is_listed, where)
         self.pods.relist(pods, revision, is_there, among=among, urgent=True)
+
+    def _see_others_on(self, node_name: str, pods: Sequence[Pod]) -> None:
+        """Nodes are planned for when other reconcilers' pods have left one."""
+        before = node_name in self.share.others_on
+        self.share.listed(node_name, pods)
+        if before and node_name not in self.share.others_on:
+            self.queue.add([NODES], urgent=True)
 
     def see_objects(
         self, where: Selection[Any], items: Sequence[KubernetesObject], unread: str

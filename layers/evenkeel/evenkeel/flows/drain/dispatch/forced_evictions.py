@@ -11,6 +11,7 @@ import msgspec
 
 from evenkeel.decisions.drain import agenda
 from evenkeel.decisions.drain.agenda import Forced, Slot, Usual
+from evenkeel.flows.drain.cache.share import Share
 
 COUNTED_FOR = timedelta(seconds=1)
 """How long slots stay as they are, although pods have gone or answers take longer by now."""
@@ -62,8 +63,12 @@ class ForcedEvictions:
     have a replacement would be counted as having none, and let others begin too early.
     """
 
-    def __init__(self, per_second: float, at_once: int, answers: Answers) -> None:
-        """``at_once`` evictions can be under way; ``answers``: how long requests took of late."""
+    def __init__(self, per_second: float, at_once: int, answers: Answers, share: Share) -> None:
+        """``at_once`` evictions can be under way; ``answers``: how long requests took of late.
+
+        ``per_second``: so many may be sent in a second by all reconcilers together.
+        """
+        self._share = share
         self._per_second = per_second
         self._at_once = at_once
         self._answers = answers
@@ -130,7 +135,9 @@ class ForcedEvictions:
         forced = [each for of_one in self._forced.values() for each in of_one.values()]
         if self._is_settled:
             usual = self._answers.usual(now)
-            rate = agenda.rate(self._per_second, usual, self._at_once, len(forced))
+            rate = agenda.rate(
+                self._per_second * self._share.part, usual, self._at_once, len(forced)
+            )
             slots = agenda.schedule(forced, rate)
         else:
             slots = agenda.alone(forced)

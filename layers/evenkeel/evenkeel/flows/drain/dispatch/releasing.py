@@ -91,7 +91,7 @@ class Releases:
         under_way = sum(map(self._writer.is_under_way, self._unplanned))
         short = self._plans.pending_replacements + len(self._unplanned)
         window = pace.window(
-            self._settings.window,
+            max(1, round(self._settings.window * self._view.share.part)),
             self._progress.rate(self._writer.accepted(Verb.RELEASE) + under_way - short, now),
             zeros_wait=pace.would_reach_zero(rankings, partial(self._may_go, now)),
         )

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from evenkeel.errors import ClusterError, NotFoundError
@@ -151,10 +152,11 @@ def read_pods(cluster: Cluster, view: View, now: datetime) -> None:
     """Read all released pods, fresh, and the pods of all doomed nodes. Raises ClusterError."""
     nodes = sorted(view.dooms)
     candidates = map(selections.candidates_on, nodes)
-    for pods in list_all(cluster, [List(selections.RELEASED_PODS), *candidates]):
-        for pod in pods:
-            view.pods.see(pod)
-    for name in nodes:
+    released, *on_nodes = list_all(cluster, [List(selections.RELEASED_PODS), *candidates])
+    for pod in chain(released, *on_nodes):
+        view.pods.see(pod)
+    for name, pods in zip(nodes, on_nodes, strict=True):
+        view.share.listed(name, pods)
         view.facts.read(selections.candidates_on(name), now)
 
 
