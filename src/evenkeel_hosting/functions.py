@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from evenkeel.flows.drain.leadership import Call
 from evenkeel.handlers import Handler, Lazy
 from evenkeel.handlers.handover import build as build_handover
 from evenkeel.handlers.interruption import build as build_interruption
@@ -73,8 +74,13 @@ def interruption(
     return function
 
 
-def handover(settings: HandoverSettings, ports: Ports, wake_ups: Queue) -> Handler:
-    """The handover function, with memory of its own. Raises ImportError."""
+def handover(
+    settings: HandoverSettings, ports: Ports, wake_ups: Queue, call: Call | None = None
+) -> Handler:
+    """The handover function, with memory of its own. Raises ImportError.
+
+    ``call`` has another one take a share of a storm; None: by a wake-up.
+    """
     function = load("handover")
     function.bind(
         build_handover(
@@ -86,6 +92,7 @@ def handover(settings: HandoverSettings, ports: Ports, wake_ups: Queue) -> Handl
             ports.recorder,
             ports.lifecycle,
             ports.shifts,
+            call,
         )
     )
     return function

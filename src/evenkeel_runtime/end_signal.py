@@ -14,14 +14,15 @@ class EndSignal:
 
     def __init__(self) -> None:
         """No signal has come yet."""
-        self._asked = Event()
+        self.asked = Event()
+        """Set once somebody has asked."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._ask)
 
     def wait(self) -> None:
         """Sleep until a signal asks."""
-        while not self._asked.wait(LOOKING):
+        while not self.asked.wait(LOOKING):
             pass
 
     def _ask(self, *_: Any) -> None:
-        self._asked.set()
+        self.asked.set()

@@ -96,7 +96,7 @@ def _node(number: int, room: int) -> Obj:
 def _deployment(number: int, size: int) -> Sequence[Obj]:
     """A Deployment and its ReplicaSet."""
     name, namespace = f"app-{number}", f"team-{number % NAMESPACES}"
-    labels, hash_ = {"app": name}, {"pod-template-hash": "1"}
+    labels, hash_ = {"app": name}, {"pod-template-hash": _hash(number)}
     ready = {"replicas": size, "readyReplicas": size, "availableReplicas": size}
     deployment = {
         "apiVersion": "apps/v1",
@@ -123,7 +123,7 @@ def _deployment(number: int, size: int) -> Sequence[Obj]:
         "apiVersion": "apps/v1",
         "kind": "ReplicaSet",
         "metadata": _metadata(
-            f"{name}-1",
+            f"{name}-{_hash(number)}",
             "ReplicaSet",
             namespace,
             generation=1,
@@ -149,15 +149,20 @@ def _pod(workload: int, number: int, node: int) -> Obj:
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": _metadata(
-            f"app-{workload}-1-{number}",
+            f"app-{workload}-{_hash(workload)}-{number}",
             "Pod",
             namespace,
-            labels={"app": f"app-{workload}", "pod-template-hash": "1"},
-            ownerReferences=[_owner("ReplicaSet", f"app-{workload}-1")],
+            labels={"app": f"app-{workload}", "pod-template-hash": _hash(workload)},
+            ownerReferences=[_owner("ReplicaSet", f"app-{workload}-{_hash(workload)}")],
         ),
         "spec": {**_spec(), "nodeName": f"node-{node}", "terminationGracePeriodSeconds": 30},
         "status": {"phase": "Running", "startTime": SINCE, "conditions": conditions},
     }
+
+
+def _hash(workload: int) -> str:
+    """The template hash of a workload's pods: no two templates are the same."""
+    return f"{workload:08x}"
 
 
 def _owner(kind: str, name: str) -> dict[str, Any]:

@@ -1,8 +1,12 @@
 """``evenkeel poll``: the functions without Lambda, fed from the same queues."""
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from threading import Event, Thread
+from typing import Final
 
 import click
 
@@ -21,12 +25,16 @@ from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.log import LineRecorder
 from evenkeel_cli.program import NAME
 from evenkeel_cli.targets import Target
-from evenkeel_runtime.end_signal import EndSignal
+from evenkeel_runtime.end_signal import LOOKING, EndSignal
 from evenkeel_runtime.metrics import PrometheusRecorder
 from evenkeel_runtime.poll import sqs
 from evenkeel_runtime.poll.application import Application, Outside
+from evenkeel_runtime.poll.helpers import Helpers
 from evenkeel_runtime.poll.in_process import InProcessQueue
 from evenkeel_runtime.poll.sources import Source
+
+SHARE: Final = "--share"
+"""Given to a process that takes one share of a storm, and ends when it is done."""
 
 
 @click.command(cls=Command)
@@ -54,6 +62,7 @@ from evenkeel_runtime.poll.sources import Source
     help=f"Add each decision to this file as a line of JSON, for {NAME} history.",
 )
 @click.option("--dry-run", is_flag=True, help="Only log and record Events; change nothing.")
+@click.option(SHARE, is_flag=True, hidden=True)
 def poll(  # noqa: PLR0913 - a command has as many arguments as options
     *,
     queue_url: str,
@@ -66,13 +75,15 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
     metrics_port: int | None,
     decisions: Path | None,
     dry_run: bool,
+    share: bool,
 ) -> int:
     """Poll the notice queue and act on the cluster, as the Lambda functions do.
 
     For clusters without Lambda, for laptops and for tests: the same handlers, five batches of
     at most ten at a time, a schedule that looks for left work once a minute, and restore, once a
-    minute too. It acts without --apply; with --dry-run it observes. SIGTERM or Ctrl-C ends it when
-    the batches under way are done.
+    minute too. Processes of its own share a storm of more than 7,500 pods. It acts without
+    --apply; with --dry-run it observes. SIGTERM or Ctrl-C ends it when the batches under way are
+    done.
 
     The settings of the functions (EVENKEEL_WINDOW and the others) are read from the
     environment here, too. It needs what the functions' roles allow, for the queues and for
@@ -138,16 +149,41 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
                 note=log.say,
             ),
             lambda: InterruptionSettings.from_environment(environ),
-            lambda: HandoverSettings.from_environment(environ),
+            lambda: replace(HandoverSettings.from_environment(environ), joins=share),
             RestoreSettings.from_environment(environ),
             notices,
             wake_ups,
+            Helpers(_shared_by(), log.say),
         )
         where = f"the cluster {name} at {facts.server} ({facts.source})"
         acts = mode is Mode.ACT
         log.say(f"acts on {where}" if acts else f"observes {where}: nothing is changed")
-        _run(application, log, metrics, metrics_port)
+        if share:
+            _share(application)
+        else:
+            _run(application, log, metrics, metrics_port)
     return 0
+
+
+def _shared_by() -> Sequence[str]:
+    """This command again, to take a share of a storm."""
+    words = [sys.executable, *sys.orig_argv[1:]]
+    return words if SHARE in words else [*words, SHARE]
+
+
+def _share(application: Application) -> None:
+    """Until the share is done, or somebody asks for the end."""
+    end, done = EndSignal(), Event()
+
+    def work() -> None:
+        try:
+            application.share(end.asked)
+        finally:
+            done.set()
+
+    Thread(target=work, daemon=True).start()
+    while not done.wait(LOOKING):
+        pass
 
 
 def _run(

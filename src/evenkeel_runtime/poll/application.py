@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from threading import Event
 from typing import Final
 
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
@@ -19,9 +20,10 @@ from evenkeel.ports import (
 )
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode, RestoreSettings
 from evenkeel_hosting import functions
-from evenkeel_hosting.events import POLLERS
+from evenkeel_hosting.events import POLLERS, schedule_event
 from evenkeel_hosting.functions import Ports
-from evenkeel_runtime.poll.event_source import EventSource, Note, Schedule
+from evenkeel_runtime.poll.event_source import EventSource, Invocation, Note, Schedule
+from evenkeel_runtime.poll.helpers import Helpers
 from evenkeel_runtime.poll.sources import Source
 
 HANDOVERS: Final = 2
@@ -61,19 +63,29 @@ class Application:
         restoring: RestoreSettings,
         notices: Source,
         wake_ups: Source,
+        helpers: Helpers,
     ) -> None:
-        """``marking`` and ``moving`` make the settings of one handler: each has its own."""
+        """``marking`` and ``moving`` make the settings of one handler: each has its own.
+
+        ``helpers`` are called to share a storm.
+        """
+        self._helpers = helpers
         self._outside = outside
         self._marking = marking
         self._moving = moving
         self._restoring = restoring
         note = outside.note
-        self._parts: Sequence[EventSource | Schedule] = (
+        self._parts: Sequence[EventSource | Schedule | Helpers] = (
             EventSource(notices, [self._interruption() for _ in range(POLLERS)], note),
             EventSource(wake_ups, [self._handover() for _ in range(HANDOVERS)], note),
             Schedule("handover", self._handover(), outside.clock, note),
             Schedule("restore", self._restore(), outside.clock, note),
+            helpers,
         )
+
+    def share(self, stopping: Event) -> None:
+        """Take a share of a divided storm, and see it through; nothing if there is none."""
+        self._handover()(schedule_event(self._outside.clock.now()), Invocation(stopping))
 
     def start(self) -> None:
         """Begin to poll."""
@@ -102,7 +114,8 @@ class Application:
 
     def _handover(self) -> Handler:
         settings = self._moving()
-        return functions.handover(settings, self._ports(settings.mode), self._outside.wake_ups)
+        ports = self._ports(settings.mode)
+        return functions.handover(settings, ports, self._outside.wake_ups, self._helpers.call)
 
     def _restore(self) -> Handler:
         settings, outside = self._restoring, self._outside

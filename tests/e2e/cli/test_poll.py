@@ -4,7 +4,8 @@ import os
 import re
 import signal
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,13 +58,28 @@ class Poll:
         return self.process.wait(ENDING)
 
 
+COMMAND = (str(ROOT / ".venv" / "bin" / "evenkeel"),)
+THREE_PODS_EACH = """
+from evenkeel.settings import HandoverSettings
+HandoverSettings.__init__.__kwdefaults__["pods_each"] = 3
+from evenkeel_cli.main import main
+main()
+"""
+"""The command, which shares a storm of more than three pods."""
+
+
 @contextmanager
 def polling(
-    site: Site, queues: Aws, log: Path, *options: str, kubeconfig: Path | None = None
+    site: Site,
+    queues: Aws,
+    log: Path,
+    *options: str,
+    kubeconfig: Path | None = None,
+    command: Sequence[str] = COMMAND,
 ) -> Iterator[Poll]:
     """It is at work; at the end it is gone, whatever happened."""
     words = [
-        *(str(ROOT / ".venv" / "bin" / "evenkeel"), "poll"),
+        *(*command, "poll"),
         *("--queue-url", queues.notice_queue, "--endpoint-url", queues.endpoint),
         *("--kubeconfig", str(kubeconfig or site.control_plane.kubeconfig)),
         *("--cluster-name", CLUSTER),
@@ -145,3 +161,27 @@ def test_its_account_in_the_cluster_may_do_all_that_it_does_and_it_tells_how_it_
             assert poll.end() == 0
         assert "forbidden" not in poll.told.lower()
     assert site.witness.lowest("web") == 1
+
+
+def test_processes_of_its_own_share_a_large_storm(site: Site, queues: Aws, tmp_path: Path) -> None:
+    instance_ids = queues.launch(2)
+    names = queues.dns_names(instance_ids)
+    for instance_id in instance_ids:
+        provider_id = f"aws:///eu-central-1a/{instance_id}"
+        site.control_plane.add_node(names[instance_id], spot=True, provider_id=provider_id)
+    sizes = {f"w{number}": 2 for number in range(5)}
+    site.run(*(deployment(name, size) for name, size in sizes.items()))
+    site.add_nodes("b", spot=False)
+    command = (sys.executable, "-c", THREE_PODS_EACH)
+    with polling(site, queues, tmp_path / "log", command=command) as poll:
+        at = SystemClock().now()
+        queues.send([aws.warning(instance_id, at) for instance_id in instance_ids])
+        site.wait_for(
+            "all to run on b",
+            lambda: all(site.is_settled(name, size, "b") for name, size in sizes.items()),
+            seconds=90,
+        )
+        assert poll.end() == 0
+    assert {name: site.witness.lowest(name) for name in sizes} == sizes
+    began = [line for line in poll.told.splitlines() if "acts on the cluster storm" in line]
+    assert len(began) >= 2, poll.told

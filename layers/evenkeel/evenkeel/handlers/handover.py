@@ -6,6 +6,7 @@ from typing import Any
 
 from evenkeel.errors import MalformedWakeUpError
 from evenkeel.flows.drain.invocation import HandoverFlow
+from evenkeel.flows.drain.leadership import Call
 from evenkeel.flows.drain.loop import Outcome
 from evenkeel.flows.remedies import nothing_done
 from evenkeel.handlers import Handler, time_left
@@ -41,10 +42,12 @@ def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
     recorder: Recorder,
     lifecycle: LifecycleActions | None = None,
     shifts: ZonalShifts | None = None,
+    call: Call | None = None,
 ) -> Handler:
     """Build the handler. ``lifecycle`` is needed only where a lifecycle hook is heeded.
 
-    ``shifts`` None: no zonal shift is heeded.
+    ``shifts`` None: no zonal shift is heeded. ``call`` has another invocation share a large storm;
+    None: a wake-up does.
 
     It answers wake-ups with a partial batch response: while work is left one of them stays
     in the queue and becomes visible again after the outcome's pause. To the schedule it
@@ -55,7 +58,7 @@ def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
     Where the API server let it do nothing at all, all wake-ups come back; the schedule's
     invocation raises NothingDoneError.
     """
-    call = partial(wake_ups.send, WakeUp(reason="Divided"))
+    call = call or partial(wake_ups.send, WakeUp(reason="Divided"))
     flow = HandoverFlow(
         settings,
         cluster,

@@ -74,7 +74,8 @@ LOG_STREAM: Final = Variable(
 class HandoverSettings(FunctionSettings):
     """Settings of the reconciler.
 
-    ``pods_each``: one reconciler more for each so many pods of doomed nodes. ``holder`` is the
+    ``pods_each``: one reconciler more for each so many pods of doomed nodes. ``joins``: takes a
+    share of a storm that another has divided. ``holder`` is the
     identity in the Lease; no two processes may share it. ``stands_in``: works only while no
     deployed functions do, as a command does that has no AWS to ask.
     """
@@ -88,5 +89,6 @@ class HandoverSettings(FunctionSettings):
     cluster_arn: Annotated[str, CLUSTER_ARN] = CLUSTER_ARN.usual
     wake_up_queue_url: Annotated[str, WAKE_UP_QUEUE_URL] = ""
     pods_each: int = PODS_EACH
+    joins: bool = True
     holder: Annotated[str, LOG_STREAM] = field(default_factory=lambda: LOG_STREAM.usual)
     stands_in: bool = False

@@ -86,6 +86,15 @@ def would_reach_zero(rankings: Iterable[Ranking], may_go: MayGo = _anybody) -> b
     )
 
 
+def only_from_zero(rankings: Iterable[Ranking]) -> Sequence[Ranking]:
+    """The first pod of each workload that would reach zero, and no others."""
+    return [
+        msgspec.structs.replace(ranking, turns=ranking.turns[:1])
+        for ranking in rankings
+        if ranking.saves_from_zero
+    ]
+
+
 def turns(rankings: Iterable[Ranking], room: int, may_go: MayGo = _anybody) -> Iterator[Turn]:
     """The candidates that may go and whose turn it is, first to go first, at most ``room``.
 

@@ -84,6 +84,7 @@ class Company:
         self._unclear = set(range(1, MOST)) - {number}
         self._followed = set(range(1, division.of)) if number == 0 else set[int]()
         self._free = dict[int, Lease | None].fromkeys(self._followed)  # that nobody held last
+        self._zeros_wait = dict[int, bool]()  # of those at work, as they say it
         self._first_renewed: datetime | None = None
         self.is_over = False
         """Whether number 0 works by another division, or none, or has given up its Lease."""
@@ -98,6 +99,12 @@ class Company:
         """How many shares nobody has that somebody has to come for."""
         now = self._there.latest
         return sum(is_wanted(lease, self.division, now) for lease in self._free.values())
+
+    @property
+    def do_zeros_wait(self) -> bool:
+        """Whether others have, or may have, workloads that would reach zero, not yet released."""
+        at_work = self._followed - self._free.keys() if self._number == 0 else {0}
+        return self.missing > 0 or any(self._zeros_wait.get(number, True) for number in at_work)
 
     @property
     def due_at(self) -> datetime | None:
@@ -115,6 +122,8 @@ class Company:
         lease = reply.result if isinstance(reply.result, Lease) else None
         if lease is None and not isinstance(reply.error, NotFoundError | ForbiddenError):
             return
+        notes = {} if lease is None else lease.metadata.annotations
+        self._zeros_wait[number] = notes.get(names.ZEROS_WAIT) == names.TRUE
         if number == 0:
             self._saw_first(lease)
             return

@@ -171,7 +171,8 @@ class HandoverFlow:
         """
         started = self._clock.now()
         held_for = self._look(leadership)
-        number = leadership.join() if held_for and self._call is not None else 0
+        joins = self._settings.joins and self._call is not None
+        number = leadership.join() if held_for and joins else 0
         if held_for and not number:
             return Outcome("LeaseHeld", None if scheduled else held_for)
         self._kept.backoff.begin(started)

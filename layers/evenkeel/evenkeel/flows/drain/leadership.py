@@ -74,6 +74,12 @@ HIDDEN = timedelta(seconds=20)
 LONGEST_HELD = timedelta(seconds=60)
 """A Lease counts as held for no longer than this after its renewal, whatever duration it names."""
 
+SOON = timedelta(seconds=1)
+"""Time between two heartbeats while others are waited for."""
+
+ZEROS_COUNT_FOR = timedelta(seconds=20)
+"""How long from the beginning of a share the others' workloads that would reach zero go first."""
+
 CALL_AGAIN_AFTER = timedelta(seconds=15)
 """How often others are called that have not come to share a storm."""
 
@@ -95,6 +101,7 @@ _NOTE = pointer("metadata", "annotations", names.WAKE_UP_AT)
 _LOSSES = pointer("metadata", "annotations", names.LOST_POOLS)
 _HOOKS = pointer("metadata", "annotations", names.WAITING_HOOKS)
 _DIVISION = pointer("metadata", "annotations", names.DIVISION)
+_ZEROS_WAIT = pointer("metadata", "annotations", names.ZEROS_WAIT)
 _QUESTION = company.question(0)
 
 
@@ -149,6 +156,9 @@ class Leadership:
         self.doomed: Callable[[], AbstractSet[str]] = frozenset
         """The names of the doomed nodes that are known."""
         self._called_for = frozenset[str]()
+        self.zeros_wait: Callable[[], bool] = bool
+        """Whether workloads that would reach zero wait here for their first release."""
+        self._shared_since = timedelta()
         self._number = 0
         self._division = UNDIVIDED
         self._company: Company | None = None
@@ -261,6 +271,7 @@ class Leadership:
 
     def _begin(self, division: Division) -> None:
         self._division, self._beat_at = division, None
+        self._shared_since = self._clock.boot()
         self._company = Company(
             division, self._number, self._there, self._held_by_another_for, VALID
         )
@@ -301,7 +312,8 @@ class Leadership:
         answer is not waited for.
         """
         now = self._clock.now()
-        is_early = self._beat_at is not None and timedelta() <= now - self._beat_at < INTERVAL
+        interval = SOON if self.zeros_wait_elsewhere() else INTERVAL
+        is_early = self._beat_at is not None and timedelta() <= now - self._beat_at < interval
         if is_early and (len(self.warned) == self._seen or not self._has_new_lost_pool()):
             return
         self._beat_at = now
@@ -358,8 +370,10 @@ class Leadership:
         ``wake_up_at`` is when work is to go on, None if never. Answers whether a wake-up is
         known to be in the queue already that comes by then.
         """
-        if not self.is_held or (self._company is not None and self._company.are_at_work):
+        if self._valid_from is None or self._is_taken_away:
             return False
+        if self._company is not None and self._company.are_at_work:
+            return False  # a version that knows no divisions might take it
         for _ in range(ATTEMPTS):
             (found,) = self._cluster.perform([company.question(self._number)])
             lease = found.result
@@ -420,7 +434,22 @@ class Leadership:
     @property
     def _noted_division(self) -> Sequence[Operation]:
         note = self._division.note
-        return [Operation("add", _DIVISION, note)] if note else []
+        if not note:
+            return []
+        do_wait = self.zeros_wait() or (self._number == 0 and self.zeros_wait_elsewhere())
+        return [
+            Operation("add", _DIVISION, note),
+            Operation("add", _ZEROS_WAIT, names.TRUE if do_wait else ""),
+        ]
+
+    def zeros_wait_elsewhere(self) -> bool:
+        """Whether others that share the storm have, or may have, workloads that would reach zero.
+
+        Of number 0 also whether this one has, some moments ago. It counts for a while: one that
+        hangs must not keep all from going on.
+        """
+        is_new = self._clock.boot() - self._shared_since < ZEROS_COUNT_FOR
+        return self._company is not None and is_new and self._company.do_zeros_wait
 
     def _all_losses(self) -> str:
         """What this holder and those before know of pools that lost a node lately."""

@@ -1,11 +1,10 @@
 """Releasing: whose turn it is, as far as the window and the session have room."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 
 from evenkeel.decisions.drain import pace
-from evenkeel.decisions.drain.pace import Ranking
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
@@ -47,9 +46,16 @@ class Releases:
         plans: Plans,
         writer: Writer,
         forced: ForcedEvictions,
+        zeros_wait_elsewhere: Callable[[], bool],
     ) -> None:
-        """All of them are the invocation's."""
+        """All of them are the invocation's.
+
+        ``zeros_wait_elsewhere``: whether others that share the storm have workloads that would
+        reach zero.
+        """
         self._forced = forced
+        self._zeros_wait_elsewhere = zeros_wait_elsewhere
+        self._zeros_wait = True
         self._settings = settings
         self._view = view
         self._plans = plans
@@ -57,17 +63,25 @@ class Releases:
         self._progress = Progress()
         self._unplanned: dict[str, str] = {}
 
+    def do_zeros_wait(self) -> bool:
+        """Whether workloads here that would reach zero wait for their first release."""
+        return self._zeros_wait
+
     def release(self, now: datetime) -> None:
         """Release the pods whose turn it is, unless their forced eviction begins too soon.
 
-        A release by a plan that would promise too little waits until there is a new one.
+        A release by a plan that would promise too little waits until there is a new one. While
+        workloads of others would reach zero nothing else takes the room that they need.
         """
         writer, queue, rankings = self._writer, self._view.queue, self._plans.rankings
+        self._zeros_wait = pace.would_reach_zero(rankings, partial(self._may_go, now))
         if writer.room() == 0 or not rankings:
             return
-        room = min(self._room_in_window(rankings, now), writer.room())
+        room = min(self._room_in_window(now), writer.room())
         if room <= 0:
             return
+        if self._zeros_wait_elsewhere():
+            rankings = pace.only_from_zero(rankings)
         for turn in pace.turns(rankings, room, partial(self._may_go, now)):
             key, census = turn.replica_set.key, turn.census
             if census.worth_keeping < census.replicas and queue.has_changed(key):
@@ -77,7 +91,7 @@ class Releases:
             if writer.submit(pace.release(turn, now)):
                 self._unplanned[turn.candidate.pod.uid] = key
 
-    def _room_in_window(self, rankings: Sequence[Ranking], now: datetime) -> int:
+    def _room_in_window(self, now: datetime) -> int:
         """How many more pods may be released at the pace seen so far.
 
         Releases that no plan counts yet, under way or accepted a moment ago, count as pending
@@ -93,7 +107,7 @@ class Releases:
         window = pace.window(
             max(1, round(self._settings.window * self._view.share.part)),
             self._progress.rate(self._writer.accepted(Verb.RELEASE) + under_way - short, now),
-            zeros_wait=pace.would_reach_zero(rankings, partial(self._may_go, now)),
+            zeros_wait=self._zeros_wait,
         )
         return window - short
 

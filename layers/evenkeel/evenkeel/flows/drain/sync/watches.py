@@ -52,7 +52,8 @@ class Watches:
     def follow(self, now: datetime) -> None:
         """Watch the pods of the controllers in the view that are not watched yet.
 
-        And once for all the released pods that those watches do not show.
+        And once for all the released pods that those watches do not show. In a divided storm these
+        are listed instead.
         Where that would be too many watches, few of many labels take the place of all that there
         are. What finds no room even then is left out from now on.
         """
@@ -68,7 +69,11 @@ class Watches:
         if self._released is None:
             self._released_elsewhere = selections.released_hashes(self._view.streams.labels)
             self._released = selections.released_beside(self._released_elsewhere)
-            self.watch(self._released, now)
+            if self._view.share.division.of == 1:
+                self.watch(self._released, now)
+            else:  # it would show all that the others do: it is listed as one that is refused
+                self._streams[self._released] = Stream(now)
+                self._streams[self._released].is_refused = True
 
     def _arrange(self, parts: Sequence[frozenset[PodLabel]], now: datetime) -> None:
         """Watch these parts, and no others: what no watch selects has to be read."""

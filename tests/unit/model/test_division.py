@@ -1,0 +1,85 @@
+"""How workloads are divided: each pod has one reconciler, and all of a workload the same."""
+
+from collections import Counter
+
+import msgspec
+import pytest
+
+from evenkeel.model.division import UNDIVIDED, Division, division_in, lease_of, share_of
+from tests.kit.builders import deployment, job, pod, release, replica_set, stateful_set
+
+WEB = deployment("web")
+OLD = replica_set("web-111", of=WEB, template_hash="111")
+NEW = replica_set("web-222", of=WEB, template_hash="222")
+
+
+def test_a_deployments_pods_have_one_share_whichever_replica_set_they_are_of() -> None:
+    pods = [
+        pod("web-111-a", of=OLD),
+        pod("web-222-a", of=NEW),
+        pod("web-111-b", of=OLD, released=release()),
+    ]
+    assert {share_of(each) for each in pods} == {"web"}
+
+
+def test_other_pods_share_by_their_owners_name_or_their_own() -> None:
+    assert share_of(pod("db-0", of=stateful_set("db"))) == "db"
+    assert share_of(pod("batch-x", of=job("batch"))) == "batch"
+    assert share_of(pod("bare")) == "bare"
+
+
+def test_the_pods_of_a_gang_have_one_share_whoever_owns_them() -> None:
+    label = {"scheduling.x-k8s.io/pod-group": "train"}
+    pods = [pod("a", of=stateful_set("a"), labels=label), pod("b", of=job("b"), labels=label)]
+    assert {share_of(each) for each in pods} == {"group/train"}
+
+
+def test_undivided_all_pods_are_number_0s() -> None:
+    assert UNDIVIDED.number_of(pod()) == 0
+
+
+def test_workloads_are_spread_evenly_and_a_whole_namespace_is_one_share() -> None:
+    pods = [pod(f"w{number}", of=stateful_set(f"w{number}")) for number in range(400)]
+    divided = Division(of=4)
+    found = Counter(map(divided.number_of, pods))
+    assert sorted(found) == [0, 1, 2, 3]
+    assert max(found.values()) < 0.33 * len(pods)
+    whole = Division(of=4, whole=(pods[0].namespace,))
+    assert len(set(map(whole.number_of, pods))) == 1
+
+
+def test_few_workloads_move_when_there_is_one_more() -> None:
+    pods = [pod(f"w{number}", of=stateful_set(f"w{number}")) for number in range(200)]
+    four, five = Division(of=4), Division(of=5)
+    moved = [each for each in pods if four.number_of(each) != five.number_of(each)]
+    assert {five.number_of(each) for each in moved} == {4}
+
+
+@pytest.mark.parametrize(
+    "note",
+    [None, "", "{", '{"of": 1}', '{"of": 9}', '{"of": -1}', '{"of": "2"}'],
+)
+def test_a_note_that_makes_no_sense_divides_nothing(note: str | None) -> None:
+    assert division_in(note) == UNDIVIDED
+
+
+def test_a_note_says_how_it_is_divided_and_by_whom() -> None:
+    divided = Division(of=3, whole=("team-a",)).called_by("me").called_by("me")
+    assert divided.calls == 2
+    assert division_in(divided.note) == divided
+    assert divided.is_as(Division(of=3, whole=("team-a",)))
+    assert not divided.is_as(Division(of=3))
+    assert UNDIVIDED.note == ""
+
+
+def test_a_version_that_writes_more_is_understood() -> None:
+    text = msgspec.json.encode({"v": 1, "of": 2, "later": True}).decode()
+    assert division_in(text).of == 2
+
+
+def test_each_number_has_a_lease() -> None:
+    assert [lease_of(number) for number in range(3)] == [
+        "evenkeel-handover",
+        "evenkeel-handover-1",
+        "evenkeel-handover-2",
+    ]
