@@ -15,7 +15,7 @@ from evenkeel_sandbox.simulator.api.objects import owners_of
 from tests.e2e.application import Evenkeel
 from tests.e2e.harness import Site
 from tests.e2e.manifests import deployment, selector, stateful_set
-from tests.e2e.others.policed import REFUSED, needs_policy, policies
+from tests.e2e.others.policed import REFUSED, UNDONE, needs_policy, policies
 from tests.kit.control_plane import ControlPlane
 from tests.kit.others import WORDS, adopter
 from tests.kit.policies import denying, in_force
@@ -84,7 +84,7 @@ def test_all_of_them_run_elsewhere_and_none_is_left_over(end: End, app: str) -> 
 
 def test_it_is_said_with_the_policy_s_words(end: End) -> None:
     told = [d for d in end.evenkeel.recorder.decisions if d.reason == "WriteRefused"]
-    refused = [d for d in told if not d.subject.name.startswith("undone")]
+    refused = [d for d in told if not d.subject.name.startswith(tuple(UNDONE))]
     assert {word for d in refused for word in REFUSED if d.subject.name.startswith(word)} == {
         "invalid",
         "forbidden",
@@ -92,10 +92,11 @@ def test_it_is_said_with_the_policy_s_words(end: End) -> None:
     assert all(WORDS in d.message for d in refused)
 
 
-def test_it_is_said_of_what_is_undone(end: End) -> None:
-    needs_policy(end.site, "undone")
+@pytest.mark.parametrize("app", UNDONE)
+def test_it_is_said_of_what_is_undone(end: End, app: str) -> None:
+    needs_policy(end.site, app)
     told = [d for d in end.evenkeel.recorder.decisions if d.reason == "WriteRefused"]
-    assert any(d.subject.name.startswith("undone") for d in told)
+    assert any(d.subject.name.startswith(app) for d in told)
 
 
 @pytest.mark.parametrize("app", ["own", "plain"])

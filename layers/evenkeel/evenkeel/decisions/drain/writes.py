@@ -47,6 +47,14 @@ def release_patch(pod: Pod, release: Release, deployment: OwnerReference) -> Pat
     )
 
 
+def release_in(patch: Patch) -> Release | None:
+    """The release that a patch writes into a pod's annotations; None if it releases none."""
+    where = pointer(*_ANNOTATIONS, names.RELEASE)
+    found = (each for each in patch.body if isinstance(each, Operation) and each.path == where)
+    texts = (each.value for each in found if isinstance(each.value, str))
+    return next((read_note(text, Release) for text in texts), None)
+
+
 def roll_back_patch(
     pod: Pod, release: Release | None, notes: Mapping[str, str] | None = None
 ) -> Patch:
