@@ -51,7 +51,7 @@ def plan(snapshot: Snapshot) -> RestorePlan:
         attempts.left(case, message, rest, snapshot.now) for case, message in without_room[number:]
     ]
     noted = attempts.noted(snapshot, rest, begins=bool(begun)) if rest is not None else None
-    have = {step.workload for step in steps}
+    have = {step.workload for step in steps} | snapshot.not_taken.keys()
     others = (case for case in cases if case.workload.key not in have)
     found = (other_pool.note(case, snapshot.fleet) for case in others)
     notes = islice(filter(None, found), snapshot.terms.moves)
