@@ -142,15 +142,20 @@ def mutate_pods(
 
 def adopter(app: str, kind: str = "ReplicaSet", namespace: str = "default") -> Manifest:
     """What selects the pods of an app without their template hash, and wants none of them."""
+    labels = {"app": app}
     spec: Manifest = {
-        "selector": {"matchLabels": {"app": app}},
+        "selector": labels if kind == "ReplicationController" else {"matchLabels": labels},
         "template": template(app, image="main"),
     }
-    if kind == "ReplicaSet":
-        spec["replicas"] = 0
-    else:
+    if kind == "DaemonSet":
         spec["template"]["spec"]["nodeSelector"] = {"nowhere": "true"}
+    else:
+        spec["replicas"] = 0
     return resource(kind, "adopter", namespace, spec=spec)
+
+
+ADOPTERS = ("ReplicaSet", "ReplicationController", "DaemonSet")
+"""What adopts pods that have no controller, by the kind, as far as it makes any by itself."""
 
 
 class DatabaseOperator:
