@@ -88,15 +88,22 @@ def resting(*cases: Case) -> dict[str, NotTaken]:
     return {case.workload.key: NotTaken(words=words, until=until) for case in cases}
 
 
-def test_one_about_which_no_write_is_taken_rests_and_takes_no_room() -> None:
-    nodes = fleet(node("o1"), node("s1", {"cpu": "4", "pods": "1"}))
-    one, two = (case(deployment(1, "none", name=name), "o1", nodes=nodes) for name in "ab")
-    made = planned(one, two, nodes=nodes, not_taken=resting(one))
+def test_one_about_which_no_write_is_taken_rests() -> None:
+    one, two = web("a", "o1", "o2"), web("b", "o1", "o2")
+    made = planned(one, two, not_taken=resting(one))
     assert order(made) == ["b"]
     (left,) = made.left
     assert (left.subject.name, left.reason, left.warning) == ("a", "WriteRefused", True)
     assert left.message.startswith("release is not taken: the platform team says no: not tried")
     assert left.until == NOW + seconds(60)
+
+
+def test_one_that_rests_takes_no_room_from_others() -> None:
+    nodes = fleet(node("o1"), node("s1", {"cpu": "4", "pods": "1"}))
+    one, two = (case(deployment(1, "none", name=name), "o1", nodes=nodes) for name in "ab")
+    made = planned(one, two, nodes=nodes, not_taken=resting(one))
+    assert order(made) == ["b"]
+    assert [each.reason for each in made.left] == ["NoRoomOnSpot"]
 
 
 def test_one_that_rests_is_as_wanted_all_the_same() -> None:

@@ -24,7 +24,6 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.gang import GroupName
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
-from evenkeel.model.times import in_words
 from evenkeel.model.workload import Deployment, ReplicaSet
 
 RELEASED_WITHIN: Final = timedelta(seconds=30)
@@ -33,21 +32,6 @@ RELEASED_WITHIN: Final = timedelta(seconds=30)
 
 def consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, may_wait: bool = False) -> Outcome:
     """Decide about one workload. ``may_wait``: a spot node may be asked for where none has room.
-
-    One about which no write is taken rests, and takes no room from others meanwhile.
-    """
-    rests = snapshot.not_taken.get(case.workload.key)
-    if rests is None:
-        return _consider(case, snapshot, rooms, may_wait=may_wait)
-    outcome = _consider(case, snapshot, Rooms(snapshot.fleet), may_wait=may_wait)
-    if not isinstance(outcome, Step):
-        return outcome
-    message = f"{rests.words}: not tried again before {in_words(rests.until)}"
-    return leave(case, Reason.WRITE_REFUSED, message, warning=True, until=rests.until)
-
-
-def _consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, may_wait: bool) -> Outcome:
-    """What is to be done about a workload about which writes are taken.
 
     - a workload that is not restore's is left: see ``_hands_off``;
     - where a workload's template places its pods, no pod is moved: see ``template``;
