@@ -66,6 +66,17 @@ AGAIN = Scene(
 )
 """A node is warned of again when a pod has come back to it."""
 
+TWICE = Scene(
+    nodes=THREE,
+    workloads=(
+        WorkloadPlan(kind=Kind.DATABASE, replicas=3, tolerant=True),
+        WorkloadPlan(replicas=5, ready=15, refused=422),
+    ),
+    notices=(NoticePlan(early=90), NoticePlan(), NoticePlan(node=1), NoticePlan(node=1, at=17)),
+    age=100,
+)
+"""The same of a node that lives on meanwhile."""
+
 BLOCKED = Scene(
     nodes=THREE,
     workloads=(WorkloadPlan(replicas=4, budget=Budget(min_available=4), refused=422),),
@@ -107,6 +118,7 @@ CORDONED = Scene(
 @example(REFUSED)
 @example(DENIED)
 @example(AGAIN)
+@example(TWICE)
 @example(BLOCKED)
 @given(
     strategies.scenes(of=strategies.meddled(), told="warnings", disturbances=strategies.meddling())

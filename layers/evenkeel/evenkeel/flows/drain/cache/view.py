@@ -393,4 +393,4 @@ def _of_plans(
     if notice is None:
         return None
     is_cordoned = node is not None and node.spec.unschedulable
-    return node_deadline(notice), notice.drained_since, is_cordoned
+    return node_deadline(notice), notice.cordoned_at, is_cordoned
