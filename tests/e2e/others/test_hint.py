@@ -45,7 +45,7 @@ def hinted(the_hinted: Site) -> Site:
 def the_hinted(control_plane: ControlPlane) -> Iterator[Site]:
     """The node a is recommended to be replaced, and has not been for a while."""
     with control_plane.namespace() as name, Site.open(control_plane, name) as site:
-        site.add_nodes("a", zone=HERE)
+        site.add_nodes("a", zone=HERE, cpu="12")
         here = {"kubernetes.io/hostname": site.node_name("a")}
         site.apply(*volume("stored", name, zone=HERE))
         site.run(
@@ -54,7 +54,7 @@ def the_hinted(control_plane: ControlPlane) -> Iterator[Site]:
             deployment("loop", 2, tolerations=EVERYTHING, nodeSelector=here),
             stateful_set("db", 2, tolerations=EVERYTHING),
             stateful_set("pinned", 1, nodeSelector=here),
-            stateful_set("large", 1, cpu="3"),
+            stateful_set("large", 1, cpu="5"),
             stateful_set("zoned", 1, nodeSelector={names.ZONE: HERE}),
             stateful_set("stored", 1, **mounting("stored")),
             stateful_set("free", 1),
