@@ -7,6 +7,7 @@ namespace: who applies it does.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evenkeel.model import names
 from tests.kit import manifests
 from tests.kit.manifests import Manifest, resource
 
@@ -85,8 +86,11 @@ def pod_quota(pods: int) -> Manifest:
     return resource("ResourceQuota", "pods", spec={"hard": {"pods": str(pods)}})
 
 
-def volume(name: str, claim_namespace: str) -> Sequence[Manifest]:
-    """A volume that one node can mount at a time, and the claim of the same name bound to it."""
+def volume(name: str, claim_namespace: str, *, zone: str = "") -> Sequence[Manifest]:
+    """A volume that one node can mount at a time, and the claim of the same name bound to it.
+
+    ``zone``: only nodes there can mount it; without one every node can.
+    """
     made = f"{claim_namespace}-{name}"
     size = {"storage": "1Gi"}
     both = {"accessModes": ["ReadWriteOnce"], "storageClassName": ""}
@@ -98,6 +102,10 @@ def volume(name: str, claim_namespace: str) -> Sequence[Manifest]:
         "persistentVolumeReclaimPolicy": "Retain",
         "claimRef": {"name": name, "namespace": claim_namespace},
     }
+    if zone:
+        clause = {"key": names.ZONE, "operator": "In", "values": [zone]}
+        there = {"required": {"nodeSelectorTerms": [{"matchExpressions": [clause]}]}}
+        of_volume["nodeAffinity"] = there
     return (
         resource("PersistentVolume", made, spec=of_volume),
         resource("PersistentVolumeClaim", name, spec=of_claim),

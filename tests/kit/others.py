@@ -7,6 +7,7 @@ answer is read by Evenkeel's own decoder (``failure``), from the bytes that a 1.
 from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from itertools import combinations
 from typing import Any
 
 import msgspec
@@ -34,6 +35,10 @@ WORDS = "the platform team says no"
 """What a policy of these tests gives as its reason."""
 
 REASONS = {400: "BadRequest", 403: "Forbidden", 413: "RequestEntityTooLarge", 422: "Invalid"}
+
+PARTS = ("labels", "annotations", "ownerReferences")
+UNDONE = [parts for number in (1, 2, 3) for parts in combinations(PARTS, number)]
+"""What a release changes, and what of that a policy may put back."""
 
 type Concern = Callable[[Obj, Obj], bool]
 """Whether a change of an object, from one state to another, concerns a policy."""
@@ -137,15 +142,20 @@ def mutate_pods(
 
 def adopter(app: str, kind: str = "ReplicaSet", namespace: str = "default") -> Manifest:
     """What selects the pods of an app without their template hash, and wants none of them."""
+    labels = {"app": app}
     spec: Manifest = {
-        "selector": {"matchLabels": {"app": app}},
+        "selector": labels if kind == "ReplicationController" else {"matchLabels": labels},
         "template": template(app, image="main"),
     }
-    if kind == "ReplicaSet":
-        spec["replicas"] = 0
-    else:
+    if kind == "DaemonSet":
         spec["template"]["spec"]["nodeSelector"] = {"nowhere": "true"}
+    else:
+        spec["replicas"] = 0
     return resource(kind, "adopter", namespace, spec=spec)
+
+
+ADOPTERS = ("ReplicaSet", "ReplicationController", "DaemonSet")
+"""What adopts pods that have no controller, by the kind, as far as it makes any by itself."""
 
 
 class DatabaseOperator:

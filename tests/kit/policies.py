@@ -221,12 +221,14 @@ def _is_met(control_plane: ControlPlane, pod: Manifest, policy: Manifest) -> boo
             metadata["namespace"], metadata["name"], dry_run=True, fine=(403, 422, 429)
         )
         return status in (403, 422)
-    label = {names.RELEASED_FROM: "probe"}
+    asked = {"labels": {names.RELEASED_FROM: "probe"}, "annotations": {names.RELEASE: "probe"}}
     answer = control_plane.request(
         "PATCH",
         f"api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}?dryRun=All",
-        {"metadata": {"labels": label}},
+        {"metadata": asked},
         MERGE,
         fine=(403, 422),
     )
-    return answer["kind"] == "Status" or not label.items() <= answer["metadata"]["labels"].items()
+    return answer["kind"] == "Status" or not all(
+        each.items() <= answer["metadata"].get(part, {}).items() for part, each in asked.items()
+    )

@@ -307,7 +307,7 @@ MUTATIONS = (
     Mutation(
         "a write in vain is tried on and on",
         "flows/drain/dispatch/backoff.py",
-        [("LAST_RETRY: Final = timedelta(seconds=12)", "LAST_RETRY: Final = FIRST_RETRY")],
+        [("LAST_RETRY: Final = timedelta(seconds=18)", "LAST_RETRY: Final = FIRST_RETRY")],
         [MEDDLED],
     ),
     Mutation(

@@ -129,8 +129,12 @@ def refused() -> st.SearchStrategy[WorkloadPlan]:
                 {"refused": 403},
                 {"refused": 400},
                 {"undone": ("labels",)},
+                {"undone": ("annotations",)},
+                {"undone": ("labels", "annotations")},
+                {"undone": ("labels", "ownerReferences")},
                 {"undone": ("labels", "annotations", "ownerReferences")},
                 {"undone": ("ownerReferences",), "adopter": ""},
+                {"undone": ("annotations", "ownerReferences"), "adopter": ""},
             )
         ),
         some(("", "ReplicaSet")),

@@ -7,6 +7,7 @@ from tests.property.invariants import sunk, uncordoned, written_in_vain
 from tests.property.judging import ALL, hold, tries
 from tests.property.scenes import (
     THREE,
+    Budget,
     Disturbance,
     Kind,
     News,
@@ -54,6 +55,36 @@ DENIED = Scene(
 )
 """A webhook denies all evictions."""
 
+AGAIN = Scene(
+    nodes=THREE,
+    workloads=(
+        WorkloadPlan(kind=Kind.DATABASE, replicas=3, tolerant=True),
+        WorkloadPlan(replicas=5, ready=15, refused=422),
+    ),
+    notices=(NoticePlan(early=90), NoticePlan(at=17), NoticePlan(), NoticePlan(node=1)),
+    age=100,
+)
+"""A node is warned of again when a pod has come back to it."""
+
+TWICE = Scene(
+    nodes=THREE,
+    workloads=(
+        WorkloadPlan(kind=Kind.DATABASE, replicas=3, tolerant=True),
+        WorkloadPlan(replicas=5, ready=15, refused=422),
+    ),
+    notices=(NoticePlan(early=90), NoticePlan(), NoticePlan(node=1), NoticePlan(node=1, at=17)),
+    age=100,
+)
+"""The same of a node that lives on meanwhile."""
+
+BLOCKED = Scene(
+    nodes=THREE,
+    workloads=(WorkloadPlan(replicas=4, budget=Budget(min_available=4), refused=422),),
+    notices=(NoticePlan(),),
+    age=100,
+)
+"""Releases are refused, and a budget refuses all evictions."""
+
 KEPT = Scene(
     nodes=THREE,
     workloads=(WorkloadPlan(replicas=3, refused=403),),
@@ -86,6 +117,9 @@ CORDONED = Scene(
 @tries()
 @example(REFUSED)
 @example(DENIED)
+@example(AGAIN)
+@example(TWICE)
+@example(BLOCKED)
 @given(
     strategies.scenes(of=strategies.meddled(), told="warnings", disturbances=strategies.meddling())
 )

@@ -7,9 +7,10 @@ import pytest
 
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment, selector
+from tests.e2e.others.neighbours import add_rollout, adopters
 from tests.e2e.others.policed import REFUSED, policies
 from tests.e2e.placement.webhook import Ground
-from tests.kit.others import WORDS, adopter
+from tests.kit.others import WORDS
 from tests.kit.policies import in_force
 
 pytestmark = pytest.mark.controlplane
@@ -19,8 +20,9 @@ def test_a_drain_ends_soon_and_says_what_refuses(site: Site, gated: Ground) -> N
     """The budget decides, as without the gate: one of three may be missing."""
     site.add_nodes("a")
     site.run(*(deployment(app, 3) for app in (*REFUSED, "own")))
-    site.apply(*(budget(app, minAvailable=2) for app in REFUSED))
-    site.apply(adopter("own", namespace=""))
+    add_rollout(site, "rolled", 3)
+    site.apply(*(budget(app, minAvailable=2) for app in (*REFUSED, "rolled")))
+    site.apply(*adopters("own"))
     site.add_nodes("b")
     with in_force(site.control_plane, site.namespace, *policies(site)):
         began = time.monotonic()
@@ -43,6 +45,7 @@ def test_a_drain_ends_soon_and_says_what_refuses(site: Site, gated: Ground) -> N
     assert not site.pods_on("a")
     assert all(site.witness.lowest(app) >= 2 for app in REFUSED)
     assert site.witness.lowest("invalid") == 2
+    assert site.witness.lowest("rolled") == 2
     assert site.witness.lowest("own") == 3
     assert len(site.witness.ever_released(**selector("own"))) == 3
     del gated

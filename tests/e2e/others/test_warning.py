@@ -1,6 +1,6 @@
 """A node dies while others refuse, undo, deny and take: who is missing, and who was told to go.
 
-Five workloads of others' clusters are on one node, and one that nobody meddles with.
+Workloads of others' clusters are on one node, and one that nobody meddles with.
 """
 
 from collections import Counter
@@ -11,13 +11,14 @@ from datetime import datetime, timedelta
 import pytest
 
 from evenkeel.model.request import Delete, Evict
-from evenkeel_sandbox.simulator.api.objects import owners_of
+from evenkeel_sandbox.simulator.api.objects import owners_of, uid_of
 from tests.e2e.application import Evenkeel
 from tests.e2e.harness import Site
 from tests.e2e.manifests import deployment, selector, stateful_set
-from tests.e2e.others.policed import REFUSED, needs_policy, policies
+from tests.e2e.others.neighbours import EVERYTHING, add_bound_pod, add_rollout, adopters
+from tests.e2e.others.policed import REFUSED, UNDONE, needs_policy, policies
 from tests.kit.control_plane import ControlPlane
-from tests.kit.others import WORDS, adopter
+from tests.kit.others import WORDS
 from tests.kit.policies import denying, in_force
 
 pytestmark = pytest.mark.controlplane
@@ -25,7 +26,6 @@ pytestmark = pytest.mark.controlplane
 LEFT = 20.0
 """Seconds from the warning to the deadline."""
 GRACE = timedelta(seconds=2)
-EVERYTHING = [{"operator": "Exists"}]
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,16 @@ def the_end(control_plane: ControlPlane) -> Iterator[End]:
     """The node a had so long to live, and that is over."""
     with control_plane.namespace() as name, Site.open(control_plane, name) as site:
         site.add_nodes("a")
+        here = {"kubernetes.io/hostname": site.node_name("a")}
         site.run(
             *(deployment(app, 3) for app in (*REFUSED, "own", "plain")),
             deployment("denied", 2),
+            deployment("loop", 2, tolerations=EVERYTHING, nodeSelector=here),
             stateful_set("db", 2, tolerations=EVERYTHING),
         )
-        site.apply(adopter("own", namespace=""))
+        add_bound_pod(site, "agent", "a")
+        add_rollout(site, "rolled", 3)
+        site.apply(*adopters("own"))
         site.add_nodes("b", spot=False)
         meanwhile = (*policies(site), denying(name, "denied", beginning="denied-"))
         with in_force(control_plane, name, *meanwhile):
@@ -84,7 +88,7 @@ def test_all_of_them_run_elsewhere_and_none_is_left_over(end: End, app: str) -> 
 
 def test_it_is_said_with_the_policy_s_words(end: End) -> None:
     told = [d for d in end.evenkeel.recorder.decisions if d.reason == "WriteRefused"]
-    refused = [d for d in told if not d.subject.name.startswith("undone")]
+    refused = [d for d in told if not d.subject.name.startswith(tuple(UNDONE))]
     assert {word for d in refused for word in REFUSED if d.subject.name.startswith(word)} == {
         "invalid",
         "forbidden",
@@ -92,10 +96,11 @@ def test_it_is_said_with_the_policy_s_words(end: End) -> None:
     assert all(WORDS in d.message for d in refused)
 
 
-def test_it_is_said_of_what_is_undone(end: End) -> None:
-    needs_policy(end.site, "undone")
+@pytest.mark.parametrize("app", UNDONE)
+def test_it_is_said_of_what_is_undone(end: End, app: str) -> None:
+    needs_policy(end.site, app)
     told = [d for d in end.evenkeel.recorder.decisions if d.reason == "WriteRefused"]
-    assert any(d.subject.name.startswith("undone") for d in told)
+    assert any(d.subject.name.startswith(app) for d in told)
 
 
 @pytest.mark.parametrize("app", ["own", "plain"])
@@ -113,6 +118,24 @@ def test_pods_whose_evictions_are_denied_are_told_to_go_in_time(end: End) -> Non
     assert max(gone) <= end.deadline - GRACE
     assert min(gone) >= end.deadline - timedelta(seconds=7)
     assert end.site.witness.lowest("denied") == 2
+
+
+def test_pods_of_an_argo_rollout_go_one_at_a_time(end: End) -> None:
+    assert end.site.witness.lowest("rolled") == 2
+    assert end.site.is_settled("rolled", 3, "b")
+    assert not end.site.witness.ever_released(**selector("rolled"))
+
+
+def test_a_pod_bound_to_its_node_like_a_daemon_set_s_stays(end: End) -> None:
+    assert not end.gone("agent")
+
+
+def test_pods_of_a_deployment_that_come_back_to_the_node_are_told_to_go_once(end: End) -> None:
+    writes = [each.request for each in end.evenkeel.cluster.changes]
+    told = {each.uid for each in writes if isinstance(each, Evict | Delete)}
+    pods = {uid_of(each.pod) for each in end.site.departures_from("a", **selector("loop"))}
+    assert len(told & pods) == 2
+    assert not end.site.witness.ever_released(**selector("loop"))
 
 
 def test_pods_that_come_back_to_the_node_are_told_to_go_once(end: End) -> None:

@@ -84,7 +84,7 @@ def test_a_refused_eviction_is_tried_again_ever_more_rarely(scene: Scene) -> Non
 
     tries = [sent.at for sent in scene.writes if sent.name == old and isinstance(sent.write, Evict)]
     pauses = [round(later - at, 1) for at, later in itertools.pairwise(tries)]
-    assert pauses[:8] == [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.0, 12.0]
+    assert pauses[:8] == [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 18.0]
     assert scene.recorder.total("EvictionsRefused") == len(tries)
 
 

@@ -193,7 +193,7 @@ def test_a_write_that_is_never_accepted_is_tried_ever_more_rarely_and_told_once(
 
     tried = times(scene, "s1", Patch)[1:]
     pauses = [round(later - at, 1) for at, later in itertools.pairwise(tried)]
-    assert pauses[:8] == [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.0, 12.0]
+    assert pauses[:8] == [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 18.0]
     (told,) = (decision for _, decision in scene.told("WriteRefused"))
     assert told.message == "exclude-from-load-balancers is not taken: not with us"
 

@@ -134,6 +134,26 @@ def test_a_pod_that_goes_back_gets_its_label_and_its_replica_set_in_one_write(
     assert scene.lowest("web") == 2
 
 
+def test_none_is_taken_when_somebody_spoils_the_annotation_of_its_release(
+    scene: Scene, other: Manifest
+) -> None:
+    """No node has room for the replacements. All go back, as nobody can say when they may go."""
+    outside = watched(scene, other, spare="")
+    before = outside.ready
+
+    def spoil() -> None:
+        for pod in scene.pods("web", "s1"):
+            spoilt = {"metadata": {"annotations": {names.RELEASE: "spoilt"}}}
+            scene.cluster.server.patch("Pod", ("default", pod.name), spoilt)
+
+    scene.later(10, spoil)
+    scene.recommend("s1").run(until=60)
+
+    assert scene.told("UnreadableRelease")
+    assert outside.lowest == before
+    assert outside.orphans == []
+
+
 def test_released_pods_go_with_their_deployment(scene: Scene) -> None:
     """The garbage collector takes them, and Evenkeel has nothing left to do."""
     scene.given(deployment("web", 2))

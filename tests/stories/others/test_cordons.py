@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from evenkeel.model import names
-from tests.kit.manifests import deployment
+from tests.kit.manifests import budget, deployment, stateful_set
 from tests.kit.others import cordon
 from tests.kit.scene import Scene
 
@@ -70,6 +70,24 @@ def test_an_operator_s_cordon_outlives_a_warning_that_comes_to_nothing(
 
     assert names.DOOMED not in scene.node("s1").metadata.labels
     assert is_cordoned(scene, "s1")
+
+
+def test_a_pod_that_the_cordon_alone_keeps_off_is_planned_for_anew_when_that_is_lifted(
+    scene: Scene,
+) -> None:
+    """It tolerates Evenkeel's taint. What is cordoned is not what its own next pod comes to."""
+    tolerant = {"tolerations": [{"key": names.DOOMED, "operator": "Exists"}]}
+    scene.given(
+        deployment("web", 3, pod=tolerant, strategy={"type": "Recreate"}),
+        stateful_set("db", 3, pod=tolerant),
+        budget("db", maxUnavailable=0),
+        spare="o1",
+    )
+    scene.later(10, partial(cordon, scene.cluster, "s1", cordoned=False))
+
+    scene.interrupt("s1").run(until=60)
+
+    assert scene.story("db-2").order()[-1] == "wait ReturnsToNode"
 
 
 def test_nobody_fights_over_a_cordon_that_is_lifted_during_a_hint(scene: Scene) -> None:

@@ -1,5 +1,6 @@
 """Through the gate: an eviction passes when the release before it is not taken."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from evenkeel.model.request import Patch
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.kit.manifests import budget, deployment
-from tests.kit.others import WORDS, Outsider, adopter, refuse, undo
+from tests.kit.others import UNDONE, WORDS, Outsider, adopter, refuse, undo
 from tests.stories.gate.gated import Gated
 
 PAUSE = 5.0
@@ -27,14 +28,33 @@ def test_a_drain_ends_when_a_policy_refuses_releases(gated: Gated, code: int) ->
     assert gated.in_vain(Patch).get(f"pod default/{old}", 0) <= 2
 
 
-@pytest.mark.parametrize("parts", [("labels",), ("labels", "annotations", "ownerReferences")])
-def test_a_drain_ends_when_a_policy_undoes_releases(gated: Gated, parts: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("parts", UNDONE, ids=" and ".join)
+def test_a_drain_ends_when_a_policy_undoes_releases(gated: Gated, parts: Sequence[str]) -> None:
     gated.given(deployment("one"), spare="o1")
     undo(gated.cluster, *parts)
 
     assert gated.drain("s1", within=30) <= 2 * PAUSE + 1
 
     assert gated.told("ReleaseRefused")
+
+
+@pytest.mark.parametrize("parts", UNDONE, ids=" and ".join)
+def test_a_pod_is_its_replica_set_s_again_when_a_policy_undoes_a_part_of_its_release(
+    gated: Gated, parts: Sequence[str]
+) -> None:
+    """A budget refuses its eviction, so that it stays."""
+    gated.given(deployment("one"), budget("one", minAvailable=1), spare="o1")
+    before = gated.pods("one")
+    undo(gated.cluster, *parts)
+
+    gated.drainer().drain("s1")
+    gated.settle(20)
+
+    (pod,) = gated.pods("one")
+    assert pod.name == before[0].name
+    assert pod.metadata.annotations == before[0].metadata.annotations
+    assert pod.metadata.labels == before[0].metadata.labels
+    assert [owner.kind for owner in pod.metadata.owner_references] == ["ReplicaSet"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """A policy refuses releases, or undoes them: pods go one at a time, and stay on a hint."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from evenkeel.model.request import Delete, Evict, Patch
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.kit.manifests import budget, deployment
-from tests.kit.others import WORDS, refuse, undo
+from tests.kit.others import UNDONE, WORDS, Outsider, adopter, refuse, undo
 from tests.kit.scene import Scene
 
 MOST = 12
@@ -16,17 +16,20 @@ MOST = 12
 
 type Obstacle = Callable[[SimulatedCluster], Callable[[], None]]
 
-REFUSED: list[Obstacle] = [partial(refuse, code=code) for code in (422, 403, 400, 413)]
-UNDONE: list[Obstacle] = [
-    lambda cluster: undo(cluster, "labels"),
-    lambda cluster: undo(cluster, "labels", "annotations", "ownerReferences"),
-    lambda cluster: undo(cluster, "ownerReferences"),
-]
+REFUSED = [partial(refuse, code=code) for code in (422, 403, 400, 413)]
+
+
+def put_back(parts: Sequence[str], cluster: SimulatedCluster) -> Callable[[], None]:
+    """A policy undoes these parts of each release."""
+    return undo(cluster, *parts)
+
+
 NOT_TAKEN = [
-    *(pytest.param(each, id=f"refused with {each.keywords['code']}") for each in REFUSED),  # type: ignore[attr-defined]
-    pytest.param(UNDONE[0], id="labels are put back"),
-    pytest.param(UNDONE[1], id="labels, annotations and owner are put back"),
-    pytest.param(UNDONE[2], id="the owner is put back"),
+    *(pytest.param(each, id=f"refused with {each.keywords['code']}") for each in REFUSED),
+    *(
+        pytest.param(partial(put_back, parts), id=f"{' and '.join(parts)} are put back")
+        for parts in UNDONE
+    ),
 ]
 
 
@@ -86,16 +89,28 @@ def test_what_undoes_a_release_is_said_too(scene: Scene) -> None:
     assert scene.told("ReleaseRefused")
 
 
-def test_no_pod_is_left_between_its_owners_when_its_labels_are_put_back(scene: Scene) -> None:
-    """The ReplicaSet would not count it, and nobody would ever take it away."""
-    old = scene.given(deployment("web", 3), spare="o1")
-    undo(scene.cluster, "labels")
+@pytest.mark.parametrize("parts", UNDONE, ids=" and ".join)
+def test_no_pod_is_left_between_its_owners_when_a_part_is_put_back(
+    scene: Scene, parts: Sequence[str]
+) -> None:
+    """The ReplicaSet would not count it, and nobody would ever take it away.
+
+    Where a policy puts the owner back and not the label, the ReplicaSet itself lets go of the pod.
+    """
+    lets_go = "ownerReferences" in parts and "labels" not in parts
+    old = scene.given(deployment("web", 3), *([] if lets_go else [adopter("web")]), spare="o1")
+    before = {pod.name: pod.metadata.annotations for pod in scene.pods("web")}
+    undo(scene.cluster, *parts)
+    outside = Outsider(scene.cluster, "web")
 
     scene.recommend("s1").run(until=30)
 
     owners = {owner.kind for pod in scene.pods("web") for owner in pod.metadata.owner_references}
     assert owners == {"ReplicaSet"}
     assert [pod.name for pod in scene.pods("web")] == old
+    assert {pod.name: pod.metadata.annotations for pod in scene.pods("web")} == before
+    assert outside.lowest == 3
+    assert lets_go or not outside.orphans
 
 
 def test_no_pod_is_asked_more_than_twice(scene: Scene, obstacle: Obstacle) -> None:

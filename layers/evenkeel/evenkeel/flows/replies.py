@@ -14,11 +14,15 @@ UNDONE: Final = "accepted, but the reply shows it undone: a webhook or a policy 
 
 
 def undoing(reply: Reply) -> Sequence[Patch]:
-    """What takes back the part of a release that was accepted, if another part was undone."""
-    pod = reply.result
-    if not isinstance(pod, Pod) or not pod.is_released_in_part:
+    """What takes back the part of a release that was accepted, if another part was undone.
+
+    The release is the request's own: its annotation may be what was undone.
+    """
+    request, pod = reply.request, reply.result
+    release = writes.release_in(request) if isinstance(request, Patch) else None
+    if release is None or not isinstance(pod, Pod) or not pod.has_any_of_release:
         return []
-    return [writes.roll_back_patch(pod, pod.release)]
+    return [writes.roll_back_patch(pod, release)]
 
 
 def error_in(reply: Reply) -> ClusterError | None:

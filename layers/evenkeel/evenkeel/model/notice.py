@@ -161,8 +161,8 @@ class NodeNotice(Announcement, frozen=True, kw_only=True):
 
     ``cordoned_before`` says that another had cordoned the node before Evenkeel drained it;
     such a cordon is never lifted. ``since`` is when the notice was given, or the latest of
-    several warnings. ``cordoned_at`` is since when Evenkeel drains it; None while a hint waits for
-    its share.
+    several warnings. ``cordoned_at`` is since when Evenkeel drains it, by the first of several
+    warnings; None while a hint waits for its share.
     ``excluded`` says that Evenkeel put the load balancers' exclusion label on the node, so that it
     takes off only its own, and ``out_of_service`` that it put the out-of-service taint there, so
     that it does so once. ``unlisted_since`` is when EC2 first did not list the instance while the
@@ -206,11 +206,6 @@ class NodeNotice(Announcement, frozen=True, kw_only=True):
         For a hint the taint keeps new pods off as well, and any cordon is somebody else's.
         """
         return self.kind is not NoticeKind.REBALANCE or self.keep_cordon
-
-    @property
-    def drained_since(self) -> datetime | None:
-        """Since when nothing should land on the node; None while it is only noted."""
-        return None if self.cordoned_at is None else max(self.cordoned_at, self.since)
 
 
 class WakeUp(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -193,6 +193,11 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
             return self._is_kept
         return self.controller is not None and self.release is not None
 
+    @property
+    def has_any_of_release(self) -> bool:
+        """Whether it has a label, an annotation or the owner that a release gives a pod."""
+        return self.bears_release or self._is_kept or names.RELEASE in self.metadata.annotations
+
     @cached_property
     def template_hash(self) -> str:
         """The template hash of its ReplicaSet, also of a released pod; empty if it has none."""

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.plan import plan
 from evenkeel.decisions.drain.route import Way
 from evenkeel.model import names
@@ -14,6 +15,7 @@ from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.decision import Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.reasons import Reason
+from evenkeel.model.workload import ReplicaSet
 from tests.kit import builders
 from tests.kit.builders import NOW, patched, seconds
 
@@ -48,8 +50,30 @@ def test_a_released_pod_goes_back_when_its_annotation_cannot_be_believed(annotat
     found = plan(builders.census(REPLICA_SET, released=[spoilt], dooms={"n1": WARNING}))
     (step,) = found.steps
     assert (step.verb, step.reason, step.warning) == (Verb.ROLL_BACK, "UnreadableRelease", True)
-    assert not patched(spoilt, step.write).released
+    back = patched(spoilt, step.write)
+    assert not back.released
+    assert back.metadata.owner_references == (builders.owner_reference(REPLICA_SET),)
     assert found.forced == []
+
+
+@pytest.mark.parametrize(
+    "controller",
+    [None, builders.replica_set(template_hash="other")],
+    ids=["gone", "of another version"],
+)
+def test_it_goes_back_without_a_controller_when_its_replica_set_is_not_known(
+    controller: ReplicaSet | None,
+) -> None:
+    """The one that selects it takes it then."""
+    pod = builders.pod(of=REPLICA_SET, released=builders.release(REPLICA_SET))
+    notes = pod.metadata.annotations | {names.RELEASE: "no release"}
+    spoilt = msgspec.structs.replace(
+        pod, metadata=msgspec.structs.replace(pod.metadata, annotations=notes)
+    )
+    owner = Owner(kind="ReplicaSet", controller=controller)
+    (step, *_) = plan(Census(now=NOW, owner=owner, pods=[spoilt])).steps
+    assert (step.verb, step.reason) == (Verb.ROLL_BACK, "UnreadableRelease")
+    assert patched(spoilt, step.write).metadata.owner_references == ()
 
 
 def test_a_pod_that_says_it_was_released_counts_for_no_other_controller() -> None:

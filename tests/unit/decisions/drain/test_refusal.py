@@ -14,7 +14,9 @@ from evenkeel.decisions.drain.refusal import (
     leave,
     needs_condition,
     not_taken,
+    put_back,
 )
+from evenkeel.decisions.drain.writes import roll_back_patch
 from evenkeel.errors import (
     ClusterError,
     DisruptionRefusedError,
@@ -121,6 +123,19 @@ def test_a_write_that_is_not_taken_is_told_in_the_refuser_s_words() -> None:
     assert (told.verb, told.reason, told.subject) == (Verb.LEAVE, "WriteRefused", pod.reference)
     assert told.message == "delete is not taken: the platform team says no"
     assert (told.warning, told.write, told.forced, told.node) == (True, None, False, "n1")
+
+
+def test_a_release_of_which_a_part_was_undone_is_taken_back_by_a_decision_of_its_own() -> None:
+    pod = builders.pod(of=builders.replica_set())
+    evict = after_refusal(pod, Owner(), NOW, BY_BUDGET, sets_condition=True)
+    write = roll_back_patch(pod, None)
+    back = put_back(evict, write)
+    assert (back.verb, back.reason, back.subject) == (
+        Verb.ROLL_BACK,
+        "ReleaseRefused",
+        pod.reference,
+    )
+    assert (back.warning, back.write, back.until) == (True, write, None)
 
 
 def test_a_jobs_pod_gets_its_condition_before_the_deletion_when_failures_are_counted() -> None:

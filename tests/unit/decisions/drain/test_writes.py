@@ -55,6 +55,22 @@ def operations(write: object) -> list[Operation]:
     return [each for each in write.body if isinstance(each, Operation)]
 
 
+def test_a_release_is_found_in_the_patch_that_makes_it() -> None:
+    pod = builders.pod(of=REPLICA_SET)
+    assert writes.release_in(writes.release_patch(pod, RELEASE, builders.ABOVE)) == RELEASE
+
+
+def test_no_release_is_found_in_other_patches() -> None:
+    pod = released(builders.pod(of=REPLICA_SET))
+    for patch in (
+        writes.roll_back_patch(pod, RELEASE),
+        writes.annotate(pod, names.COOLDOWN, "x"),
+        writes.annotate(pod, names.RELEASE, "x"),
+        Patch(kind=Pod, name="a", namespace="b", body={"metadata": {"labels": {}}}),
+    ):
+        assert writes.release_in(patch) is None
+
+
 def test_a_released_pod_keeps_its_labels_but_the_hash_and_its_deployment_has_it() -> None:
     before = builders.pod(of=REPLICA_SET, labels={"tier": "front"}, annotations={"note": "x"})
 

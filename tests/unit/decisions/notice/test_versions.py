@@ -55,6 +55,8 @@ WARNED_ANEW = WARNED | {
     "eventId": "later",
     "deadline": "2026-11-21T06:05:00Z",
     "since": "2026-11-21T06:03:00Z",
+    # The version before leaves it, and takes the later one of since and this for the same.
+    "cordonedAt": "2026-11-21T06:03:00Z",
 }
 NOTED = WARNED | {
     "kind": "rebalance",

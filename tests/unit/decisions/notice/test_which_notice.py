@@ -103,7 +103,22 @@ def test_our_own_cordon_for_a_recommendation_stays_ours_when_a_warning_follows()
 
     carried = world.carried
     assert not carried.cordoned_before
-    assert carried.cordoned_at == NOW + SECOND
+    assert carried.cordoned_at == NOW + 2 * SECOND
+
+
+def test_a_node_is_drained_since_the_first_of_several_warnings() -> None:
+    """What came back to it in between came although it was drained."""
+    world = World()
+    world.receive(given(NoticeKind.INTERRUPTION), at=1)
+    world.receive(given(NoticeKind.INTERRUPTION, event_id="again", at=17), at=17)
+    assert world.carried.cordoned_at == NOW + SECOND
+
+
+def test_a_node_whose_warning_came_to_nothing_is_drained_since_the_next_one() -> None:
+    world = World()
+    world.receive(given(NoticeKind.INTERRUPTION), at=1)
+    world.receive(given(NoticeKind.INTERRUPTION, event_id="again", at=600), at=601)
+    assert world.carried.cordoned_at == NOW + 601 * SECOND
 
 
 @pytest.mark.parametrize("first", LEADS)

@@ -12,7 +12,7 @@ from evenkeel.decisions.floor.standing import Workload, stand
 from evenkeel.decisions.pools.warned import warned
 from evenkeel.decisions.restore.move_gang import named_by
 from evenkeel.decisions.restore.plan import plan
-from evenkeel.decisions.restore.snapshot import Case, Snapshot, Terms
+from evenkeel.decisions.restore.snapshot import Case, NotTaken, Snapshot, Terms
 from evenkeel.decisions.restore.step import Outcome, RestorePlan, Step
 from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.model import names
@@ -187,10 +187,21 @@ def restored(
 
 
 def snapshot(
-    *cases: Case, nodes: Fleet | None = None, rest: SpotRest | None = None, **terms: Any
+    *cases: Case,
+    nodes: Fleet | None = None,
+    rest: SpotRest | None = None,
+    not_taken: Mapping[str, NotTaken] | None = None,
+    **terms: Any,
 ) -> Snapshot:
     """A snapshot of these workloads; without ``rest`` none of them moves without room on spot."""
-    return Snapshot(now=NOW, cases=cases, fleet=nodes or fleet(), terms=Terms(**terms), rest=rest)
+    return Snapshot(
+        now=NOW,
+        cases=cases,
+        fleet=nodes or fleet(),
+        terms=Terms(**terms),
+        rest=rest,
+        not_taken=not_taken or {},
+    )
 
 
 def planned(*cases: Case, **options: Any) -> RestorePlan:

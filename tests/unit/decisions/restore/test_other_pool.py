@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.restore.other_pool import MOST_TERMS
-from evenkeel.decisions.restore.snapshot import Case
+from evenkeel.decisions.restore.snapshot import Case, NotTaken
 from evenkeel.decisions.restore.step import Outcome, Step
 from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.model import names
@@ -80,9 +80,10 @@ def reason(case: Case, **options: Any) -> str:
     return found.reason
 
 
-def notes(case: Case) -> list[str | None]:
+def notes(case: Case, **options: Any) -> list[str | None]:
     """What is noted of full pools by the plan for one workload; None: the note is taken off."""
-    written = [step.decision.write for step in planned(case, nodes=THREE).steps if not step.moves]
+    steps = planned(case, nodes=THREE, **options).steps
+    written = [step.decision.write for step in steps if not step.moves]
     made = [patched(case.workload, write) for write in written]
     return [each.metadata.annotations.get(names.FULL_POOLS) for each in made]
 
@@ -256,6 +257,13 @@ def test_nothing_is_noted_on_a_workload_that_is_not_restores() -> None:
     notes_of_goal = {names.ONE_POOL_AT_MOST: "1"}
     system = deployment(2, notes=notes_of_goal | full, namespace="kube-system")
     assert notes(case(system, "sa", "sb", nodes=THREE)) == []
+
+
+def test_nothing_is_noted_on_a_workload_about_which_no_write_is_taken() -> None:
+    full = web("2", "sa", "sa", "sb", "sc", "sc")
+    until = NOW + timedelta(minutes=1)
+    rests = {full.workload.key: NotTaken(words="annotate is not taken", until=until)}
+    assert notes(full, not_taken=rests) == []
 
 
 def test_nothing_is_noted_where_it_helps_no_pod() -> None:

@@ -1,9 +1,10 @@
 """The plan for all workloads: who comes first, and how many move in one run."""
 
 from evenkeel.decisions.restore.plan import plan_again
-from evenkeel.decisions.restore.snapshot import Case
+from evenkeel.decisions.restore.snapshot import Case, NotTaken
 from evenkeel.decisions.restore.step import RestorePlan
 from evenkeel.model.decision import Verb
+from tests.kit.builders import NOW, seconds
 from tests.unit.decisions.restore.cases import (
     case,
     deployment,
@@ -78,3 +79,34 @@ def test_one_workload_can_be_decided_about_again_alone() -> None:
     assert again is not None
     assert again.workload == second.workload.key
     assert again.writes[-1] == again.after[0]
+
+
+def resting(*cases: Case) -> dict[str, NotTaken]:
+    """Nothing is written about these for a minute."""
+    until = NOW + seconds(60)
+    words = "release is not taken: the platform team says no"
+    return {case.workload.key: NotTaken(words=words, until=until) for case in cases}
+
+
+def test_one_about_which_no_write_is_taken_rests() -> None:
+    one, two = web("a", "o1", "o2"), web("b", "o1", "o2")
+    made = planned(one, two, not_taken=resting(one))
+    assert order(made) == ["b"]
+    (left,) = made.left
+    assert (left.subject.name, left.reason, left.warning) == ("a", "WriteRefused", True)
+    assert left.message.startswith("release is not taken: the platform team says no: not tried")
+    assert left.until == NOW + seconds(60)
+
+
+def test_one_that_rests_takes_no_room_from_others() -> None:
+    nodes = fleet(node("o1"), node("s1", {"cpu": "4", "pods": "1"}))
+    one, two = (case(deployment(1, "none", name=name), "o1", nodes=nodes) for name in "ab")
+    made = planned(one, two, nodes=nodes, not_taken=resting(one))
+    assert order(made) == ["b"]
+    assert [each.reason for each in made.left] == ["NoRoomOnSpot"]
+
+
+def test_one_that_rests_is_as_wanted_all_the_same() -> None:
+    as_wanted = web("a", "o1", "s1")
+    made = planned(as_wanted, not_taken=resting(as_wanted))
+    assert [each.reason for each in made.left] == ["AsWanted"]

@@ -173,7 +173,7 @@ def _settled_at(mover: MovingPod, end: datetime) -> datetime | None:
     time until ``end``: there are few of them, and the last is still tried. None for all others. Of
     one that tolerates the taints see ``returning``.
     """
-    since, landed = mover.notice.drained_since, mover.pod.landed_at
+    since, landed = mover.notice.cordoned_at, mover.pod.landed_at
     if since is None or landed is None or landed <= since:
         return None
     return landed + max(SHORTEST_STAY, min(landed - since, (end - landed) / 2))

@@ -13,6 +13,7 @@ from evenkeel.model.annotations import AT_DEADLINE
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
+from evenkeel.model.request import Patch
 from evenkeel.model.workload import Job
 
 TRIED_BEYOND = timedelta(seconds=60)
@@ -65,6 +66,19 @@ def not_taken(decision: Decision, error: ClusterError) -> Decision:
         forced=False,
         until=None,
         write=None,
+    )
+
+
+def put_back(decision: Decision, write: Patch) -> Decision:
+    """A policy undid a part of a release: this write takes the rest of it back at once."""
+    return msgspec.structs.replace(
+        decision,
+        verb=Verb.ROLL_BACK,
+        reason=Reason.RELEASE_REFUSED,
+        message="a part of its release was undone: back to its owner",
+        warning=True,
+        until=None,
+        write=write,
     )
 
 

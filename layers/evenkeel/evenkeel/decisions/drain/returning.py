@@ -128,7 +128,7 @@ def _is_let_in(owner: Owner, drain: Drain) -> bool:
 
 def _since_drained(pod: Pod, drain: Drain) -> timedelta:
     """How long its node had been drained when a pod got it; 0 if it was there before."""
-    since = drain.notice.drained_since if drain.notice is not None else None
+    since = drain.notice.cordoned_at if drain.notice is not None else None
     if since is None or pod.landed_at is None:
         return timedelta()
     return max(timedelta(), pod.landed_at - since)

@@ -14,6 +14,7 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import LONGEST_RELEASE, Cooldown
+from evenkeel.model.workload import ReplicaSet
 
 
 class PodPlan(NamedTuple):
@@ -113,9 +114,20 @@ def unreadable(census: Census, pod: Pod) -> Decision:
         Verb.ROLL_BACK,
         Reason.RELEASE_REFUSED if in_part else Reason.UNREADABLE_RELEASE,
         f"{why}: back to its owner",
-        write=writes.roll_back_patch(pod, pod.release if in_part else None),
+        write=writes.roll_back_patch(
+            pod, pod.release if in_part else None, replica_set=_last_of(census, pod)
+        ),
         warning=True,
     )
+
+
+def _last_of(census: Census, pod: Pod) -> ReplicaSet | None:
+    """The ReplicaSet of these pods, if its hash is the one that a released pod had."""
+    replica_set = census.replica_set
+    if replica_set is None:
+        return None
+    own = replica_set.spec.selector.match_labels.get(names.TEMPLATE_HASH)
+    return replica_set if own == pod.template_hash else None
 
 
 def cool_down(census: Census, key: str) -> Sequence[Decision]:

@@ -47,14 +47,27 @@ def release_patch(pod: Pod, release: Release, deployment: OwnerReference) -> Pat
     )
 
 
+def release_in(patch: Patch) -> Release | None:
+    """The release that a patch writes into a pod's annotations; None if it releases none."""
+    where = pointer(*_ANNOTATIONS, names.RELEASE)
+    found = (each for each in patch.body if isinstance(each, Operation) and each.path == where)
+    texts = (each.value for each in found if isinstance(each.value, str))
+    return next((read_note(text, Release) for text in texts), None)
+
+
 def roll_back_patch(
-    pod: Pod, release: Release | None, notes: Mapping[str, str] | None = None
+    pod: Pod,
+    release: Release | None,
+    notes: Mapping[str, str] | None = None,
+    *,
+    replica_set: ReplicaSet | None = None,
 ) -> Patch:
     """Give a released pod its hash label and its ReplicaSet back.
 
-    ``release`` None: its annotation cannot be read. Which ReplicaSet it had is then unknown, and
-    the one whose selector matches adopts it; and what Karpenter's annotation was, so Evenkeel's
-    value is taken off. ``notes``: annotations that it gets instead of its release.
+    ``release`` None: its annotation cannot be read. Then it gets the ``replica_set`` that is known
+    to have had it; without one, that whose selector matches adopts it. What Karpenter's annotation
+    was is unknown, so Evenkeel's value is taken off. ``notes``: annotations that it gets instead of
+    its release.
     """
     operations: list[Operation] = []
     if (template_hash := pod.metadata.labels.get(names.RELEASED_FROM)) is not None:
@@ -64,7 +77,7 @@ def roll_back_patch(
             Operation("remove", mark),
             Operation("add", pointer(*_LABELS, names.TEMPLATE_HASH), template_hash),
         ]
-    operations += _owned_again(pod, release)
+    operations += _owned_again(pod, _replica_set_of(release, replica_set))
     if names.RELEASE in pod.metadata.annotations:
         added = (
             Operation("add", pointer(*_ANNOTATIONS, key), text)
@@ -82,7 +95,21 @@ def roll_back_patch(
     return _patch(pod, *operations)
 
 
-def _owned_again(pod: Pod, release: Release | None) -> Sequence[Operation]:
+def _replica_set_of(
+    release: Release | None, replica_set: ReplicaSet | None
+) -> OwnerReference | None:
+    """The ReplicaSet that a pod was released from, as its controller."""
+    if release is None:
+        return None if replica_set is None else replica_set.as_controller
+    return OwnerReference(
+        api_version=ReplicaSet.resource.api_version,
+        kind=ReplicaSet.resource.kind,
+        name=release.controller,
+        uid=release.controller_uid,
+    )
+
+
+def _owned_again(pod: Pod, replica_set: OwnerReference | None) -> Sequence[Operation]:
     """Put the ReplicaSet in the place of the Deployment, or of nothing: older releases had none.
 
     A pod that another controller has adopted stays that one's.
@@ -92,14 +119,8 @@ def _owned_again(pod: Pod, release: Release | None) -> Sequence[Operation]:
         return []
     index = next((i for i, owner in enumerate(owners) if owner.controller), None)
     tests = [] if index is None else [Operation("test", f"{path}/{index}/uid", owners[index].uid)]
-    if release is None:
+    if replica_set is None:
         return [] if index is None else [*tests, Operation("remove", f"{path}/{index}")]
-    replica_set = OwnerReference(
-        api_version=ReplicaSet.resource.api_version,
-        kind=ReplicaSet.resource.kind,
-        name=release.controller,
-        uid=release.controller_uid,
-    )
     reference = _controlled_by(replica_set)
     if index is not None:
         return [*tests, Operation("replace", f"{path}/{index}", reference)]

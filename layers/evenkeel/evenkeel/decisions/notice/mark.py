@@ -137,14 +137,16 @@ def make_certain(node: Node, now: datetime) -> Patch | None:
 def drained_for(node: Node, notice: NodeNotice, now: datetime) -> NodeNotice:
     """The notice of a node that is drained for it from now on, if it was not before.
 
-    A cordon that is there and is not Evenkeel's is another's.
+    A drain for a hint is another one. A cordon that is there and is not Evenkeel's is another's.
     """
+    last = read(node)
+    was_hint = last is not None and last.is_hint and not notice.is_hint
     if notice.name == scheduled_change.KIND.name and not notice.boot_id:
         notice = msgspec.structs.replace(notice, boot_id=node.status.node_info.boot_id)
     return msgspec.structs.replace(
         notice,
-        cordoned_at=notice.cordoned_at or now,
-        cordoned_before=node.spec.unschedulable and not has_our_cordon(node, read(node)),
+        cordoned_at=now if was_hint else notice.cordoned_at or now,
+        cordoned_before=node.spec.unschedulable and not has_our_cordon(node, last),
     )
 
 

@@ -109,7 +109,7 @@ def _joined(present: NodeNotice, given: NodeNotice) -> NodeNotice:
     if _came_to_nothing(given, present) or (first is present and not is_warning):
         return present
     if is_warning and _came_to_nothing(present, given):
-        return _counts(given, present)
+        return _counts(given, present, cordoned_at=None)
     since = max(present.since, given.since)
     last_deadline = _last_deadline(first, present, given)
     return _counts(first, present, hook=hook, since=since, last_deadline=last_deadline)

@@ -11,6 +11,7 @@ from evenkeel.decisions.restore.workload import consider
 from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.reasons import Reason
+from evenkeel.model.times import in_words
 
 
 def plan(snapshot: Snapshot) -> RestorePlan:
@@ -20,18 +21,18 @@ def plan(snapshot: Snapshot) -> RestorePlan:
     size. A move takes its room before the next is looked at. Last come those to spot that no node
     has room for, as many as are allowed now. Beyond the run's budget workloads wait for the next
     run. At the end it is noted which pools are full, on as many workloads without a step as pods
-    may move.
+    may move. Workloads about which no write is taken are looked at after the others, and rest.
     """
     rooms = Rooms(snapshot.fleet)
     attempts.take_room(snapshot, rooms)
     steps: list[Step] = []
-    left: list[Decision] = []
     without_room: list[tuple[Case, str]] = []
     budget = snapshot.terms.moves
     cases = sorted(snapshot.cases, key=_rank)
+    left = [_bad_floor(case) for case in cases if _has_bad_floor(case)]
+    at_rest = [case for case in cases if case.workload.key in snapshot.not_taken]
+    cases = [case for case in cases if case.workload.key not in snapshot.not_taken]
     for case in cases:
-        if case.standing.floor.problem and case.standing.is_managed:
-            left.append(_bad_floor(case))
         outcome = consider(case, snapshot, rooms)
         if isinstance(outcome, Decision) and attempts.lacks_room(case, outcome):
             without_room.append((case, outcome.message))
@@ -51,6 +52,7 @@ def plan(snapshot: Snapshot) -> RestorePlan:
         attempts.left(case, message, rest, snapshot.now) for case, message in without_room[number:]
     ]
     noted = attempts.noted(snapshot, rest, begins=bool(begun)) if rest is not None else None
+    left += [_at_rest(case, snapshot, rooms) for case in at_rest]
     have = {step.workload for step in steps}
     others = (case for case in cases if case.workload.key not in have)
     found = (other_pool.note(case, snapshot.fleet) for case in others)
@@ -70,6 +72,16 @@ def plan_again(snapshot: Snapshot, case: Case, step: Step) -> Step | None:
     return again if isinstance(again, Step) else None
 
 
+def _at_rest(case: Case, snapshot: Snapshot, rooms: Rooms) -> Decision:
+    """Why nothing is done with a workload that rests, if anything were to be done."""
+    outcome = consider(case, snapshot, rooms)
+    if isinstance(outcome, Decision):
+        return outcome
+    rests = snapshot.not_taken[case.workload.key]
+    message = f"{rests.words}: not tried again before {in_words(rests.until)}"
+    return leave(case, Reason.WRITE_REFUSED, message, warning=True, until=rests.until)
+
+
 def _rank(case: Case) -> tuple[bool, float, str, str]:
     standing = case.standing
     off = max(standing.missing, standing.surplus) / max(1, standing.replicas)
@@ -79,6 +91,10 @@ def _rank(case: Case) -> tuple[bool, float, str, str]:
 def _beyond_budget(case: Case, snapshot: Snapshot) -> Decision:
     message = f"{snapshot.terms.moves} pods are moved in one run: its turn comes in a later one"
     return leave(case, Reason.BUDGET_OF_RUN, message, verb=Verb.WAIT)
+
+
+def _has_bad_floor(case: Case) -> bool:
+    return bool(case.standing.floor.problem) and case.standing.is_managed
 
 
 def _bad_floor(case: Case) -> Decision:

@@ -36,6 +36,13 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     relaxed_for: timedelta = timedelta(minutes=30)
 
 
+class NotTaken(msgspec.Struct, frozen=True, kw_only=True):
+    """What a webhook or policy says to each write about a workload, and until when none is made."""
+
+    words: str
+    until: datetime
+
+
 class Case(msgspec.Struct, frozen=True, kw_only=True):
     """One workload: where it stands, its ReplicaSets, and its pods, owned and released.
 
@@ -93,7 +100,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
 
     ``pods`` are all that have not ended, of whatever owner; ``members``: how many active pods name
     a group. ``rest``: what is known of moves to spot without room; None: they are not this run's.
-    ``namespaces`` are all that there are.
+    ``namespaces`` are all that there are. ``not_taken``: the workloads, by key, about which every
+    write was refused or undone of late.
     """
 
     now: datetime
@@ -104,3 +112,4 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     members: Mapping[GroupName, int] = {}
     rest: SpotRest | None = None
     namespaces: Sequence[Namespace] = ()
+    not_taken: Mapping[str, NotTaken] = {}

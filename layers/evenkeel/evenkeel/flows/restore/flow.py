@@ -20,6 +20,7 @@ from evenkeel.flows.restore.reading import (
     read,
     read_again,
 )
+from evenkeel.flows.restore.refusals import Refusals
 from evenkeel.flows.restore.sweeping import sweep_moves, sweep_traces
 from evenkeel.flows.restore.writing import TOGETHER, PausedError, Writer
 from evenkeel.model.decision import Decision, Verb
@@ -61,7 +62,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RestoreFlow:
-    """Outlives runs; what it keeps between them is what it has told."""
+    """Outlives runs; what it keeps between them is what it has told, and what is not taken."""
 
     def __init__(
         self,
@@ -84,6 +85,7 @@ class RestoreFlow:
         self._acts = acts
         self._told: dict[tuple[Reference, str], datetime] = {}
         self._told_of_volumes = False
+        self._refusals = Refusals()
 
     def run_if_any(self) -> Outcome:
         """One run, if a namespace takes part: else there is nothing to move, and no pod is read."""
@@ -114,6 +116,7 @@ class RestoreFlow:
         try:
             made = self._noted(writer, made)
             self._carry_out(writer, snapshot, made, done, ends_at)
+            self._hear(writer, done)
             if made.steps:  # a Lease that makes no sense may be in their way
                 swept = sweep_moves(self._cluster, writer, snapshot, self._clock.now())
                 self._recorder.counted(Metric.MOVES_SWEPT, swept)
@@ -130,6 +133,12 @@ class RestoreFlow:
                 self._wake()
         return Outcome(reason="Restored" if done else "Quiet", plan=made, done=done)
 
+    def _hear(self, writer: Writer, done: Sequence[Step]) -> None:
+        """Learn what a webhook or a policy does not let happen, again and again."""
+        now, keys = self._clock.now(), [step.workload for step in done]
+        not_taken = self._refusals.heard(keys, writer.refused, now)
+        self._recorder.counted(Metric.WRITES_REFUSED, not_taken)
+
     def _read(self) -> Snapshot:
         """What a run decides by. A role of a version before may not read volumes."""
         snapshot = read(self._cluster, self._clock, self._terms, self._scope)
@@ -138,7 +147,7 @@ class RestoreFlow:
             self._recorder.noted(
                 "no right to list persistentvolumes: pods that mount one are not moved"
             )
-        return snapshot
+        return msgspec.structs.replace(snapshot, not_taken=self._refusals.resting(snapshot.now))
 
     def _noted(self, writer: Writer, made: RestorePlan) -> RestorePlan:
         """Note what is known of moves without room; if that is refused, none of them is begun."""

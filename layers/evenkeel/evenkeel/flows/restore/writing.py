@@ -1,6 +1,6 @@
 """Carrying steps out: each one's writes in their order, and none while Evenkeel is paused."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import batched
 from typing import Final
 
@@ -45,6 +45,8 @@ class Writer:
     def __init__(self, cluster: Cluster, recorder: Recorder) -> None:
         self._cluster = cluster
         self._recorder = recorder
+        self.refused: dict[str, tuple[Decision, ClusterError]] = {}
+        """The workloads, by key, whose step was not done: what was decided, and why it was not."""
 
     def carry_out(self, steps: Sequence[Step]) -> Sequence[Step]:
         """Carry out steps of different workloads; those whose own write was accepted.
@@ -56,12 +58,12 @@ class Writer:
         going = list(steps)
         for position in range(max((len(step.before) for step in steps), default=0)):
             asked = [(each, each.before[position]) for each in going if position < len(each.before)]
-            refused = self._refused(asked)
-            going = [step for step in going if step.workload not in refused]
+            self.refused |= self._refused(asked)
+            going = [step for step in going if step.workload not in self.refused]
         own = [(step, step.decision.write) for step in going]
         asked = [(step, write) for step, write in own if write is not None]
-        refused = self._refused(asked)
-        done = [step for step, _ in asked if step.workload not in refused]
+        self.refused |= self._refused(asked)
+        done = [step for step, _ in asked if step.workload not in self.refused]
         self._refused([(step, write) for step in done for write in step.after])
         return done
 
@@ -93,15 +95,17 @@ class Writer:
             raise PausedError("Evenkeel is paused")
         return self._cluster.perform(writes)
 
-    def _refused(self, asked: Sequence[tuple[Step, Write]]) -> set[str]:
-        """Make a write of each of these steps; the workloads whose write was refused.
+    def _refused(
+        self, asked: Sequence[tuple[Step, Write]]
+    ) -> Mapping[str, tuple[Decision, ClusterError]]:
+        """Make a write of each of these steps; as ``refused``, whose write was refused or undone.
 
-        A refusal is logged, and the next run takes the workload up again.
+        A refusal is logged, and a later run takes the workload up again.
         """
-        refused = set()
+        refused = {}
         for (step, _), reply in zip(asked, self.perform([w for _, w in asked]), strict=True):
             if (error := error_in(reply)) is not None:
-                refused.add(step.workload)
+                refused[step.workload] = (step.decision, error)
                 self._log(step.decision, reply.request, error)
                 self.perform(undoing(reply))
         return refused

@@ -151,7 +151,7 @@ class View:
         if known is None or known.uid != node.uid or known.revision < node.revision:
             self.nodes[node.name] = node
             self.lost_nodes.discard(node.name)
-            self._read_notice(node.name, node)
+            self._read_notice(node.name, node, known)
 
     def relist_nodes(self, nodes: Sequence[Node]) -> None:
         """These nodes and no others are marked."""
@@ -204,17 +204,18 @@ class View:
 
     def _unmark(self, name: str) -> bool:
         """A node carries no mark any more; whether it did."""
-        if self.nodes.pop(name, None) is None:
+        known = self.nodes.pop(name, None)
+        if known is None:
             return False
-        self._read_notice(name, None)
+        self._read_notice(name, None, known)
         return True
 
-    def _read_notice(self, name: str, node: Node | None) -> None:
+    def _read_notice(self, name: str, node: Node | None, known: Node | None) -> None:
         """``notices``: all open ones by node name. ``dooms``: those of nodes to be drained.
 
-        A node is drained once it is cordoned for its notice.
+        A node is drained once it is cordoned for its notice. ``known``: how it was before.
         """
-        before = self.dooms.get(name)
+        before = _of_plans(self.dooms.get(name), known)
         read = mark.read(node) if node is not None else None
         is_drained = read is not None and read.cordoned_at is not None
         if node is not None and read is not None and read.kind.is_warning:
@@ -224,7 +225,7 @@ class View:
         self.dooms = _but(self.dooms, name, read if is_drained else assumed)
         self._need_candidates()
         self.queue.add([NODES], urgent=True)
-        if _deadline(self.dooms.get(name)) != _deadline(before):
+        if _of_plans(self.dooms.get(name), node) != before:
             self.queue.add(self.pods.controllers_on(name), urgent=True)
 
     def most_seen(self, key: str) -> int:
@@ -429,6 +430,11 @@ def _but(
     return others if notice is None else {**others, name: notice}
 
 
-def _deadline(notice: NodeNotice | None) -> Deadline | None:
-    """The part of a node's notice that the plans for its pods depend on."""
-    return None if notice is None else node_deadline(notice)
+def _of_plans(
+    notice: NodeNotice | None, node: Node | None
+) -> tuple[Deadline, datetime | None, bool] | None:
+    """What the plans for a node's pods depend on: their deadline, and what keeps new pods off."""
+    if notice is None:
+        return None
+    is_cordoned = node is not None and node.spec.unschedulable
+    return node_deadline(notice), notice.cordoned_at, is_cordoned

@@ -7,9 +7,10 @@ from typing import Final
 from evenkeel.model.decision import Verb
 
 FIRST_RETRY: Final = timedelta(milliseconds=200)
-LAST_RETRY: Final = timedelta(seconds=12)
-"""A refused write is tried again after the first, twice as long each time up to the last: no object
-is written in vain more than twelve times in a minute."""
+LAST_RETRY: Final = timedelta(seconds=18)
+"""A refused write is tried again after the first, twice as long each time up to the last: nine
+times in the first minute. With two releases and a last eviction before it is deleted, no pod is
+written in vain more than twelve times in a minute."""
 
 FORGOTTEN_AFTER: Final = timedelta(minutes=5)
 """So long after its last rest nothing is known of an object's refusals any more."""

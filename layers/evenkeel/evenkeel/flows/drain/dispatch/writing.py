@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Final, NamedTuple
 
-from evenkeel.decisions.drain.refusal import not_taken
+from evenkeel.decisions.drain.refusal import not_taken, put_back
+from evenkeel.decisions.drain.writes import release_in
 from evenkeel.errors import (
     ClusterError,
     ConflictError,
@@ -24,7 +25,7 @@ from evenkeel.flows.drain.dispatch.backoff import Backoff
 from evenkeel.flows.drain.dispatch.forced_evictions import Answers
 from evenkeel.flows.drain.dispatch.last_moments import LastMoments
 from evenkeel.flows.drain.recording import OnceRecorder
-from evenkeel.flows.replies import error_in
+from evenkeel.flows.replies import error_in, undoing
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import KubernetesObject, Reference
 from evenkeel.model.metrics import Metric
@@ -212,7 +213,10 @@ class Writer:
             self._accepted(sent.decision, reply)
         else:
             self._view.see(reply.result)
-            self._refused(sent, error)
+            undo = undoing(reply)
+            self._refused(sent, error, in_part=bool(undo))
+            for write in undo:
+                self.submit(put_back(sent.decision, write))
 
     def _accepted(self, decision: Decision, reply: Reply) -> None:
         uid = decision.subject.uid
@@ -225,7 +229,7 @@ class Writer:
         if decision.verb is Verb.SET_CONDITION:
             self._go_on(uid)
 
-    def _refused(self, sent: Sent, error: ClusterError) -> None:
+    def _refused(self, sent: Sent, error: ClusterError, *, in_part: bool) -> None:
         """What follows an error.
 
         - the object is gone: as good as done;
@@ -236,7 +240,7 @@ class Writer:
 
         Each refusal in a row lets the object rest for longer. At its last moment a pod does not
         wait: see ``LastMoments``. A pod whose eviction was refused counts again, but not where the
-        outcome is unknown.
+        outcome is unknown. ``in_part``: see ``_in_vain``.
         """
         decision, uid = sent.decision, sent.uid
         retry = partial(self._backoff.refused, uid, _lane(decision), self._clock.now())
@@ -266,20 +270,22 @@ class Writer:
                 retry()
             case _:
                 retry()
-                self._in_vain(sent, error)
+                self._in_vain(sent, error, in_part=in_part)
 
-    def _in_vain(self, sent: Sent, error: ClusterError) -> None:
+    def _in_vain(self, sent: Sent, error: ClusterError, *, in_part: bool = False) -> None:
         """No other write came first. What is refused so again and again is not taken: told once.
 
-        A release of which a policy undoes a part is not tried again: the ReplicaSet sees that part.
+        A release of which a policy undid a part alone is not tried again: the ReplicaSet sees the
+        rest (``in_part``).
         """
-        decision, pod = sent.decision, self._view.pods.get(sent.uid)
-        in_part = pod is not None and pod.is_released_in_part
+        decision, write = sent.decision, sent.decision.write
+        release = release_in(write) if isinstance(write, Patch) else None
         tries = TRIES_UNANSWERED if isinstance(error, UnavailableError) else TRIES
         beyond = self._backoff.in_vain(sent.uid, _lane(decision), type(error)) - tries
         is_news = beyond == 0
-        if decision.verb is Verb.RELEASE and pod is not None and (beyond >= 0 or in_part):
-            is_news = self._view.refuse_releases(pod.origin_key, str(error), self._clock.now())
+        if release is not None and (beyond >= 0 or in_part):
+            key = f"{decision.subject.namespace}/{release.controller_uid}"
+            is_news = self._view.refuse_releases(key, str(error), self._clock.now())
         if is_news:
             self._recorder.counted(Metric.WRITES_REFUSED)
             self._once.record([not_taken(decision, error)])
