@@ -271,13 +271,22 @@ class Spectator:
         return min(wanted - 1, max(1, _of(plan.max_unavailable, wanted), needed))
 
     def _failed_unknown(self, name: str) -> Sequence[str]:
-        """The uids of the pods that would serve now, had they not failed a moment ago."""
+        """The uids of the pods that would serve now, had they not failed without a sign of it.
+
+        They did a moment ago, or with their node, and the API server still calls them Ready.
+        """
+        ready = {
+            uid_of(pod) for pod in self.cluster.server.store.all("Pod", name) if is_ready(pod)
+        }
         return [
             life.uid
             for life in self.lives.values()
             if life.workload == name
             and life.failed_at is not None
-            and self._now - life.failed_at <= UNKNOWN_FOR
+            and (
+                self._now - life.failed_at <= UNKNOWN_FOR
+                or (life.node in self._dead and life.uid in ready)
+            )
             and life.cause is not Cause.EVENKEEL
             and is_available(life.was or {}, self.plans[name].min_ready, self._now)
         ]

@@ -77,6 +77,23 @@ TWICE = Scene(
 )
 """The same of a node that lives on meanwhile."""
 
+FROM_NODE_TO_NODE = Scene(
+    nodes=THREE,
+    workloads=(
+        WorkloadPlan(kind=Kind.DATABASE, replicas=3, tolerant=True),
+        WorkloadPlan(replicas=5, start=8, ready=15, refused=422),
+    ),
+    notices=(
+        NoticePlan(news=News.STOP, early=90),
+        NoticePlan(),
+        NoticePlan(late=40),
+        NoticePlan(node=1),
+    ),
+    age=100,
+    phase=55,
+)
+"""A pod that no watch shows comes back to a node that dies later than the others."""
+
 BLOCKED = Scene(
     nodes=THREE,
     workloads=(WorkloadPlan(replicas=4, budget=Budget(min_available=4), refused=422),),
@@ -118,6 +135,7 @@ CORDONED = Scene(
 @example(REFUSED)
 @example(DENIED)
 @example(AGAIN)
+@example(FROM_NODE_TO_NODE)
 @example(TWICE)
 @example(BLOCKED)
 @given(

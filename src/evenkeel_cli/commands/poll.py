@@ -1,7 +1,7 @@
 """``evenkeel poll``: the functions without Lambda, fed from the same queues."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.ports import Queue, Recorder
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode, RestoreSettings
+from evenkeel.settings.handover import Part
 from evenkeel_cli import decision_file, metering, options
 from evenkeel_cli.command import Command
 from evenkeel_cli.decision_file import DecisionLog
@@ -118,6 +119,7 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
         settings.shared.WAKE_UP_QUEUE_URL: wake_up_queue_url or queue_url,
     }
     arn = settings.handover.CLUSTER_ARN.read(environ)
+    part = Part.SHARE if share else Part.FIRST
     metrics = PrometheusRecorder(name)
     with ExitStack() as stack:
         file = stack.enter_context(decision_file.opened(decisions, adds=True))
@@ -149,11 +151,11 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
                 note=log.say,
             ),
             lambda: InterruptionSettings.from_environment(environ),
-            lambda: replace(HandoverSettings.from_environment(environ), joins=share),
+            lambda: replace(HandoverSettings.from_environment(environ), part=part),
             RestoreSettings.from_environment(environ),
             notices,
             wake_ups,
-            Helpers(_shared_by(), log.say),
+            Helpers([] if share else [sys.executable, *sys.orig_argv[1:], SHARE], log.say),
         )
         where = f"the cluster {name} at {facts.server} ({facts.source})"
         acts = mode is Mode.ACT
@@ -163,12 +165,6 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
         else:
             _run(application, log, metrics, metrics_port)
     return 0
-
-
-def _shared_by() -> Sequence[str]:
-    """This command again, to take a share of a storm."""
-    words = [sys.executable, *sys.orig_argv[1:]]
-    return words if SHARE in words else [*words, SHARE]
 
 
 def _share(application: Application) -> None:

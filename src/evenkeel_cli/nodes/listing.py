@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import ClassVar, Final
 
 from evenkeel.decisions.drain.route import Way
+from evenkeel.flows.drain.company import divided_by
 from evenkeel.model import names
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
@@ -90,11 +91,15 @@ class DoomedNode(ObjectItem, frozen=True, kw_only=True):
 
 
 class LeaseHolder(Item, frozen=True, kw_only=True):
-    """Who hands pods over: the holder of the reconciler's Lease, if it is ``held`` now."""
+    """Who hands pods over: the holder of the reconciler's Lease, if it is ``held`` now.
+
+    ``shares``: among how many the work of a large storm is divided.
+    """
 
     identity: str
     held: bool
     renewed: datetime | None
+    shares: int = 1
 
 
 class DoomedNodeList(Listing, frozen=True, kw_only=True):
@@ -169,7 +174,9 @@ class DoomedNodeList(Listing, frozen=True, kw_only=True):
             return "held by nobody: no reconciler is at work now"
         if not self.lease.held:
             return f"not renewed by {self.lease.identity}: no reconciler is at work now"
-        return f"held by {self.lease.identity}"
+        others = self.lease.shares - 1
+        shared = f", who shares the work with {words.counted(others, 'other')}" if others else ""
+        return f"held by {self.lease.identity}{shared}"
 
 
 def listing(look: Look) -> DoomedNodeList:
@@ -180,7 +187,12 @@ def listing(look: Look) -> DoomedNodeList:
     items.sort(key=lambda each: (not each.pods, each.seconds_left or 0, each.subject.name))
     return DoomedNodeList(
         items=items,
-        lease=LeaseHolder(identity=holder, held=is_held(lease, look.at), renewed=lease.held_since)
+        lease=LeaseHolder(
+            identity=holder,
+            held=is_held(lease, look.at),
+            renewed=lease.held_since,
+            shares=divided_by(lease).of,
+        )
         if lease is not None and holder
         else None,
         paused=None if look.pause is None else str(look.pause),

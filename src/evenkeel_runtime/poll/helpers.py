@@ -12,21 +12,24 @@ class Helpers:
     """Starts such processes when a storm is divided; each ends when its share is done."""
 
     def __init__(self, command: Sequence[str], note: Note) -> None:
-        """``command`` takes one share, if there is one. ``note`` is told of what goes wrong."""
+        """``command`` takes one share, if there is one; empty: none is started.
+
+        ``note`` is told of what goes wrong.
+        """
         self._command = command
         self._note = note
         self._processes: list[subprocess.Popen[bytes]] = []
 
-    def call(self, delay: timedelta) -> None:  # noqa: ARG002 - processes do not come in batches
-        """Start one more, unless there is one for each share."""
+    def call(self, number: int) -> None:
+        """Start so many, as far as there is not one for each share."""
         self._processes = [each for each in self._processes if each.poll() is None]
-        if len(self._processes) >= MOST - 1:
-            return
-        try:
-            process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL)  # noqa: S603 - this command again
-        except OSError as error:
-            self._note(f"no process is started to share a storm: {error}")
-        else:
+        most = MOST - 1 if self._command else 0
+        for _ in range(min(number, most - len(self._processes))):
+            try:
+                process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL)  # noqa: S603 - this command again
+            except OSError as error:
+                self._note(f"no process is started to share a storm: {error}")
+                return
             self._processes.append(process)
 
     def stop(self) -> None:

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from evenkeel.decisions.notice import mark
 from evenkeel.model import names
+from evenkeel.model.division import Division
 from evenkeel_cli import pausing, snapshot
 from evenkeel_cli.main import main
 from evenkeel_cli.nodes.listing import DoomedNode, DoomedNodeList, listing, style_of
@@ -273,3 +274,20 @@ def test_only_a_real_cluster_can_be_followed(command: str) -> None:
     done = CliRunner().invoke(main, [command, "--built-in", "-w"])
     assert done.exit_code == 2
     assert done.stderr == "error: only a real cluster changes: leave --watch away\n"
+
+
+def test_it_says_among_how_many_a_large_storm_is_divided(scene: Scene) -> None:
+    stage(scene, deployment("web", 2))
+    scene.interrupt("s1").run(until=5)
+    (lease,) = scene.cluster.objects("Lease")
+    holder = lease["spec"]["holderIdentity"]
+    note = Division(of=3, by=holder).note
+    scene.cluster.server.patch(
+        "Lease",
+        (names.SYSTEM_NAMESPACE, names.HANDOVER_LEASE),
+        {"metadata": {"annotations": {names.DIVISION: note}}},
+    )
+    (sentence,) = looked_at(scene).sentences(is_whole=True)
+    assert sentence == (
+        f"The Lease evenkeel-handover is held by {holder}, who shares the work with 2 others."
+    )

@@ -58,7 +58,7 @@ def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
     Where the API server let it do nothing at all, all wake-ups come back; the schedule's
     invocation raises NothingDoneError.
     """
-    call = call or partial(wake_ups.send, WakeUp(reason="Divided"))
+    call = call or partial(_wake_another, wake_ups)
     flow = HandoverFlow(
         settings,
         cluster,
@@ -87,6 +87,11 @@ def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
             recorder.flush()
 
     return handle
+
+
+def _wake_another(wake_ups: Queue, _: int) -> None:
+    """One at a time: wake-ups that come together lead to one invocation."""
+    wake_ups.send(WakeUp(reason="Divided"))
 
 
 def _woken(

@@ -4,6 +4,7 @@ import re
 import uuid
 from dataclasses import dataclass, field
 from datetime import timedelta
+from enum import Enum, auto
 from typing import Annotated, Final
 
 from evenkeel.settings.shared import (
@@ -70,12 +71,20 @@ LOG_STREAM: Final = Variable(
 """It is unique per execution environment."""
 
 
+class Part(Enum):
+    """What an invocation takes of a divided storm: what there is, or of two kinds only one."""
+
+    ANY = auto()
+    FIRST = auto()
+    SHARE = auto()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandoverSettings(FunctionSettings):
     """Settings of the reconciler.
 
-    ``pods_each``: one reconciler more for each so many pods of doomed nodes. ``joins``: takes a
-    share of a storm that another has divided. ``holder`` is the
+    ``pods_each``: one reconciler more for each so many pods of doomed nodes. ``part``: what an
+    invocation takes of a storm that is divided. ``holder`` is the
     identity in the Lease; no two processes may share it. ``stands_in``: works only while no
     deployed functions do, as a command does that has no AWS to ask.
     """
@@ -89,6 +98,6 @@ class HandoverSettings(FunctionSettings):
     cluster_arn: Annotated[str, CLUSTER_ARN] = CLUSTER_ARN.usual
     wake_up_queue_url: Annotated[str, WAKE_UP_QUEUE_URL] = ""
     pods_each: int = PODS_EACH
-    joins: bool = True
+    part: Part = Part.ANY
     holder: Annotated[str, LOG_STREAM] = field(default_factory=lambda: LOG_STREAM.usual)
     stands_in: bool = False

@@ -40,6 +40,7 @@ from evenkeel.ports import (
     ZonalShifts,
 )
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
+from evenkeel.settings.handover import Part
 
 AFTER_A_FAILURE = timedelta(seconds=1)
 """How long until the next try when the API server does not answer: deadlines do not wait."""
@@ -171,9 +172,10 @@ class HandoverFlow:
         """
         started = self._clock.now()
         held_for = self._look(leadership)
-        joins = self._settings.joins and self._call is not None
-        number = leadership.join() if held_for and joins else 0
-        if held_for and not number:
+        part = self._settings.part
+        joins = held_for and part is not Part.FIRST and self._call is not None
+        number = leadership.join() if joins else 0
+        if not number and (held_for or part is Part.SHARE):
             return Outcome("LeaseHeld", None if scheduled else held_for)
         self._kept.backoff.begin(started)
         view = View(

@@ -41,8 +41,8 @@ from evenkeel.model.request import Create, Operation, Patch, as_read, pointer
 from evenkeel.model.times import sound_time, to_micro_time
 from evenkeel.ports import Clock, Cluster, Recorder, Reply, Session
 
-type Call = Callable[[timedelta], None]
-"""Has another invocation begin after so long. Raises QueueError."""
+type Call = Callable[[int], None]
+"""Has others begin, so many at most; one at least, who calls the others. Raises QueueError."""
 
 type Hide = Callable[[timedelta], None]
 """Makes the wake-up that led to an invocation visible again after so long. Raises QueueError."""
@@ -82,9 +82,6 @@ ZEROS_COUNT_FOR = timedelta(seconds=20)
 
 CALL_AGAIN_AFTER = timedelta(seconds=15)
 """How often others are called that have not come to share a storm."""
-
-APART = timedelta(seconds=1)
-"""They are called so far apart: wake-ups that come together lead to one invocation."""
 
 ON_TIME = timedelta(milliseconds=100)
 """So much later than wanted a wake-up may be due and still be on time."""
@@ -159,6 +156,7 @@ class Leadership:
         self.zeros_wait: Callable[[], bool] = bool
         """Whether workloads that would reach zero wait here for their first release."""
         self._shared_since = timedelta()
+        self._others = 0  # shares that nobody had when this one was taken
         self._number = 0
         self._division = UNDIVIDED
         self._company: Company | None = None
@@ -232,15 +230,18 @@ class Leadership:
         """
         division = company.divided_by(self._lease)
         replies = self._cluster.perform([*map(company.question, range(1, division.of))])
+        wanted = dict[int, Lease | None]()
         for number, reply in enumerate(replies, start=1):
             found = None if isinstance(reply.error, NotFoundError) else answer(reply)
             lease = found if isinstance(found, Lease) else None
             is_free = not self._held_by_another_for(lease)
             if is_free and company.is_wanted(lease, division, self._there.latest):
-                self._number, self._division, self._lease = number, division, lease
-                self._hooks = Hooks(None, "", self._recorder, self._cluster)
-                return number
-        return 0
+                wanted[number] = lease
+        if wanted:
+            self._number, self._division = min(wanted), division
+            self._lease, self._others = wanted[self._number], len(wanted) - 1
+            self._hooks = Hooks(None, "", self._recorder, self._cluster)
+        return self._number
 
     def take(self) -> bool:
         """Take the Lease as it was looked at; False if another was faster.
@@ -312,7 +313,7 @@ class Leadership:
         answer is not waited for.
         """
         now = self._clock.now()
-        interval = SOON if self.zeros_wait_elsewhere() else INTERVAL
+        interval = SOON if self._company and self.zeros_wait_elsewhere() else INTERVAL
         is_early = self._beat_at is not None and timedelta() <= now - self._beat_at < interval
         if is_early and (len(self.warned) == self._seen or not self._has_new_lost_pool()):
             return
@@ -323,7 +324,9 @@ class Leadership:
             session.submit(self._renewal(), partial(self._renewed, now, self._clock.boot()))
             if self._company is not None:
                 self._company.look(session)
-                self._call_others(self._company.missing, session, now)
+                missing = self._company.missing if self._number == 0 else self._others
+                self._others = 0
+                self._call_others(missing, session, now)
         if self._hide is not None and (self._hiding is None or self._hiding.done()):
             hide = self._hide
             self._hiding = session.start(lambda: self._keep_hidden(hide))
@@ -341,12 +344,11 @@ class Leadership:
         is_time = self._call_at is None or now >= self._call_at
         if number and is_time and call is not None:
             self._call_at = now + CALL_AGAIN_AFTER
-            session.start(lambda: self._call_each(number, call))
+            session.start(lambda: self._call_now(number, call))
 
-    def _call_each(self, number: int, call: Call) -> None:
+    def _call_now(self, number: int, call: Call) -> None:
         try:
-            for each in range(number):
-                call(each * APART)
+            call(number)
         except QueueError as error:
             self._recorder.noted(f"others are not called to share a storm: {error}")
 

@@ -12,7 +12,7 @@ from evenkeel.decisions.node import doomed_node
 from evenkeel.decisions.node.doomed_node import Situation
 from evenkeel.decisions.node.share import SOONEST, admitted
 from evenkeel.decisions.notice import mark, wording
-from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.cache.view import NODES_AGAIN_AFTER, View
 from evenkeel.flows.drain.kept import Kept
 from evenkeel.flows.drain.queue import NODES
 from evenkeel.flows.drain.sync.questions import Questions
@@ -101,7 +101,8 @@ class NodeReconciler:
         off = {situation.node.name for situation in situations if situation.is_off}
         have_ordinals = {*self._with_ordinals(off), *(off & others_on)}
         waiting = self._terminations()
-        self._view.await_pods_on(frozenset(off | {node.name for node, *_ in waiting}))
+        landing = self._landing(now)
+        self._view.await_pods_on(frozenset(off | {node.name for node, *_ in waiting}), landing)
         remain = self._others_remain(situations, now)
         steps, dues = list[Decision](), list[datetime | None]()
         for situation in situations:
@@ -121,9 +122,16 @@ class NodeReconciler:
                 dues.append(self._kept.states.ask_again_at)
         empty, empty_at = self._emptied({node.name for node, *_ in waiting}, now)
         ends, due = self._kept.hooks.keep(waiting, empty, now, self.questions)
-        dues += [due, empty_at]
+        dues += [due, empty_at, now + NODES_AGAIN_AFTER if landing else None]
         self._view.queue.again(NODES, earliest(*dues))
         return [*self._drains(now), *self._unreadable(), *steps, *ends]
+
+    def _landing(self, now: datetime) -> frozenset[str]:
+        """The nodes that die yet, if pods that no watch shows may come to them from others."""
+        if not self._view.do_pods_return:
+            return frozenset()
+        dying = ((node, notice) for node, notice in self._marked if not notice.is_hint)
+        return frozenset(node.name for node, notice in dying if now < notice.deadline)
 
     def _situations(self, now: datetime) -> Iterator[Situation]:
         """What is known of every node with a notice, but for its pods and for load balancers.

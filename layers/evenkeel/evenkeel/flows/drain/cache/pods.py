@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from typing import NamedTuple
 
 from evenkeel.flows.drain.cache.groups import Groups
+from evenkeel.flows.drain.cache.share import Share
 from evenkeel.flows.drain.queue import NODES, Queue
 from evenkeel.model.pod import Pod
 
@@ -38,15 +39,15 @@ class Pods:
         self,
         queue: Queue,
         awaits: Callable[[str], bool] = lambda _: False,
-        is_own: Callable[[Pod], bool] = lambda _: True,
+        share: Share | None = None,
     ) -> None:
         """``awaits``: whether a controller's plan changes only once a pod that goes is gone.
 
-        ``is_own``: whether a pod is this reconciler's. Of others nothing is known.
+        ``share``: which pods are the reconciler's. Of others nothing is known.
         """
         self._queue = queue
         self._awaits = awaits
-        self._is_own = is_own
+        self._share = share or Share()
         self._pods: dict[str, Pod] = {}
         self._on: defaultdict[str, dict[str, Pod]] = defaultdict(dict)  # by node
         self._revisions: dict[str, int] = {}
@@ -80,7 +81,7 @@ class Pods:
         was just put back and is not adopted yet stays with the controller it had. A pod whose
         eviction was sent counts no more, so nothing that happens to it changes a plan.
         """
-        if not self._is_own(pod):
+        if self._share.is_divided and not self._share.has(pod):
             return
         uid, revision = pod.uid, pod.revision
         known = self._revisions.get(uid, -1)

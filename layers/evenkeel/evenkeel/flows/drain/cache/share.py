@@ -12,10 +12,15 @@ class Share:
 
     def __init__(self, division: Division = UNDIVIDED, number: int = 0) -> None:
         """``number``: see ``Division``."""
-        self.division = division
         self.number = number
         self._listed: dict[str, tuple[int, int]] = {}  # by node: its own pods, and all
         self._others_on = set[str]()
+        self.divide(division)
+
+    def divide(self, division: Division) -> None:
+        """From now on it is a part by this division."""
+        self.division = division
+        self.is_divided = division.of > 1
 
     def has(self, pod: Pod) -> bool:
         """Whether a pod is the reconciler's own."""
@@ -23,7 +28,7 @@ class Share:
 
     def listed(self, node_name: str, pods: Iterable[Pod]) -> None:
         """These are the pods of a doomed node."""
-        if self.division.of > 1:
+        if self.is_divided:
             there = [pod for pod in pods if is_to_go(pod)]
             own, every = sum(map(self.has, there)), len(there)
             self._listed[node_name] = own, every

@@ -32,8 +32,8 @@ from evenkeel.model.pool import Pool
 from evenkeel.model.request import Get, Selection
 from evenkeel.model.workload import Controller, Deployment, Job, ReplicaSet, StatefulSet
 
-OTHERS_AGAIN_AFTER: Final = timedelta(seconds=10)
-"""How old may get what is known of other reconcilers' pods on a node that is to be empty."""
+NODES_AGAIN_AFTER: Final = timedelta(seconds=10)
+"""How old may get what is known of the pods of a node that no watch shows."""
 
 REFUSED_FOR: Final = timedelta(minutes=5)
 """So long no release is tried again of a workload whose releases are not taken."""
@@ -87,7 +87,7 @@ class View:
         self.notices: Mapping[str, NodeNotice] = self._assumed
         self.dooms: Mapping[str, NodeNotice] = self._assumed
         self.share = share or Share()
-        self.pods = Pods(self.queue, self.is_refused, self.share.has)
+        self.pods = Pods(self.queue, self.is_refused, self.share)
         self.streams = Streams()
         self.controllers: dict[str, Controller] = {}  # by key, see pods
         self.deployments: dict[str, Deployment] = {}  # by key
@@ -96,8 +96,10 @@ class View:
         self._objects = defaultdict[str, dict[type, tuple[Sequence[KubernetesObject], str]]](dict)
         self.node_pools = {} if node_pools is None else node_pools
         self.releases_refused = {} if releases_refused is None else releases_refused
+        self.do_pods_return = False  # pods that no watch shows may come to another dying node
         self.kept_empty: dict[str, bool] = {}  # whether a node is drained, as far as it was read
         self.listed_at: dict[str, datetime] = {}  # by key: when its last list was asked for
+        self._landing: AbstractSet[str] = frozenset()
         self._most_seen: dict[str, int] = {}  # by key
         self.minimums: dict[str, int] = {}  # by uid: how many pods of a ReplicaSet are to stay
 
@@ -341,24 +343,25 @@ class View:
 
     def divide(self, division: Division) -> None:
         """From now on only a share of the pods is the reconciler's own; the others are let go."""
-        self.share.division = division
+        self.share.divide(division)
         for name in self.dooms:
             self.share.listed(name, self.pods.on(name))
         for pod in self.pods:
             if not self.share.has(pod):
                 self.pods.forget(pod.uid)
 
-    def await_pods_on(self, names: frozenset[str]) -> None:
+    def await_pods_on(self, names: frozenset[str], landing: AbstractSet[str]) -> None:
         """On these nodes each pod that comes or goes may change what becomes of them.
 
-        Other reconcilers' pods are shown by no watch: such nodes are listed again.
+        ``landing``: where pods may land that no watch shows. Nor does one show other reconcilers'
+        pods. Such nodes are listed again.
         """
-        self.pods.awaited_on = names
+        self.pods.awaited_on, self._landing = names, landing
         self._need_candidates()
 
     def _need_candidates(self) -> None:
-        again = self.share.others_on & self.pods.awaited_on
-        age = {each: OTHERS_AGAIN_AFTER if each in again else None for each in self.dooms}
+        again = (self.share.others_on & self.pods.awaited_on) | self._landing
+        age = {each: NODES_AGAIN_AFTER if each in again else None for each in self.dooms}
         self.facts.need(NODES, {selections.candidates_on(each): age[each] for each in age})
 
     def list_pods(self, where: Selection[Pod], pods: Sequence[Pod], revision: int) -> None:

@@ -69,7 +69,7 @@ class Watches:
         if self._released is None:
             self._released_elsewhere = selections.released_hashes(self._view.streams.labels)
             self._released = selections.released_beside(self._released_elsewhere)
-            if self._view.share.division.of == 1:
+            if not self._view.share.is_divided:
                 self.watch(self._released, now)
             else:  # it would show all that the others do: it is listed as one that is refused
                 self._streams[self._released] = Stream(now)

@@ -110,6 +110,8 @@ class Planner:
             doomed = frozenset(pod.spec.node_name for pod in pods) & self._view.dooms.keys()
             return WorkloadPlan(plan=Plan(), handovers=doomed, needs=needs)
         movers = self._movers(controller, pods, now)
+        if controller is None and any(map(_returns, movers)):
+            self._view.do_pods_return = True
         moving = [mover for mover in movers if not _awaits_adoption(mover.pod, controller_key)]
         orphans = [mover for mover in movers if _awaits_adoption(mover.pod, controller_key)]
         census = self._census(controller_key, controller, pods, moving, now)
@@ -328,6 +330,11 @@ def _handovers(census: Census) -> frozenset[str]:
     handed = (mover.pod for mover in census.moving if mover.route.way is Way.HANDOVER)
     pods = (*handed, *(item.pod for item in census.released))
     return frozenset(pod.spec.node_name for pod in pods)
+
+
+def _returns(mover: MovingPod) -> bool:
+    """Whether a pod of a dying node would come back there, or to another one that dies."""
+    return mover.route.reason is Reason.RETURNS_TO_NODE and mover.deadline.forced
 
 
 def _awaits_adoption(pod: Pod, controller_key: str) -> bool:
