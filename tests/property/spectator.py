@@ -275,9 +275,7 @@ class Spectator:
 
         They did a moment ago, or with their node, and the API server still calls them Ready.
         """
-        ready = {
-            uid_of(pod) for pod in self.cluster.server.store.all("Pod", name) if is_ready(pod)
-        }
+        ready = {uid_of(pod) for pod in self.cluster.server.store.all("Pod", name) if is_ready(pod)}
         return [
             life.uid
             for life in self.lives.values()

@@ -63,7 +63,7 @@ SHARE: Final = "--share"
     help=f"Add each decision to this file as a line of JSON, for {NAME} history.",
 )
 @click.option("--dry-run", is_flag=True, help="Only log and record Events; change nothing.")
-@click.option(SHARE, is_flag=True, hidden=True)
+@click.option(SHARE, is_flag=True, hidden=True, help="Take one share of a storm, and end.")
 def poll(  # noqa: PLR0913 - a command has as many arguments as options
     *,
     queue_url: str,

@@ -13,7 +13,7 @@ PARAMETER: Final = "ReservedConcurrency"
 ALL, NOTICES, NONE = "all", "notices", "none"
 """The values of the parameter in template.yaml."""
 
-RESERVED: Final = {ALL: 65, NOTICES: 15, NONE: 0}
+RESERVED: Final = {ALL: 72, NOTICES: 22, NONE: 0}
 """How many invocations at once template.yaml reserves by each of them, the most first."""
 
 UNRESERVED: Final = 100

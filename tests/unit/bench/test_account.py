@@ -46,7 +46,7 @@ def test_an_endpoint_is_paid_by_the_hour_in_each_zone() -> None:
 def test_the_ceiling_is_what_the_template_reserves() -> None:
     hour = 3600 * MEMORY_MB / 1024 * 1.33334e-5
     shown = account.ceiling()
-    for name, number in (("interruption", 10), ("handover", 5), ("placement", 50), ("restore", 2)):
+    for name, number in (("interruption", 10), ("handover", 12), ("placement", 50), ("restore", 2)):
         assert f"| `{name}`, {number} at once | ${number * 730 * hour:,.2f} |" in shown
 
 

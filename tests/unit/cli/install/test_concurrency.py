@@ -45,10 +45,10 @@ def test_what_the_template_reserves_is_reckoned_with(value: str) -> None:
     ("unreserved", "value"),
     [
         (1_000, "all"),
-        (165, "all"),
-        (164, "notices"),
-        (115, "notices"),
-        (114, "none"),
+        (172, "all"),
+        (171, "notices"),
+        (122, "notices"),
+        (121, "none"),
         (10, "none"),
         (None, "none"),
     ],
@@ -71,7 +71,7 @@ def test_the_right_is_named_by_which_aws_would_say_how_much_there_is(
 
 
 def test_how_more_is_reserved_later_is_said() -> None:
-    assert "where Lambda has 165 unreserved" in looked(Account(), "none")
+    assert "where Lambda has 172 unreserved" in looked(Account(), "none")
     assert "add --parameter ReservedConcurrency=all" in looked(Account(), "none")
 
 
@@ -98,17 +98,18 @@ FEWER = {"InterruptionConcurrency": "5"}
     ("before", "unreserved", "value"),
     [
         ({}, 1_000, "all"),
-        ({}, None, "all"),
+        ({}, None, "notices"),
         ({"PlacementConcurrency": ""}, 1_000, "notices"),
         ({"InterruptionConcurrency": "", "PlacementConcurrency": ""}, 1_000, "notices"),
-        ({"PlacementConcurrency": ""}, None, "notices"),
+        ({"PlacementConcurrency": ""}, None, "none"),
         ({"HandoverConcurrency": "", "PlacementConcurrency": ""}, None, "none"),
         ({"InterruptionConcurrency": "", "HandoverConcurrency": ""}, 1_000, "none"),
         (dict.fromkeys(DEFAULTS, ""), None, "none"),
-        ({}, 100, "all"),
-        (FEWER, 105, "all"),
-        (FEWER, 104, "notices"),
-        (FEWER | {"PlacementConcurrency": ""}, 104, "none"),
+        ({}, 107, "all"),
+        ({}, 106, "notices"),
+        (FEWER, 112, "all"),
+        (FEWER, 111, "notices"),
+        (FEWER | {"PlacementConcurrency": ""}, 111, "none"),
     ],
 )
 def test_a_stack_of_before_reserves_for_the_same_functions_and_no_more_than_lambda_allows(

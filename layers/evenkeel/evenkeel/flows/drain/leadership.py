@@ -313,12 +313,12 @@ class Leadership:
         answer is not waited for.
         """
         now = self._clock.now()
-        interval = SOON if self._company and self.zeros_wait_elsewhere() else INTERVAL
+        interval = SOON if self._company and self._is_beginning else INTERVAL
         is_early = self._beat_at is not None and timedelta() <= now - self._beat_at < interval
         if is_early and (len(self.warned) == self._seen or not self._has_new_lost_pool()):
             return
         self._beat_at = now
-        if self._number == 0 and not self.doomed() <= self._called_for:
+        if self._has_new_nodes:
             self._call_for(self.doomed())
         if self.is_held:
             session.submit(self._renewal(), partial(self._renewed, now, self._clock.boot()))
@@ -330,6 +330,15 @@ class Leadership:
         if self._hide is not None and (self._hiding is None or self._hiding.done()):
             hide = self._hide
             self._hiding = session.start(lambda: self._keep_hidden(hide))
+
+    @property
+    def _is_beginning(self) -> bool:
+        """Whether others are to learn soon what this one knows, or it waits for them."""
+        return self._has_new_nodes or self.zeros_wait_elsewhere()
+
+    @property
+    def _has_new_nodes(self) -> bool:
+        return self._number == 0 and not self.doomed() <= self._called_for
 
     def _call_for(self, doomed: AbstractSet[str]) -> None:
         """Others may have pods on nodes that are doomed only now: whoever has gone is called."""
