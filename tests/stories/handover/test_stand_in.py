@@ -9,13 +9,14 @@ from evenkeel.errors import ForbiddenError
 from evenkeel.handlers import handover
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
+from evenkeel.model.division import Division, lease_of
 from evenkeel.model.request import Patch
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.event_source import SimulatedSchedule
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
 from tests.kit.asking import asks
-from tests.kit.manifests import SYSTEM, deployment
+from tests.kit.manifests import SYSTEM, deployment, resource
 from tests.kit.scene import CLUSTER, Scene
 from tests.stories.handover.conftest import MakeScene
 from tests.stories.handover.hands import drain, found, lease, pause_at
@@ -71,6 +72,34 @@ def test_where_no_functions_are_deployed_it_hands_over(running: Scene) -> None:
     assert command.reasons.count("ReplacementAvailable") == 2
     assert running.pods("web", "s1") == []
     assert names.SCHEDULED_AT not in found(running)["metadata"]["annotations"]
+
+
+def test_it_shares_no_storm_and_waits_for_those_who_share_one(running: Scene) -> None:
+    """The first of them is gone, and another works by the division for some more seconds."""
+    running.schedule.stop()
+    note = Division(of=2, by="gone").note
+    lease(running, annotations={names.DIVISION: note})
+
+    def hold(until: float) -> None:
+        now = running.clock.now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        spec = {"holderIdentity": "other", "leaseDurationSeconds": 15, "renewTime": now}
+        notes = {names.DIVISION: note}
+        running.apply(
+            resource("Lease", lease_of(1), names.SYSTEM_NAMESPACE, notes=notes, spec=spec)
+        )
+        if running.seconds < until:
+            running.later(running.seconds + 3, lambda: hold(until))
+
+    hold(until=9)
+    command = StandIn(running)
+    drain(running, "s1")
+    running.run(until=22)
+    assert "ReplacementAvailable" not in command.reasons
+    running.run(until=60)
+    assert command.reasons.count("ReplacementAvailable") == 2
+    assert running.lowest("web") == 2
+    leases = {each["metadata"]["name"]: each for each in running.cluster.objects("Lease")}
+    assert leases[names.HANDOVER_LEASE]["metadata"]["annotations"][names.DIVISION] == ""
 
 
 def test_beside_deployed_functions_it_decides_nothing(running: Scene) -> None:

@@ -108,6 +108,12 @@ def test_a_workload_does_not_reach_zero_when_one_of_it_was_released_already() ->
     assert not would_reach_zero(begun, safe)
 
 
+def test_while_others_have_workloads_that_would_reach_zero_only_the_first_of_each_goes() -> None:
+    queues = [waiting("big", 4), waiting("begun", 2, away=1), waiting("safe", 2, ready=1)]
+    first = pace.only_from_zero([pace.rank(*each) for each in queues])
+    assert [turn.candidate.pod.name for turn in pace.turns(first, 10)] == ["big-0"]
+
+
 def test_priority_comes_before_rounds_but_not_before_a_workload_that_would_reach_zero() -> None:
     queues = [
         waiting("plain", 1),

@@ -90,9 +90,9 @@ class Company:
         """Whether number 0 works by another division, or none, or has given up its Lease."""
 
     @property
-    def are_at_work(self) -> bool:
-        """Whether another held its Lease when that was looked at last."""
-        return len(self._free) < len(self._followed)
+    def is_alone(self) -> bool:
+        """Whether nobody else held a Lease when they were looked at last."""
+        return not self._unclear and len(self._free) == len(self._followed)
 
     @property
     def missing(self) -> int:

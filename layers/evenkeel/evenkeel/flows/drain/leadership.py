@@ -178,7 +178,7 @@ class Leadership:
     def are_others_awaited(self) -> bool:
         """Whether others work by this one's division, or somebody has yet to come."""
         company = self._company
-        return company is not None and (company.are_at_work or company.missing > 0)
+        return company is not None and (not company.is_alone or company.missing > 0)
 
     @property
     def others_due_at(self) -> datetime | None:
@@ -267,7 +267,7 @@ class Leadership:
 
         What is noted of a division counts until all others were seen to hold no Lease.
         """
-        if self._division.of > 1:
+        if self._division.of > 1 or company.division_of(self._lease).of > 1:
             self._begin(self._division)
 
     def _begin(self, division: Division) -> None:
@@ -383,8 +383,8 @@ class Leadership:
         """
         if self._valid_from is None or self._is_taken_away:
             return False
-        if self._company is not None and self._company.are_at_work:
-            return False  # a version that knows no divisions might take it
+        if self._number == 0 and self._company is not None and not self._company.is_alone:
+            return False  # who takes it next may not look at theirs
         for _ in range(ATTEMPTS):
             (found,) = self._cluster.perform([company.question(self._number)])
             lease = found.result
@@ -494,8 +494,8 @@ class Leadership:
         lease = self._lease
         assert lease is not None  # noqa: S101 - else there is nothing to replace
         if self._number == 0:  # its division holds while others may work by it
-            division = company.division_of(lease)
-            self._division = division.called_by(self._holder)
+            known = company.division_of(lease) if self._call is not None else UNDIVIDED
+            self._division = known.called_by(self._holder)
         annotations = {names.WAKE_UP_AT: ""} | lease.metadata.annotations | self._notes
         spec = self._spec(lease.spec.lease_transitions + 1)
         patch = self._patch(
@@ -515,7 +515,8 @@ class Leadership:
         """
         ahead = str(round(self._there.ahead.total_seconds()))
         note = self._division.note
-        return ({names.DIVISION: note} if note else {}) | {
+        is_noted = note or company.division_of(self._lease).of > 1
+        return ({names.DIVISION: note} if is_noted else {}) | {
             names.CLOCK_AHEAD: ahead,
             names.LOST_POOLS: self._all_losses(),
             names.WAITING_HOOKS: self._hooks.note,
