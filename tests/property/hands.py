@@ -32,7 +32,7 @@ class Deed:
 
     ``node``: where its pod was, if it had one. ``overtaken``: an invocation that had the Lease
     sent it after another one had taken that. ``undone``: it was accepted, and something of it
-    is not there.
+    is not there. ``by``: the number of the invocation.
     """
 
     at: datetime
@@ -41,6 +41,7 @@ class Deed:
     error: ClusterError | None = None
     overtaken: bool = False
     undone: bool = False
+    by: int = 0
 
     @property
     def in_vain(self) -> bool:
@@ -66,6 +67,7 @@ class Hands:
         self._holders: dict[str, str] = {}  # by Lease
         self._takings = defaultdict[str, list[tuple[Process, datetime]]](list)  # by Lease
         self._attempts = 0
+        self._numbers: dict[Process, int] = {}
         self.cause = Cause.CLUSTER
         self.deeds: list[Deed] = []
         self.crashed_at: datetime | None = None
@@ -123,13 +125,14 @@ class Hands:
         now, node = self._clock.now(), self.node_of(request)
         is_undone = self.effect(request)
         overtaken = self._is_overtaken(signature)
+        by = self._numbers.setdefault(signature.owner, len(self._numbers))
         try:
             with self.on_account_of(Cause.EVENKEEL):
                 result = proceed()
         except ClusterError as error:
-            self.deeds.append(Deed(now, request, node, error, overtaken))
+            self.deeds.append(Deed(now, request, node, error, overtaken, by=by))
             raise
-        deed = Deed(now, request, node, overtaken=overtaken, undone=is_undone())
+        deed = Deed(now, request, node, overtaken=overtaken, undone=is_undone(), by=by)
         self.deeds.append(deed)
         if isinstance(result, Lease):
             self._note_holder(result, signature.owner)

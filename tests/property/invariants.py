@@ -1,5 +1,6 @@
 """What has to hold of every story. Each function answers what did not, in sentences."""
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
@@ -158,6 +159,24 @@ def written_when_overtaken(story: Story) -> Sequence[str]:
         for deed in story.deeds
         if deed.overtaken and not deed.on_lease and not _is_last_moment(story, deed)
     ]
+
+
+def written_by_two(story: Story) -> Sequence[str]:
+    """Pods of a workload were written by an invocation, by another, and by the first again.
+
+    What goes at its last moment needs no Lease.
+    """
+    found, last, before = list[str](), dict[str, int](), defaultdict[str, set[int]](set)
+    for deed in story.deeds:
+        reference = deed.write.reference
+        if reference.kind != "Pod" or _is_last_moment(story, deed):
+            continue
+        workload = reference.namespace
+        if last.get(workload, deed.by) != deed.by and deed.by in before[workload]:
+            found.append(f"{story.seconds(deed.at):.2f} s: {deed} by two in turns")
+        last[workload] = deed.by
+        before[workload].add(deed.by)
+    return found
 
 
 def _is_last_moment(story: Story, deed: Deed) -> bool:

@@ -11,6 +11,7 @@ from tests.property.invariants import (
     released_for_ever,
     touched_without_notice,
     written_after_the_end,
+    written_by_two,
 )
 from tests.property.scenes import Scene
 from tests.property.world import Story, play
@@ -23,6 +24,7 @@ ALL: Sequence[Invariant] = (
     released_for_ever,
     touched_without_notice,
     written_after_the_end,
+    written_by_two,
 )
 """What holds of every story in which Evenkeel is neither paused nor only observes."""
 

@@ -180,11 +180,20 @@ MUTATIONS = (
         [PLANNED_ANEW],
     ),
     Mutation(
+        "pods of others are a share's, too",
+        "flows/drain/cache/share.py",
+        [("return self.division.number_of(pod) == self.number", "return True")],
+        [GOING],
+    ),
+    Mutation(
         "a stopped holder writes when it wakes",
         "flows/drain/leadership.py",
         [
-            ("return VALID - max(passed, self._clock.boot() - boot)", "return VALID"),
-            ("            self.is_lost = True\n", "            self.is_lost = False\n"),
+            ("own = VALID - max(passed, self._clock.boot() - boot)", "own = VALID"),
+            (
+                "            self._is_taken_away = True\n        elif",
+                "            self._is_taken_away = False\n        elif",
+            ),
         ],
         [OVERTAKEN],
     ),

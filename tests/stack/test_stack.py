@@ -12,6 +12,7 @@ from evenkeel import settings
 from evenkeel.decisions.notice.result import NO_ANSWER_DELAY
 from evenkeel.flows.interruption.flow import PATIENCE
 from evenkeel.handlers.interruption import MALFORMED_DELAY
+from evenkeel_hosting.functions import HANDOVERS
 from tests.kit.iam import Policy, needed
 from tests.kit.reviews import TOKEN
 from tests.stack.cloudformation import REGION, TEMPLATE, Stack, deployed, load
@@ -164,7 +165,7 @@ def test_a_batch_fails_in_part_and_waits_for_nothing(function: str, stack: Stack
     assert properties["BatchSize"] == 10
     assert "MaximumBatchingWindowInSeconds" not in properties
     at_once = properties["ScalingConfig"]["MaximumConcurrency"]
-    assert at_once == (2 if function == "HandoverFunction" else 10)
+    assert at_once == (HANDOVERS if function == "HandoverFunction" else 10)
 
 
 # Rights
@@ -364,7 +365,7 @@ def test_what_answers_notices_has_concurrency_of_its_own_and_the_webhook_a_ceili
     parameter = load()["Parameters"]["ReservedConcurrency"]
     assert parameter["Default"] == "all"
     assert parameter["AllowedValues"] == ["all", "notices", "none"]
-    notices = {"InterruptionFunction": 10, "HandoverFunction": 5}
+    notices = {"InterruptionFunction": 10, "HandoverFunction": 12}
     assert reserved("all") == notices | {"PlacementFunction": 50}
     assert reserved("notices") == notices
     assert reserved("none") == {}
