@@ -12,7 +12,8 @@ from evenkeel.decisions.node import doomed_node
 from evenkeel.decisions.node.doomed_node import Situation
 from evenkeel.decisions.node.share import SOONEST, admitted
 from evenkeel.decisions.notice import mark, wording
-from evenkeel.flows.drain.cache.view import NODES_AGAIN_AFTER, View
+from evenkeel.flows.drain.cache.facts import SOON_AGAIN_AFTER
+from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.kept import Kept
 from evenkeel.flows.drain.queue import NODES
 from evenkeel.flows.drain.sync.questions import Questions
@@ -122,7 +123,7 @@ class NodeReconciler:
                 dues.append(self._kept.states.ask_again_at)
         empty, empty_at = self._emptied({node.name for node, *_ in waiting}, now)
         ends, due = self._kept.hooks.keep(waiting, empty, now, self.questions)
-        dues += [due, empty_at, now + NODES_AGAIN_AFTER if landing else None]
+        dues += [due, empty_at, now + SOON_AGAIN_AFTER if landing else None]
         self._view.queue.again(NODES, earliest(*dues))
         return [*self._drains(now), *self._unreadable(), *steps, *ends]
 

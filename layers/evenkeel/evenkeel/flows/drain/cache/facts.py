@@ -6,9 +6,15 @@ A fact is the answer to a request, and the request is its name.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
+from typing import Final
 
 from evenkeel.flows.drain.queue import Queue
 from evenkeel.model.request import Read
+
+SOON_AGAIN_AFTER: Final = timedelta(seconds=10)
+"""How old may get what is known of pods that no watch selects, such as bare ones: a pod that has
+ended would be evicted at its last moment, and its logs would be lost. And how often a node is asked
+for that the API server does not show."""
 
 LOOK_AFTER = timedelta(seconds=1)
 """How often to look for facts that are too old."""

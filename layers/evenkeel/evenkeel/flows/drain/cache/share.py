@@ -14,6 +14,7 @@ class Share:
         """``number``: see ``Division``."""
         self.number = number
         self._listed: dict[str, tuple[int, int]] = {}  # by node: its own pods, and all
+        self._own = self._every = 0  # on all these nodes together
         self._others_on = set[str]()
         self.divide(division)
 
@@ -31,6 +32,9 @@ class Share:
         if self.is_divided:
             there = [pod for pod in pods if is_to_go(pod)]
             own, every = sum(map(self.has, there)), len(there)
+            own_before, every_before = self._listed.get(node_name, (0, 0))
+            self._own += own - own_before
+            self._every += every - every_before
             self._listed[node_name] = own, every
             (self._others_on.add if own < every else self._others_on.discard)(node_name)
 
@@ -42,9 +46,7 @@ class Share:
     @property
     def part(self) -> float:
         """Its part of all pods of doomed nodes, as far as they were listed: above 0, at most 1."""
-        own = sum(own for own, _ in self._listed.values())
-        every = sum(every for _, every in self._listed.values())
-        return max(own, 1) / every if every else 1 / self.division.of
+        return max(self._own, 1) / self._every if self._every else 1 / self.division.of
 
 
 def is_to_go(pod: Pod) -> bool:

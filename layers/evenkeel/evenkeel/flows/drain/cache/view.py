@@ -14,7 +14,7 @@ from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner, ReleasesRefused
 from evenkeel.decisions.notice import mark
 from evenkeel.flows import selections
-from evenkeel.flows.drain.cache.facts import Facts
+from evenkeel.flows.drain.cache.facts import SOON_AGAIN_AFTER, Facts
 from evenkeel.flows.drain.cache.groups import is_listed
 from evenkeel.flows.drain.cache.pods import Pods
 from evenkeel.flows.drain.cache.share import Share
@@ -31,9 +31,6 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool
 from evenkeel.model.request import Get, Selection
 from evenkeel.model.workload import Controller, Deployment, Job, ReplicaSet, StatefulSet
-
-NODES_AGAIN_AFTER: Final = timedelta(seconds=10)
-"""How old may get what is known of the pods of a node that no watch shows."""
 
 REFUSED_FOR: Final = timedelta(minutes=5)
 """So long no release is tried again of a workload whose releases are not taken."""
@@ -99,7 +96,7 @@ class View:
         self.do_pods_return = False  # pods that no watch shows may come to another dying node
         self.kept_empty: dict[str, bool] = {}  # whether a node is drained, as far as it was read
         self.listed_at: dict[str, datetime] = {}  # by key: when its last list was asked for
-        self._landing: AbstractSet[str] = frozenset()
+        self._listed_again: AbstractSet[str] = frozenset()  # doomed nodes
         self._most_seen: dict[str, int] = {}  # by key
         self.minimums: dict[str, int] = {}  # by uid: how many pods of a ReplicaSet are to stay
 
@@ -353,15 +350,18 @@ class View:
     def await_pods_on(self, names: frozenset[str], landing: AbstractSet[str]) -> None:
         """On these nodes each pod that comes or goes may change what becomes of them.
 
-        ``landing``: where pods may land that no watch shows. Nor does one show other reconcilers'
-        pods. Such nodes are listed again.
+        Of these nodes those are listed again that have other reconcilers' pods, which no watch
+        shows; and all of ``landing``, on which pods may land that no watch shows.
         """
-        self.pods.awaited_on, self._landing = names, landing
-        self._need_candidates()
+        self.pods.awaited_on = names
+        again = (self.share.others_on & names) | landing
+        if again != self._listed_again:
+            self._listed_again = again
+            self._need_candidates()
 
     def _need_candidates(self) -> None:
-        again = (self.share.others_on & self.pods.awaited_on) | self._landing
-        age = {each: NODES_AGAIN_AFTER if each in again else None for each in self.dooms}
+        again = self._listed_again
+        age = {each: SOON_AGAIN_AFTER if each in again else None for each in self.dooms}
         self.facts.need(NODES, {selections.candidates_on(each): age[each] for each in age})
 
     def list_pods(self, where: Selection[Pod], pods: Sequence[Pod], revision: int) -> None:

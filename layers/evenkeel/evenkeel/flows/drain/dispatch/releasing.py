@@ -74,9 +74,12 @@ class Releases:
         workloads of others would reach zero nothing else takes the room that they need.
         """
         writer, queue, rankings = self._writer, self._view.queue, self._plans.rankings
-        self._zeros_wait = pace.would_reach_zero(rankings, partial(self._may_go, now))
-        if writer.room() == 0 or not rankings:
+        if not rankings:
+            self._zeros_wait = False
             return
+        if writer.room() == 0:
+            return
+        self._zeros_wait = pace.would_reach_zero(rankings, partial(self._may_go, now))
         room = min(self._room_in_window(now), writer.room())
         if room <= 0:
             return

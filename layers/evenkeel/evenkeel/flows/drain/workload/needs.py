@@ -8,7 +8,7 @@ from typing import Any, Final
 from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.route import not_ours
 from evenkeel.flows import selections
-from evenkeel.flows.drain.cache.facts import Needs
+from evenkeel.flows.drain.cache.facts import SOON_AGAIN_AFTER, Needs
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.model.cluster_objects import (
     NetworkPolicy,
@@ -26,11 +26,6 @@ from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 AGAIN_AFTER: Final = timedelta(seconds=30)
 """How old may get what a workload depends on: somebody scales a StatefulSet, changes a Deployment's
 strategy, or makes a Service that selects by template hash."""
-
-SOON_AGAIN_AFTER: Final = timedelta(seconds=10)
-"""How old may get what is known of pods that no watch selects, such as bare ones: a pod that has
-ended would be evicted at its last moment, and its logs would be lost. And how often a node is asked
-for that the API server does not show."""
 
 BUDGETS_AGAIN_AFTER: Final = timedelta(seconds=1)
 """How old may get the counts of budgets while a voluntary move hangs on them."""
