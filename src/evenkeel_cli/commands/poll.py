@@ -18,7 +18,7 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.ports import Queue, Recorder
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode, RestoreSettings
-from evenkeel.settings.handover import Part
+from evenkeel.settings.handover import Role
 from evenkeel_cli import decision_file, metering, options
 from evenkeel_cli.command import Command
 from evenkeel_cli.decision_file import DecisionLog
@@ -119,7 +119,7 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
         settings.shared.WAKE_UP_QUEUE_URL: wake_up_queue_url or queue_url,
     }
     arn = settings.handover.CLUSTER_ARN.read(environ)
-    part = Part.SHARE if share else Part.FIRST
+    role = Role.SHARE if share else Role.FIRST
     metrics = PrometheusRecorder(name)
     with ExitStack() as stack:
         file = stack.enter_context(decision_file.opened(decisions, adds=True))
@@ -151,7 +151,7 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
                 note=log.say,
             ),
             lambda: InterruptionSettings.from_environment(environ),
-            lambda: replace(HandoverSettings.from_environment(environ), part=part),
+            lambda: replace(HandoverSettings.from_environment(environ), role=role),
             RestoreSettings.from_environment(environ),
             notices,
             wake_ups,

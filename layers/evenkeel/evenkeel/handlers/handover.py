@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any
 
 from evenkeel.errors import MalformedWakeUpError
+from evenkeel.flows.drain.company import Call
 from evenkeel.flows.drain.invocation import HandoverFlow
-from evenkeel.flows.drain.leadership import Call
 from evenkeel.flows.drain.loop import Outcome
 from evenkeel.flows.remedies import nothing_done
 from evenkeel.handlers import Handler, time_left

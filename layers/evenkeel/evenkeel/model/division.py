@@ -89,7 +89,7 @@ def share_of(pod: Pod) -> str:
 
 @lru_cache(maxsize=100_000)
 def _number(of: int, namespace: str, name: str) -> int:
-    """By rendezvous hashing: whoever counts to ``of`` finds the same number."""
+    """By rendezvous hashing: every reconciler finds the same number, without a list."""
     return max(range(of), key=lambda number: _digest(f"{namespace}/{name}/{number}"))
 
 

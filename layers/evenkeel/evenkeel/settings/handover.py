@@ -71,7 +71,7 @@ LOG_STREAM: Final = Variable(
 """It is unique per execution environment."""
 
 
-class Part(Enum):
+class Role(Enum):
     """What an invocation takes of a divided storm: what there is, or of two kinds only one."""
 
     ANY = auto()
@@ -83,7 +83,7 @@ class Part(Enum):
 class HandoverSettings(FunctionSettings):
     """Settings of the reconciler.
 
-    ``pods_each``: one reconciler more for each so many pods of doomed nodes. ``part``: what an
+    ``pods_each``: one reconciler more for each so many pods of doomed nodes. ``role``: what an
     invocation takes of a storm that is divided. ``holder`` is the
     identity in the Lease; no two processes may share it. ``stands_in``: works only while no
     deployed functions do, as a command does that has no AWS to ask.
@@ -98,6 +98,6 @@ class HandoverSettings(FunctionSettings):
     cluster_arn: Annotated[str, CLUSTER_ARN] = CLUSTER_ARN.usual
     wake_up_queue_url: Annotated[str, WAKE_UP_QUEUE_URL] = ""
     pods_each: int = PODS_EACH
-    part: Part = Part.ANY
+    role: Role = Role.ANY
     holder: Annotated[str, LOG_STREAM] = field(default_factory=lambda: LOG_STREAM.usual)
     stands_in: bool = False

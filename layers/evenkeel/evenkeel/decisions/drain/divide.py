@@ -30,7 +30,7 @@ def divide(
 
 
 class _Shares:
-    """The labels of pods, by what one reconciler decides about: found without a look at all."""
+    """The labels of pods, by share, so that a budget need not look at all."""
 
     def __init__(self, pods: Iterable[Pod]) -> None:
         self._all = defaultdict[str, dict[str, dict[str, str]]](dict)  # by namespace

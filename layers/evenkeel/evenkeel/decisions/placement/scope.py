@@ -52,8 +52,8 @@ def left_by_itself(pod: NewPod, namespace: str, labels: CapacityLabels) -> Left 
 def left_to_scheduler(scheduler: str, floor: FloorOf, *, in_gang: bool) -> Left | None:
     """Why pods of this scheduler get no node affinity; None if it goes by node affinity.
 
-    Kubernetes' own does, and Evenkeel's. Of another that is not known: whoever asks for a floor, or
-    runs a gang, knows it. ``in_gang``: the pods name a group that is a gang. Fargate's does not.
+    Kubernetes' own does, and Evenkeel's. Fargate's does not. Of another that is not known, unless
+    its user asks for a floor or runs a gang. ``in_gang``: the pods name a group that is a gang.
     """
     if scheduler == names.FARGATE_SCHEDULER:
         return Left(Reason.OTHER_SCHEDULER, "Fargate gives each of its pods a node of its own")

@@ -16,14 +16,20 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 
-from evenkeel.errors import ForbiddenError, NotFoundError
+from evenkeel.errors import ForbiddenError, NotFoundError, QueueError
 from evenkeel.flows.drain.server_time import ServerTime
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.division import MOST, UNDIVIDED, Division, division_in, lease_of
 from evenkeel.model.request import Get
 from evenkeel.model.times import earliest, sound_time
-from evenkeel.ports import Reply, Session
+from evenkeel.ports import Recorder, Reply, Session
+
+type Call = Callable[[int], None]
+"""Has others begin, so many at most; one at least, who calls the others. Raises QueueError."""
+
+CALL_AGAIN_AFTER = timedelta(seconds=15)
+"""How often others are called that have not come to share a storm."""
 
 type HeldFor = Callable[[Lease | None], timedelta]
 """How long another may hold a Lease still; 0 if it is free."""
@@ -59,6 +65,38 @@ def is_wanted(lease: Lease | None, division: Division, now: datetime) -> bool:
         return True
     due = wake_up_at(lease)
     return due is not None and due <= now
+
+
+class Calls:
+    """Has others come for the shares that nobody has, again after a while if none comes."""
+
+    def __init__(self, call: Call | None, recorder: Recorder) -> None:
+        """``call`` None: nobody else would come."""
+        self._call = call
+        self._recorder = recorder
+        self._at: datetime | None = None
+
+    @property
+    def are_heard(self) -> bool:
+        """Whether somebody would come."""
+        return self._call is not None
+
+    def at_once(self) -> None:
+        """The next call does not wait."""
+        self._at = None
+
+    def make(self, number: int, session: Session, now: datetime) -> None:
+        """Call so many, if it is time; the queue's answer is not waited for."""
+        call = self._call
+        if number and call is not None and (self._at is None or now >= self._at):
+            self._at = now + CALL_AGAIN_AFTER
+            session.start(lambda: self._make(number, call))
+
+    def _make(self, number: int, call: Call) -> None:
+        try:
+            call(number)
+        except QueueError as error:
+            self._recorder.noted(f"others are not called to share a storm: {error}")
 
 
 class Company:

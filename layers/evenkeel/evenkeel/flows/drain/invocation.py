@@ -13,9 +13,10 @@ from evenkeel.flows import pause
 from evenkeel.flows.drain.assembly import Ports, loop_of, observe
 from evenkeel.flows.drain.cache.share import Share, is_to_go
 from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.company import Call
 from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.kept import Kept
-from evenkeel.flows.drain.leadership import Call, Hide, Leadership, are_deployed, note_schedule
+from evenkeel.flows.drain.leadership import Hide, Leadership, are_deployed, note_schedule
 from evenkeel.flows.drain.loop import CLOSING, REST_IN_CALM, Outcome
 from evenkeel.flows.drain.nodes import NodeReconciler
 from evenkeel.flows.drain.recording import OnceRecorder
@@ -40,7 +41,7 @@ from evenkeel.ports import (
     ZonalShifts,
 )
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
-from evenkeel.settings.handover import Part
+from evenkeel.settings.handover import Role
 
 AFTER_A_FAILURE = timedelta(seconds=1)
 """How long until the next try when the API server does not answer: deadlines do not wait."""
@@ -172,10 +173,10 @@ class HandoverFlow:
         """
         started = self._clock.now()
         held_for = self._look(leadership)
-        part = self._settings.part
-        joins = held_for and part is not Part.FIRST and self._call is not None
+        role = self._settings.role
+        joins = held_for and role is not Role.FIRST and self._call is not None
         number = leadership.join() if joins else 0
-        if not number and (held_for or part is Part.SHARE):
+        if not number and (held_for or role is Role.SHARE):
             return Outcome("LeaseHeld", None if scheduled else held_for)
         self._kept.backoff.begin(started)
         view = View(

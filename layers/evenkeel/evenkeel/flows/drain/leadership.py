@@ -25,7 +25,7 @@ from evenkeel.errors import (
 )
 from evenkeel.flows import home
 from evenkeel.flows.drain import company
-from evenkeel.flows.drain.company import Company
+from evenkeel.flows.drain.company import Call, Calls, Company
 from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.server_time import ServerTime
 from evenkeel.flows.reads import answer, ask_for_one
@@ -40,9 +40,6 @@ from evenkeel.model.pool import Pool
 from evenkeel.model.request import Create, Operation, Patch, as_read, pointer
 from evenkeel.model.times import sound_time, to_micro_time
 from evenkeel.ports import Clock, Cluster, Recorder, Reply, Session
-
-type Call = Callable[[int], None]
-"""Has others begin, so many at most; one at least, who calls the others. Raises QueueError."""
 
 type Hide = Callable[[timedelta], None]
 """Makes the wake-up that led to an invocation visible again after so long. Raises QueueError."""
@@ -79,9 +76,6 @@ SOON = timedelta(seconds=1)
 
 ZEROS_COUNT_FOR = timedelta(seconds=20)
 """How long from the beginning of a share the others' workloads that would reach zero go first."""
-
-CALL_AGAIN_AFTER = timedelta(seconds=15)
-"""How often others are called that have not come to share a storm."""
 
 ON_TIME = timedelta(milliseconds=100)
 """So much later than wanted a wake-up may be due and still be on time."""
@@ -132,8 +126,7 @@ class Leadership:
         ``labels`` tell which nodes are spot. What ``hooks`` know is kept on the Lease. ``call``
         None: no storm is divided, for nobody else would come.
         """
-        self._call = call
-        self._call_at: datetime | None = None
+        self._calls = Calls(call, recorder)
         self._hooks = hooks or Hooks(None, "", recorder, cluster)
         self._labels = labels
         self._cluster = cluster
@@ -326,7 +319,7 @@ class Leadership:
                 self._company.look(session)
                 missing = self._company.missing if self._number == 0 else self._others
                 self._others = 0
-                self._call_others(missing, session, now)
+                self._calls.make(missing, session, now)
         if self._hide is not None and (self._hiding is None or self._hiding.done()):
             hide = self._hide
             self._hiding = session.start(lambda: self._keep_hidden(hide))
@@ -341,25 +334,12 @@ class Leadership:
         return self._number == 0 and not self.doomed() <= self._called_for
 
     def _call_for(self, doomed: AbstractSet[str]) -> None:
-        """Others may have pods on nodes that are doomed only now: whoever has gone is called."""
+        """Reconcilers that have gone may have pods on nodes that are doomed only now."""
         self._called_for = frozenset(doomed)
-        self._call_at = None
+        self._calls.at_once()
         if self._company is not None:
             self._division = self._division.called_by(self._holder)
             self._company.division = self._division
-
-    def _call_others(self, number: int, session: Session, now: datetime) -> None:
-        call = self._call
-        is_time = self._call_at is None or now >= self._call_at
-        if number and is_time and call is not None:
-            self._call_at = now + CALL_AGAIN_AFTER
-            session.start(lambda: self._call_now(number, call))
-
-    def _call_now(self, number: int, call: Call) -> None:
-        try:
-            call(number)
-        except QueueError as error:
-            self._recorder.noted(f"others are not called to share a storm: {error}")
 
     def _renewed(self, wall: datetime, boot: timedelta, reply: Reply) -> None:
         """Take the reply to a renewal that was sent then."""
@@ -494,7 +474,7 @@ class Leadership:
         lease = self._lease
         assert lease is not None  # noqa: S101 - else there is nothing to replace
         if self._number == 0:  # its division holds while others may work by it
-            known = company.division_of(lease) if self._call is not None else UNDIVIDED
+            known = company.division_of(lease) if self._calls.are_heard else UNDIVIDED
             self._division = known.called_by(self._holder)
         annotations = {names.WAKE_UP_AT: ""} | lease.metadata.annotations | self._notes
         spec = self._spec(lease.spec.lease_transitions + 1)
