@@ -14,7 +14,7 @@ pytestmark = pytest.mark.controlplane
 APPS = ("web", "own")
 HINT = timedelta(minutes=15)
 LASTS = 4.0
-"""Seconds in which whoever selects a pod that nobody owns has taken and deleted it."""
+"""Seconds within which a controller takes and deletes a pod without an owner that it selects."""
 
 
 def twin_of(made: Manifest) -> Manifest:
