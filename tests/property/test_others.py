@@ -94,6 +94,19 @@ FROM_NODE_TO_NODE = Scene(
 )
 """A pod that no watch shows comes back to a node that dies later than the others."""
 
+TOO_MANY = Scene(
+    nodes=THREE,
+    workloads=(
+        WorkloadPlan(replicas=6, undone=("ownerReferences",)),
+        WorkloadPlan(replicas=4, spare=0, undone=("labels",)),
+        WorkloadPlan(kind=Kind.STATEFUL_SET),
+    ),
+    notices=(NoticePlan(node=1, at=3), NoticePlan(), NoticePlan(), NoticePlan(late=100)),
+    age=100,
+    controller_qps=3.0,
+)
+"""Pods are put back, and their ReplicaSet takes an available one for one that is too many."""
+
 BLOCKED = Scene(
     nodes=THREE,
     workloads=(WorkloadPlan(replicas=4, budget=Budget(min_available=4), refused=422),),
@@ -137,6 +150,7 @@ CORDONED = Scene(
 @example(AGAIN)
 @example(FROM_NODE_TO_NODE)
 @example(TWICE)
+@example(TOO_MANY)
 @example(BLOCKED)
 @given(
     strategies.scenes(of=strategies.meddled(), told="warnings", disturbances=strategies.meddling())

@@ -258,6 +258,13 @@ def test_a_turn_rests_on_a_fresh_read_and_says_how_many_are_missing() -> None:
         assert isinstance(step.write, Evict)
 
 
+def test_no_available_pod_goes_while_the_controller_may_take_one_of_those_that_it_has_too_many() -> None:
+    found = rationed(6, 1, doomed=3, broken=1, elsewhere=4)
+    assert names_of(found.evictions) == ["broken-0"]
+    (step,) = found.evictions
+    assert step.message == "its turn: 1 of 6 are missing"
+
+
 def test_a_pod_that_is_not_available_goes_first_for_it_costs_nothing() -> None:
     found = rationed(4, 1, doomed=4, broken=2)
     assert names_of(found.evictions) == ["broken-0", "broken-1"]

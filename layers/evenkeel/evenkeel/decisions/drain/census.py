@@ -255,8 +255,17 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def missing(self) -> int:
-        """How many replicas are not available now."""
-        return max(0, self.size - self.available)
+        """How many replicas are not available now, or will not be: see ``excess``."""
+        return max(0, self.size - self.available + self.excess)
+
+    @property
+    def excess(self) -> int:
+        """How many owned pods the controller has too many: it takes as many away.
+
+        Any of them. It prefers those that are not Ready, but it chooses long before it deletes
+        where its client is slow: one that it chose may be available by now.
+        """
+        return max(0, len(self.owned) - self.size)
 
     def share(self, number: int) -> float:
         """So many pods as a share of its replicas; 1 where none are asked for, as none is missing.
@@ -477,7 +486,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
         Nor, in a rollout, below what the Deployment keeps available.
         """
-        own = self.available_owned + self.available_released - self.wanted
+        own = self.available_owned - self.excess + self.available_released - self.wanted
         spare = self.spare_in_rollout
         return max(0, own if spare is None else min(own, spare))
 
