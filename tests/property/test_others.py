@@ -94,6 +94,18 @@ FROM_NODE_TO_NODE = Scene(
 )
 """A pod that no watch shows comes back to a node that dies later than the others."""
 
+BACK_ALONE = Scene(
+    nodes=THREE,
+    workloads=(
+        WorkloadPlan(kind=Kind.DATABASE, replicas=2, tolerant=True),
+        WorkloadPlan(max_unavailable=0, budget=Budget(max_unavailable=1, twice=True), replicas=2),
+    ),
+    notices=(NoticePlan(),),
+    age=100,
+    phase=1,
+)
+"""Of pods that no watch shows the only one on a dying node comes back to it."""
+
 TOO_MANY = Scene(
     nodes=THREE,
     workloads=(
@@ -151,6 +163,7 @@ CORDONED = Scene(
 @example(FROM_NODE_TO_NODE)
 @example(TWICE)
 @example(TOO_MANY)
+@example(BACK_ALONE)
 @example(BLOCKED)
 @given(
     strategies.scenes(of=strategies.meddled(), told="warnings", disturbances=strategies.meddling())

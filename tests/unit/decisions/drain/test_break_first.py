@@ -258,7 +258,7 @@ def test_a_turn_rests_on_a_fresh_read_and_says_how_many_are_missing() -> None:
         assert isinstance(step.write, Evict)
 
 
-def test_no_available_pod_goes_while_the_controller_may_take_one_of_those_that_it_has_too_many() -> None:
+def test_no_available_pod_goes_while_the_controller_may_take_one_away() -> None:
     found = rationed(6, 1, doomed=3, broken=1, elsewhere=4)
     assert names_of(found.evictions) == ["broken-0"]
     (step,) = found.evictions

@@ -9,7 +9,7 @@ from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.returning import Drain, came_late, why_back, with_return
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.model import names
-from evenkeel.model.affinity import NewAffinity
+from evenkeel.model.affinity import NewAffinity, Toleration
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
@@ -47,10 +47,14 @@ def of[T: (ReplicaSet, StatefulSet)](
     return builders.pod(of=owner, **options), builders.owner(owner)
 
 
-def foreign(affinity: NewAffinity | None = None, **options: Any) -> tuple[Pod, Owner]:
-    """A pod with this affinity, of a controller that Evenkeel does not know."""
+def foreign(
+    affinity: NewAffinity | None = None,
+    tolerations: tuple[Toleration, ...] | None = None,
+    **options: Any,
+) -> tuple[Pod, Owner]:
+    """A pod with these rules, of a controller that Evenkeel does not know."""
     pod = builders.pod(of=FOREIGN, **options)
-    spec = msgspec.structs.replace(pod.spec, affinity=affinity)
+    spec = msgspec.structs.replace(pod.spec, affinity=affinity, tolerations=tolerations)
     return msgspec.structs.replace(pod, spec=spec), Owner(kind=FOREIGN.kind)
 
 
@@ -86,6 +90,12 @@ def test_what_tolerates_all_that_keeps_pods_off_comes_back(
     assert bool(why_back(pod, owner, would_be)) is is_let_in
     unmarked = Drain.of(notice, None)
     assert bool(why_back(pod, owner, unmarked)) is is_let_in
+
+
+@pytest.mark.parametrize("rules", [TOLERANT, OF_OURS, {}])
+def test_of_a_controller_without_a_template_the_pod_tells_it(rules: dict[str, Any]) -> None:
+    tolerations = msgspec.convert(rules.get("tolerations"), tuple[Toleration, ...] | None)
+    assert bool(why_back(*foreign(tolerations=tolerations), drain())) is (rules is TOLERANT)
 
 
 def test_a_node_that_somebody_cordoned_lets_in_what_tolerates_both_alone() -> None:

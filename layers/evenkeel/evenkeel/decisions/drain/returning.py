@@ -63,7 +63,7 @@ def with_return(way: Route, pod: Pod, owner: Owner, drain: Drain) -> Route:
     why = why_back(pod, owner, drain)
     if not why or way.way is Way.STAY:
         return way
-    is_let_in, is_bound = _is_let_in(owner, drain), bool(_bound_to(pod, owner))
+    is_let_in, is_bound = _is_let_in(pod, owner, drain), bool(_bound_to(pod, owner))
     is_handed_over, is_back = way.way is Way.HANDOVER, bool(_since_drained(pod, drain))
     if is_handed_over and not (is_let_in or is_bound):
         return way
@@ -81,15 +81,14 @@ def why_back(pod: Pod, owner: Owner, drain: Drain) -> str:
 
     - its rules, or its template's, name the node;
     - the node lets it in, though it is drained: see ``_is_let_in``;
-    - it did come although the drain had begun. Of a controller that Evenkeel does not know nothing
-      else tells what it does.
+    - it did come although the drain had begun.
     """
     if not owner.kind:
         return ""
     bound_to = _bound_to(pod, owner)
     if bound_to:
         return f"it is bound to the node {bound_to}"
-    if _is_let_in(owner, drain):
+    if _is_let_in(pod, owner, drain):
         return "it tolerates what keeps others off its node"
     return "it came to its node although that was drained" if _since_drained(pod, drain) else ""
 
@@ -114,16 +113,17 @@ def _bound_to(pod: Pod, owner: Owner) -> str:
     return template.node_name or named or pod.spec.only_node
 
 
-def _is_let_in(owner: Owner, drain: Drain) -> bool:
+def _is_let_in(pod: Pod, owner: Owner, drain: Drain) -> bool:
     """Whether a controller's next pod may come to the node: its template tolerates all taints.
 
-    One that names its node comes there without being scheduled.
+    Or its pod does, where the controller has no template that Evenkeel knows. One whose template
+    names its node comes there without being scheduled.
     """
-    if owner.controller is None:
-        return False
-    template = owner.controller.spec.template.spec
-    tolerations = template.tolerations or ()
-    return bool(template.node_name) or all(bears(tolerations, taint) for taint in drain.taints)
+    template = None if owner.controller is None else owner.controller.spec.template.spec
+    if template is not None and template.node_name:
+        return True
+    tolerations = (pod.spec if template is None else template).tolerations or ()
+    return all(bears(tolerations, taint) for taint in drain.taints)
 
 
 def _since_drained(pod: Pod, drain: Drain) -> timedelta:

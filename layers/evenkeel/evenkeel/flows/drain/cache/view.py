@@ -93,7 +93,7 @@ class View:
         self._objects = defaultdict[str, dict[type, tuple[Sequence[KubernetesObject], str]]](dict)
         self.node_pools = {} if node_pools is None else node_pools
         self.releases_refused = {} if releases_refused is None else releases_refused
-        self.do_pods_return = False  # pods that no watch shows may come to another dying node
+        self.do_pods_return = False  # pods that no watch shows may come to dying nodes
         self.kept_empty: dict[str, bool] = {}  # whether a node is drained, as far as it was read
         self.listed_at: dict[str, datetime] = {}  # by key: when its last list was asked for
         self._listed_again: AbstractSet[str] = frozenset()  # doomed nodes

@@ -110,7 +110,7 @@ class Planner:
             doomed = frozenset(pod.spec.node_name for pod in pods) & self._view.dooms.keys()
             return WorkloadPlan(plan=Plan(), handovers=doomed, needs=needs)
         movers = self._movers(controller, pods, now)
-        if controller is None and any(map(_returns, movers)):
+        if controller is None and any(map(_may_return, movers)):
             self._view.do_pods_return = True
         moving = [mover for mover in movers if not _awaits_adoption(mover.pod, controller_key)]
         orphans = [mover for mover in movers if _awaits_adoption(mover.pod, controller_key)]
@@ -332,9 +332,10 @@ def _handovers(census: Census) -> frozenset[str]:
     return frozenset(pod.spec.node_name for pod in pods)
 
 
-def _returns(mover: MovingPod) -> bool:
-    """Whether a pod of a dying node would come back there, or to another one that dies."""
-    return mover.route.reason is Reason.RETURNS_TO_NODE and mover.deadline.forced
+def _may_return(mover: MovingPod) -> bool:
+    """Whether what replaces a pod of an unknown controller may come to a node that dies."""
+    is_moved = mover.route.way is not Way.STAY and mover.deadline.forced
+    return is_moved and mover.pod.controller is not None
 
 
 def _awaits_adoption(pod: Pod, controller_key: str) -> bool:
