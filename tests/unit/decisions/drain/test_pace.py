@@ -114,6 +114,14 @@ def test_while_others_have_workloads_that_would_reach_zero_only_the_first_of_eac
     assert [turn.candidate.pod.name for turn in pace.turns(first, 10)] == ["big-0"]
 
 
+def test_a_ranking_of_some_keeps_their_order() -> None:
+    ranking = pace.rank(*waiting("a", 4))
+    others = [turn.candidate.pod for _, turn in ranking.turns][1::2]
+    found = pace.only(ranking, lambda pod: pod in others)
+    assert [turn.candidate.pod for _, turn in found.turns] == others
+    assert found.saves_from_zero == ranking.saves_from_zero
+
+
 def test_priority_comes_before_rounds_but_not_before_a_workload_that_would_reach_zero() -> None:
     queues = [
         waiting("plain", 1),

@@ -86,6 +86,12 @@ def would_reach_zero(rankings: Iterable[Ranking], may_go: MayGo = _anybody) -> b
     )
 
 
+def only(ranking: Ranking, may_go: MayGo) -> Ranking:
+    """A ranking of those pods that may go, in the same order."""
+    turns = [each for each in ranking.turns if may_go(each[1].candidate.pod)]
+    return msgspec.structs.replace(ranking, turns=turns)
+
+
 def only_from_zero(rankings: Iterable[Ranking]) -> Sequence[Ranking]:
     """The first pod of each workload that would reach zero, and no others."""
     return [

@@ -55,14 +55,23 @@ class Facts:
             return
         self._needs[key] = facts
         for fact in before.keys() - facts.keys():
-            del self._needed_by[fact][key]
-            if not self._needed_by[fact]:
-                del self._needed_by[fact]
-                self._missing.pop(fact, None)
+            self.spare(key, fact)
         for fact, age in facts.items():
-            self._needed_by[fact][key] = age
-            if fact not in self._asked_at:
-                self._missing[fact] = None
+            self.want(key, fact, age)
+
+    def want(self, key: str, fact: Read, age: timedelta | None) -> None:
+        """Beside all else a plan depends on this from now on; ``age``: see ``Needs``."""
+        self._needed_by[fact][key] = age
+        if fact not in self._asked_at:
+            self._missing[fact] = None
+
+    def spare(self, key: str, fact: Read) -> None:
+        """A plan depends on this no longer."""
+        needed_by = self._needed_by[fact]
+        needed_by.pop(key, None)
+        if not needed_by:
+            del self._needed_by[fact]
+            self._missing.pop(fact, None)
 
     def read(self, fact: Read, asked_at: datetime) -> None:
         """A fact is known as of the time at which it was asked for."""

@@ -1,7 +1,7 @@
 """What an invocation knows of the cluster, kept up to date from replies and watches."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from functools import partial
@@ -104,6 +104,8 @@ class View:
     def unread(self) -> frozenset[str]:
         """The doomed nodes whose pods were not read yet."""
         know = self.facts.know
+        if not self.facts.are_missing:
+            return frozenset()
         return frozenset(each for each in self.dooms if not know([selections.candidates_on(each)]))
 
     def doomed(self) -> AbstractSet[str]:
@@ -222,7 +224,7 @@ class View:
         assumed = self._assumed.get(name)
         self.notices = _but(self.notices, name, read or assumed)
         self.dooms = _but(self.dooms, name, read if is_drained else assumed)
-        self._need_candidates()
+        self._need_candidates([name])
         self.queue.add([NODES], urgent=True)
         if _of_plans(self.dooms.get(name), node) != before:
             self.queue.add(self.pods.controllers_on(name), urgent=True)
@@ -355,14 +357,19 @@ class View:
         """
         self.pods.awaited_on = names
         again = (self.share.others_on & names) | landing
-        if again != self._listed_again:
-            self._listed_again = again
-            self._need_candidates()
+        others = again ^ self._listed_again
+        self._listed_again = again
+        self._need_candidates(others)
 
-    def _need_candidates(self) -> None:
-        again = self._listed_again
-        age = {each: SOON_AGAIN_AFTER if each in again else None for each in self.dooms}
-        self.facts.need(NODES, {selections.candidates_on(each): age[each] for each in age})
+    def _need_candidates(self, names: Iterable[str]) -> None:
+        """The nodes' plan depends on the pods of these nodes while they are doomed."""
+        for name in names:
+            fact = selections.candidates_on(name)
+            if name in self.dooms:
+                again = name in self._listed_again
+                self.facts.want(NODES, fact, SOON_AGAIN_AFTER if again else None)
+            else:
+                self.facts.spare(NODES, fact)
 
     def list_pods(self, where: Selection[Pod], pods: Sequence[Pod], revision: int) -> None:
         """Take all pods of a node, or all that are in a group."""

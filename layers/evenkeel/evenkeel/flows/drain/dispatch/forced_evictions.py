@@ -77,6 +77,8 @@ class ForcedEvictions:
         self._times: Sequence[datetime] = ()
         self._counted_at: datetime | None = None
         self._is_settled = False
+        self.counts = 0
+        """How often slots were counted so far."""
 
     def __bool__(self) -> bool:
         """Whether pods die at their deadlines."""
@@ -132,6 +134,7 @@ class ForcedEvictions:
         if counted_at is not None and timedelta() <= now - counted_at < COUNTED_FOR:
             return
         self._counted_at = now
+        self.counts += 1
         forced = [each for of_one in self._forced.values() for each in of_one.values()]
         if self._is_settled:
             usual = self._answers.usual(now)

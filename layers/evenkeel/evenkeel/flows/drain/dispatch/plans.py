@@ -58,10 +58,10 @@ class Plans:
         return self._view.pods.controllers_of(self._view.pods)
 
     @property
-    def rankings(self) -> Sequence[Ranking]:
-        """The pods that wait to be released, one ranking per ReplicaSet."""
-        plans = self._having[Has.RANKING].values()
-        return [plan.ranking for plan in plans if plan.ranking is not None]
+    def rankings(self) -> Mapping[str, Ranking]:
+        """The pods that wait to be released, one ranking per ReplicaSet, by its key."""
+        plans = self.having(Has.RANKING)
+        return {key: plan.ranking for key, plan in plans if plan.ranking is not None}
 
     @property
     def wishes(self) -> Sequence[Wish]:

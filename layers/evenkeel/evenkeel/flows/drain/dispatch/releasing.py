@@ -1,10 +1,11 @@
 """Releasing: whose turn it is, as far as the window and the session have room."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
 from evenkeel.decisions.drain import pace
+from evenkeel.decisions.drain.pace import Ranking
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
@@ -62,6 +63,8 @@ class Releases:
         self._writer = writer
         self._progress = Progress()
         self._unplanned: dict[str, str] = {}
+        self._counts = 0
+        self._in_time: dict[str, tuple[Ranking, Ranking]] = {}  # by key: all pods, and those
 
     def do_zeros_wait(self) -> bool:
         """Whether workloads here that would reach zero wait for their first release."""
@@ -73,7 +76,7 @@ class Releases:
         A release by a plan that would promise too little waits until there is a new one. While
         workloads of others would reach zero nothing else takes the room that they need.
         """
-        writer, queue, rankings = self._writer, self._view.queue, self._plans.rankings
+        writer, queue, rankings = self._writer, self._view.queue, self._rankings(now)
         if not rankings:
             self._zeros_wait = False
             return
@@ -93,6 +96,28 @@ class Releases:
             self._view.keep_at_least(turn.replica_set.uid, census.worth_keeping)
             if writer.submit(pace.release(turn, now)):
                 self._unplanned[turn.candidate.pod.uid] = key
+
+    def _rankings(self, now: datetime) -> Sequence[Ranking]:
+        """The pods that wait to be released, but for those that go by force too soon.
+
+        In the last seconds these are all. They are looked for when their slots or plans change.
+        """
+        if self._counts != self._forced.counts:
+            self._counts = self._forced.counts
+            self._in_time.clear()
+        found = list[Ranking]()
+        for key, ranking in self._plans.rankings.items():
+            every, in_time = self._in_time.get(key, (None, ranking))
+            if every is not ranking:
+                in_time = pace.only(ranking, partial(self._is_in_time, now))
+                self._in_time[key] = ranking, in_time
+            if in_time.turns:
+                found.append(in_time)
+        return found
+
+    def _is_in_time(self, now: datetime, pod: Pod) -> bool:
+        begins = self._forced.begins(pod.uid)
+        return begins is None or begins - now > SHORTEST_HANDOVER
 
     def _room_in_window(self, now: datetime) -> int:
         """How many more pods may be released at the pace seen so far.
@@ -119,8 +144,7 @@ class Releases:
         known = self._view.pods.get(pod.uid)
         if known is None or known.released or not known.active:
             return False  # it has changed since it was planned
-        begins = self._forced.begins(pod.uid)
-        if begins is not None and begins - now <= SHORTEST_HANDOVER:
+        if not self._is_in_time(now, pod):
             return False
         if self._view.queue.is_wrong(pod.origin_key):
             return False
