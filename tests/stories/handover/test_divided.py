@@ -10,8 +10,9 @@ from evenkeel.errors import ForbiddenError
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.division import lease_of
-from evenkeel.model.request import Create, Evict, Get, Patch
+from evenkeel.model.request import Create, Evict, Get, Operation, Patch, pointer
 from tests.kit.asking import asks, failing
+from tests.kit.builders import seconds
 from tests.kit.manifests import deployment
 from tests.kit.scene import CALM, Scene
 from tests.stories.handover.conftest import MakeScene
@@ -20,6 +21,7 @@ from tests.stories.handover.hands import lease
 SPOT = [f"s{number}" for number in range(1, 5)]
 SPARE = "o1 o2 o3 o4"
 SIZES = {f"w{number}": 1 + number % 3 for number in range(12)}
+ZEROS_WAIT = pointer(names.ZEROS_WAIT)
 LATE = 90
 """From so many seconds on pods go at their last moment: they have 30 s to end."""
 
@@ -161,3 +163,18 @@ def test_a_group_waits_until_the_pods_of_all_have_gone(make_scene: MakeScene) ->
     scene.scale_in("s1").run(until=120)
     assert seen == [[]]
     assert lowest(scene) == SIZES
+
+
+def test_a_reconciler_that_reads_yet_says_that_some_may_reach_zero(make_scene: MakeScene) -> None:
+    scene = make_scene(pods_each=8, options=replace(CALM, latency=seconds(2)))
+    apps = [deployment(name, size) for name, size in SIZES.items()]
+    scene.given(*apps, on=" ".join(SPOT), spare=SPARE)
+    scene.interrupt(*SPOT).run(until=80)
+    first = dict[str, str]()
+    for _, request in scene.requests:
+        if isinstance(request, Patch) and request.kind is Lease:
+            for each in request.body:
+                if isinstance(each, Operation) and each.path.endswith(ZEROS_WAIT):
+                    first.setdefault(request.name, each.value)
+    assert len(first) == 3
+    assert set(first.values()) == {names.TRUE}

@@ -146,8 +146,11 @@ class Leadership:
         self.doomed: Callable[[], AbstractSet[str]] = frozenset
         """The names of the doomed nodes that are known."""
         self._called_for = frozenset[str]()
-        self.zeros_wait: Callable[[], bool] = bool
-        """Whether workloads that would reach zero wait here for their first release."""
+        self.zeros_wait: Callable[[], bool] = lambda: True
+        """Whether workloads that would reach zero wait here for their first release, or may.
+
+        They may until pods are read.
+        """
         self._shared_since = timedelta()
         self._others = 0  # shares that nobody had when this one was taken
         self._number = 0
