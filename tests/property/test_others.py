@@ -106,6 +106,14 @@ BACK_ALONE = Scene(
 )
 """Of pods that no watch shows the only one on a dying node comes back to it."""
 
+TWO_NODES = Scene(
+    nodes=(NodePlan(),) * 4,
+    workloads=(WorkloadPlan(kind=Kind.DATABASE, replicas=4),),
+    notices=(NoticePlan(), NoticePlan(node=1, late=100)),
+    age=100,
+)
+"""A pod that no watch shows goes by force before its workload is listed for another's turn."""
+
 TOO_MANY = Scene(
     nodes=THREE,
     workloads=(
@@ -163,6 +171,7 @@ CORDONED = Scene(
 @example(FROM_NODE_TO_NODE)
 @example(TWICE)
 @example(TOO_MANY)
+@example(TWO_NODES)
 @example(BACK_ALONE)
 @example(BLOCKED)
 @given(

@@ -98,6 +98,7 @@ class View:
         self.listed_at: dict[str, datetime] = {}  # by key: when its last list was asked for
         self._listed_again: AbstractSet[str] = frozenset()  # doomed nodes
         self._most_seen: dict[str, int] = {}  # by key
+        self._evicted_unlisted = defaultdict[str, set[str]](set)  # by key, before its first list
         self.minimums: dict[str, int] = {}  # by uid: how many pods of a ReplicaSet are to stay
 
     @property
@@ -186,6 +187,8 @@ class View:
     def evicting(self, uid: str, sent_at: datetime) -> None:
         """An eviction or deletion of a pod is sent: it does not count from now on."""
         self.pods.assume_evicted(uid)
+        for key in self.pods.controller_of(uid) - self.controllers.keys() - self.listed_at.keys():
+            self._evicted_unlisted[key].add(uid)
         if stream := self.streams.of(self.pods.get(uid)):
             stream.evicted(uid, sent_at)
         self._count_anew(uid)
@@ -231,7 +234,10 @@ class View:
 
     def most_seen(self, key: str) -> int:
         """How many pods of a controller were seen at a time, at most."""
-        self._most_seen[key] = max(self.pods.number_of(key), self._most_seen.get(key, 0))
+        return self._saw(key, self.pods.number_of(key))
+
+    def _saw(self, key: str, number: int) -> int:
+        self._most_seen[key] = max(number, self._most_seen.get(key, 0))
         return self._most_seen[key]
 
     def keep_at_least(self, uid: str, wanted: int) -> None:
@@ -244,6 +250,9 @@ class View:
         What has changed is planned for before that grows old. In a rollout all is, because a
         Deployment's other pods are known from such lists alone.
         """
+        if key not in self.listed_at:
+            others = {pod.uid for pod in listed.pods if pod.active}
+            self._saw(key, len(others | self._evicted_unlisted.pop(key, set())))
         if listed.controller is not None:
             self.see(listed.controller)
         elif listed.asked_for_controller:
