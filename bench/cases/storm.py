@@ -29,11 +29,15 @@ NOTES: Final = """\
 - A *deletion* cordons the nodes and deletes their pods as fast as the API server takes it.
   *drain* is `kubectl drain` for all nodes at the same time, *gated* the same behind the eviction
   gate.
+- A *prototype* of a hundred lines takes pods out of their ReplicaSets and evicts those that are
+  replaced, on one CPU's quota, too. It is what is possible beside the same control plane: it knows
+  no budget, no rollout and no other controller, and nothing takes over where it ends.
 - In **D** pods that cannot be replaced in time go at their last moment, evenly over the workloads
   ([decision 12](decisions/0012-the-last-round-is-even.md)).
 """
-WAYS: Final = ("deletion", "drain", "gated")
-SIZES: Final = (*SCENARIOS, *(f"A-{way}" for way in WAYS))
+WAYS: Final = ("prototype", "deletion", "drain", "gated")
+BESIDE_HALF: Final = ("A50-prototype", "A50-deletion")
+SIZES: Final = (*SCENARIOS, *(f"A-{way}" for way in WAYS), *BESIDE_HALF)
 WANTED: Final = {
     **dict.fromkeys(("A", "A50", "A-beside"), ("workloads below wanted", "pods too late")),
     "D": ("workloads at zero", "pods too late"),

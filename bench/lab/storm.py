@@ -2,6 +2,7 @@
 
 import math
 import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ from bench.lab.lab import Lab
 from bench.lab.manifests import GRACE, NAMESPACE
 from bench.lab.metered import Invocation
 from bench.lab.scenario import Scenario
-from bench.lab.worker import Worker
+from bench.lab.worker import Watched, Worker
 from tests.kit import moto_server
 from tests.kit.moto_server import Aws
 
@@ -89,6 +90,29 @@ class Storm:
             cluster.delete_all(self.cluster.control_plane)
 
         return self._otherwise(delete)
+
+    def prototype(self) -> Sequence[Figure]:
+        """A drainer of a hundred lines, which releases and evicts, and does nothing else."""
+        kubeconfig = str(self.cluster.control_plane.kubeconfig)
+        command = [sys.executable, "-m", "bench.lab.prototype", kubeconfig, NAMESPACE]
+        with subprocess.Popen([*worker.one_cpu(), *command], stdin=subprocess.PIPE) as process:
+            watched = Watched(process)
+
+            def begin() -> None:
+                assert process.stdin is not None
+                process.stdin.write("\n".join(self.cluster.spot.values()).encode())
+                process.stdin.close()
+
+            try:
+                found = self._otherwise(begin)
+                watched.sample()
+            finally:
+                watched.forget()
+        return [
+            *found,
+            Figure("CPU", watched.cpu_seconds, "s"),
+            Figure("memory, at most", watched.peak_mb, "MB"),
+        ]
 
     def drain(self) -> Sequence[Figure]:
         """`kubectl drain` on every spot node, all beside each other."""

@@ -120,7 +120,7 @@ def started(aws: Aws, kubeconfig: Path, log: Path) -> Iterator[Worker]:
     requests.touch()
     with log.open("ab") as stream:
         process = subprocess.Popen(
-            [*_one_cpu(), *command],
+            [*one_cpu(), *command],
             env={**os.environ, **CREDENTIALS},  # noqa: TID251 - a child's
             cwd=ROOT,
             stdin=subprocess.DEVNULL,
@@ -141,7 +141,7 @@ def started(aws: Aws, kubeconfig: Path, log: Path) -> Iterator[Worker]:
             _group().rmdir()
 
 
-def _one_cpu() -> list[str]:
+def one_cpu() -> list[str]:
     """A prefix of a command that holds it to one CPU: a quota where cgroups can be made.
 
     Else it is pinned to one, where it has to share it with whatever else runs there.
