@@ -116,7 +116,7 @@ def failing(error: Exception) -> ZonalShifts:
     def fail(**_: Any) -> None:
         raise error
 
-    made._client.meta.events.register("before-call.arc-zonal-shift", fail)
+    made._connected().meta.events.register("before-call.arc-zonal-shift", fail)
     return made
 
 

@@ -138,4 +138,4 @@ class _Handler(QuietHandler):
         self.end_headers()
         self.wfile.write(answer.body)
 
-    do_DELETE = do_GET = do_HEAD = do_POST = do_PUT = _serve  # noqa: N815 - the library's names
+    do_DELETE = do_GET = do_HEAD = do_PATCH = do_POST = do_PUT = _serve  # noqa: N815 - the library's names

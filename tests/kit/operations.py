@@ -18,8 +18,8 @@ type Operation = tuple[str, str]
 
 LAYER = ROOT / "layers" / "evenkeel" / "evenkeel"
 SOURCES = ROOT / "src"
-BY_SERVICE = ("ask", "client")
-"""Methods whose first argument is a service."""
+BY_SERVICE = ("ask", "client", "Client")
+"""Methods, and a class, whose first argument is a service."""
 
 ADAPTERS = "evenkeel.adapters.aws."
 
@@ -103,10 +103,11 @@ def _named(module: Path, part: ast.AST | None = None) -> Iterator[Operation]:
 
 def _services(node: ast.AST) -> Iterator[str]:
     """The service that a call is about, if it is one about a service."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
-        first = node.args[0]
-        if node.func.attr in BY_SERVICE and isinstance(first, ast.Constant):
-            yield str(first.value)
+    if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+        func = node.func
+        name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+        if name in BY_SERVICE:
+            yield str(node.args[0].value)
 
 
 @cache

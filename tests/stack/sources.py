@@ -16,8 +16,8 @@ def services() -> set[str]:
         ast.literal_eval(node.args[0])
         for node in _nodes()
         if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "client"
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "Client"
     }
 
 

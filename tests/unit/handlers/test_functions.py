@@ -22,6 +22,7 @@ from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.event_source import Context
 from tests.kit.api_server import Handler, ScriptedServer, answer, refusal, serving
 from tests.kit.certificates import Authority
+from tests.unit.handlers.making import record, warning
 
 ROOT = Path(__file__).parents[3]
 FUNCTIONS = ROOT / "functions"
@@ -130,16 +131,6 @@ def node_of(account: Account, **spec: object) -> dict[str, Any]:
     }
 
 
-def record(body: object) -> dict[str, Any]:
-    return {
-        "messageId": "m1",
-        "receiptHandle": "handle",
-        "body": json.dumps(body),
-        "attributes": {"ApproximateReceiveCount": "1", "SentTimestamp": "1545082649183"},
-        "eventSource": "aws:sqs",
-    }
-
-
 def context() -> Context:
     now = datetime.now(UTC)  # noqa: TID251 - the functions have the real clock
     return Context(SimulatedClock(now), now + timedelta(seconds=20), "request-1")
@@ -148,14 +139,7 @@ def context() -> Context:
 def test_the_interruption_function_marks_a_node_and_tells_of_it(
     account: Account, api: ScriptedServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    now = datetime.now(UTC)  # noqa: TID251 - the functions have the real clock
-    event = {
-        "id": "e1",
-        "source": "aws.ec2",
-        "detail-type": "EC2 Spot Instance Interruption Warning",
-        "time": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "detail": {"instance-id": account.instance_id, "instance-action": "terminate"},
-    }
+    event = warning(account.instance_id)
     api.script(
         answer(200, node_of(account)),
         refusal(404, "NotFound", 'configmaps "evenkeel-paused" not found'),

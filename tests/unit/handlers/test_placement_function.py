@@ -6,7 +6,6 @@ import logging
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import boto3
 import pytest
@@ -19,14 +18,7 @@ from evenkeel_sandbox.simulator.event_source import Context
 from tests.kit.api_server import Handler, ScriptedServer, answer, refusal, serving
 from tests.kit.certificates import Authority
 from tests.kit.reviews import TOKEN
-
-OWNER = {
-    "apiVersion": "apps/v1",
-    "kind": "ReplicaSet",
-    "name": "web-1",
-    "uid": "u1",
-    "controller": True,
-}
+from tests.unit.handlers.making import review
 
 
 @pytest.fixture
@@ -53,31 +45,6 @@ def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedSer
 def context() -> Context:
     now = datetime.now(UTC)  # noqa: TID251 - the function has the real clock
     return Context(SimulatedClock(now), now + timedelta(seconds=5), "request-1")
-
-
-def review() -> dict[str, Any]:
-    body = {
-        "apiVersion": "admission.k8s.io/v1",
-        "kind": "AdmissionReview",
-        "request": {
-            "uid": "r1",
-            "operation": "CREATE",
-            "resource": {"group": "", "version": "v1", "resource": "pods"},
-            "namespace": "shop",
-            "object": {
-                "metadata": {"generateName": "web-1-", "ownerReferences": [OWNER]},
-                "spec": {"containers": []},
-            },
-        },
-    }
-    return {
-        "version": "2.0",
-        "rawPath": f"/v1/{TOKEN}",
-        "headers": {"content-type": "application/json"},
-        "requestContext": {"http": {"method": "POST", "path": f"/v1/{TOKEN}"}},
-        "body": json.dumps(body),
-        "isBase64Encoded": False,
-    }
 
 
 def managed(handler: Handler) -> None:

@@ -11,8 +11,29 @@ from evenkeel.adapters.kubernetes.cluster import RestCluster
 from evenkeel.adapters.kubernetes.endpoint import Endpoint, Limits
 from evenkeel.adapters.kubernetes.transport import Transport
 from evenkeel.errors import UnavailableError
-from tests.kit.api_server import HandClock, Handler, ScriptedServer, answer, serving
-from tests.unit.adapters.kubernetes.making import READ, WRITE, Connect, error_of, pod
+from tests.kit.api_server import (
+    HandClock,
+    Handler,
+    ScriptedServer,
+    Step,
+    answer,
+    hang,
+    refusal,
+    serving,
+    stream,
+)
+from tests.unit.adapters.kubernetes.making import (
+    PODS,
+    READ,
+    WRITE,
+    Connect,
+    arrivals,
+    error_of,
+    event,
+    page,
+    pod,
+    told,
+)
 
 DONE = answer(200, pod())
 
@@ -38,6 +59,22 @@ def test_a_connection_is_replaced_when_it_may_have_been_forgotten_on_the_way(
     error_of(cluster, READ)
     before, after, later = (seen.connection for seen in server.seen)
     assert before != after == later
+
+
+@pytest.mark.parametrize(
+    "end", [refusal(403, "Forbidden"), stream()], ids=["was refused", "came to its end"]
+)
+def test_a_watch_takes_no_connection_that_one_before_it_left(
+    server: ScriptedServer, connect: Connect, end: Step
+) -> None:
+    """One may come after a freeze, and a watch bears silence for longer than any request."""
+    server.script(page(), end, stream(event("ADDED", pod("a", 11)), then=hang))
+    with connect().session() as session:
+        session.watch(PODS)
+        while told(arrivals(session, 1)[-1]) != ("changed", "a", 11):
+            pass
+    first, second = (seen.connection for seen in server.seen if "watch" in seen.query)
+    assert first != second
 
 
 class Meeting:

@@ -10,11 +10,10 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, Final
 
-import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
 
-from evenkeel.adapters.aws.clients import CONFIG
+from evenkeel.adapters.aws.clients import CONFIG, Client
 from evenkeel.errors import LifecycleError, NoLifecycleActionError
 from evenkeel.model.hook import HookTimes, Termination
 
@@ -40,8 +39,7 @@ class AutoScaling:
 
     def __init__(self, region: str, client: Any = None) -> None:
         """``client`` None: one is made for the first call."""
-        self._region = region
-        self._client = client
+        self._connected = Client("autoscaling", region, ONCE, client)
 
     def times(self, group: str, name: str) -> HookTimes | None:
         """How long a group waits for a hook; None if it has none of this name. LifecycleError."""
@@ -71,12 +69,6 @@ class AutoScaling:
             self._connected().complete_lifecycle_action(
                 **_named(termination), LifecycleActionResult="CONTINUE"
             )
-
-    def _connected(self) -> Any:
-        if self._client is None:
-            session = boto3.Session(region_name=self._region)  # boto3's own is for one thread
-            self._client = session.client("autoscaling", config=ONCE)
-        return self._client
 
 
 def _named(termination: Termination) -> dict[str, str]:

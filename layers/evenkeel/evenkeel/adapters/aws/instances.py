@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import batched
 from typing import TYPE_CHECKING, Final
 
-import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from evenkeel.adapters.aws.clients import CONFIG
+from evenkeel.adapters.aws.clients import Client
 from evenkeel.errors import InstancesError
 from evenkeel.model.instance import Instance
 
@@ -29,8 +28,7 @@ class Ec2Instances:
 
     def __init__(self, region: str, client: "EC2Client | None" = None) -> None:
         """``client`` None: one is made for the first question."""
-        self._region = region
-        self._client = client
+        self._connected = Client("ec2", region, given=client)
 
     def describe(self, instance_ids: Collection[str]) -> Mapping[str, Instance]:
         """The instances among these that EC2 knows, by id. Raises InstancesError.
@@ -49,10 +47,8 @@ class Ec2Instances:
             raise InstancesError(f"DescribeInstances failed: {error}") from error
 
     def _read(self, instance_ids: tuple[str, ...]) -> Iterator[Instance]:
-        if self._client is None:
-            session = boto3.Session(region_name=self._region)  # boto3's own is for one thread
-            self._client = session.client("ec2", config=CONFIG)
-        pages = self._client.get_paginator("describe_instances").paginate(
+        ec2: EC2Client = self._connected()
+        pages = ec2.get_paginator("describe_instances").paginate(
             Filters=[{"Name": "instance-id", "Values": list(instance_ids)}],
             IncludeManagedResources=True,
             PaginationConfig={"PageSize": PAGE},

@@ -8,11 +8,10 @@ import math
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-import boto3
 import msgspec
 from botocore.exceptions import BotoCoreError, ClientError
 
-from evenkeel.adapters.aws.clients import CONFIG
+from evenkeel.adapters.aws.clients import Client
 from evenkeel.errors import QueueError
 from evenkeel.model.notice import WakeUp
 
@@ -30,13 +29,13 @@ class SqsQueue:
     def __init__(self, url: str, region: str, client: "SQSClient | None" = None) -> None:
         """``client`` None: one is made for the first message."""
         self._url = url
-        self._region = region
-        self._client = client
+        self._connected = Client("sqs", region, given=client)
 
     def send(self, wake_up: WakeUp, delay: timedelta = timedelta()) -> None:
         """Send a wake-up that becomes visible after ``delay``. Raises QueueError."""
         try:
-            self._sqs().send_message(
+            sqs: SQSClient = self._connected()
+            sqs.send_message(
                 QueueUrl=self._url,
                 MessageBody=msgspec.json.encode(wake_up).decode(),
                 DelaySeconds=_seconds(delay),
@@ -47,18 +46,14 @@ class SqsQueue:
     def postpone(self, receipt_handle: str, delay: timedelta) -> None:
         """Make a received message visible again after ``delay``. Raises QueueError."""
         try:
-            self._sqs().change_message_visibility(
+            sqs: SQSClient = self._connected()
+            sqs.change_message_visibility(
                 QueueUrl=self._url,
                 ReceiptHandle=receipt_handle,
                 VisibilityTimeout=_seconds(delay),
             )
         except (BotoCoreError, ClientError) as error:
             raise QueueError(f"ChangeMessageVisibility failed: {error}") from error
-
-    def _sqs(self) -> "SQSClient":
-        if self._client is None:
-            self._client = boto3.client("sqs", region_name=self._region, config=CONFIG)
-        return self._client
 
 
 def _seconds(delay: timedelta) -> int:

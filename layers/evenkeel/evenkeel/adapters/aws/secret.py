@@ -9,11 +9,10 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
-import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from evenkeel.adapters.aws.clients import CONFIG
+from evenkeel.adapters.aws.clients import CONFIG, Client
 from evenkeel.model.webhook_token import TOKEN
 from evenkeel.ports import Clock, Recorder
 
@@ -53,11 +52,10 @@ class SecretTokens:
     ) -> None:
         """``besides`` are tokens that always count. ``client`` None: one is made when needed."""
         self._secret_id = secret_id
-        self._region = region
         self._clock = clock
         self._recorder = recorder
         self._besides = tuple(besides)
-        self._client = client
+        self._connected = Client("secretsmanager", region, QUICKLY, client)
         self._lock = Lock()
         self._known: tuple[str, ...] = ()
         self._read_at: datetime | None = None
@@ -91,12 +89,10 @@ class SecretTokens:
 
     def _read(self, stage: str) -> str | None:
         """The value of a stage; None where the secret has no such version."""
-        if self._client is None:
-            session = boto3.Session(region_name=self._region)  # boto3's own is for one thread
-            self._client = session.client("secretsmanager", config=QUICKLY)
+        secrets: SecretsManagerClient = self._connected()
         try:
-            answer = self._client.get_secret_value(SecretId=self._secret_id, VersionStage=stage)
-        except self._client.exceptions.ResourceNotFoundException:
+            answer = secrets.get_secret_value(SecretId=self._secret_id, VersionStage=stage)
+        except secrets.exceptions.ResourceNotFoundException:
             if stage == STAGES[0]:
                 raise
             return None

@@ -6,12 +6,11 @@ https://docs.aws.amazon.com/arc-zonal-shift/latest/api/API_GetManagedResource.ht
 from collections.abc import Sequence
 from typing import Any, Final
 
-import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
-from evenkeel.adapters.aws.clients import CONFIG
+from evenkeel.adapters.aws.clients import CONFIG, Client
 from evenkeel.errors import ZonalShiftError
 from evenkeel.model.zonal_shift import ZonalShift
 
@@ -28,8 +27,7 @@ class ArcZonalShifts:
     def __init__(self, cluster_arn: str, region: str, client: Any = None) -> None:
         """``client`` None: one is made for the first question."""
         self._cluster_arn = cluster_arn
-        self._region = region
-        self._client = client
+        self._connected = Client("arc-zonal-shift", region, ONCE, client)
 
     def under_way(self) -> Sequence[ZonalShift]:
         """The shifts that are in effect. Raises ZonalShiftError.
@@ -51,9 +49,3 @@ class ArcZonalShifts:
             for shift in shifts
             if shift["appliedStatus"] == APPLIED
         ]
-
-    def _connected(self) -> Any:
-        if self._client is None:
-            session = boto3.Session(region_name=self._region)  # boto3's own is for one thread
-            self._client = session.client("arc-zonal-shift", config=ONCE)
-        return self._client

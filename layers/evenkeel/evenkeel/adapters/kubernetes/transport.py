@@ -242,6 +242,10 @@ class Transport:
         whole: bool,
     ) -> Response:
         headers = {"User-Agent": USER_AGENT, **call.headers}
+        if not whole:
+            # The next watch may come after a freeze, and would wait for its head as long as this
+            # one may be silent.
+            headers["Connection"] = "close"
         if token:
             headers["Authorization"] = f"Bearer {token}"
         rest = left()
