@@ -10,7 +10,14 @@ from evenkeel.decisions.drain.gangs import Gang
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.returning import Drain, with_return
-from evenkeel.decisions.drain.route import NO_PLACE_IS_KNOWN, Route, Way, route, without_place
+from evenkeel.decisions.drain.route import (
+    NO_PLACE_IS_KNOWN,
+    Route,
+    Way,
+    route,
+    unless_young,
+    without_place,
+)
 from evenkeel.flows import reads
 from evenkeel.flows.drain import places
 from evenkeel.flows.drain.cache.view import View
@@ -61,6 +68,8 @@ class Situation:
         found = route(self.pod, self.owner, self.namespace_objects, hint=hint, now=self.now)
         kind = NoticeKind.REBALANCE if hint else NoticeKind.INTERRUPTION
         found = with_return(found, self.pod, self.owner, Drain.for_(kind, is_hint=hint))
+        if hint and self.now is not None:
+            found = unless_young(found, self.pod, self.now)
         if hint and found.way is Way.BY_ORDINAL and self.lacks:
             found = without_place(found, self.lacks)
         gang = self.gang

@@ -1,9 +1,11 @@
 """A rebalance recommendation in others' clusters: no workload has fewer pods than it had."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 
+from evenkeel.decisions.drain import route
 from evenkeel.model import names
 from tests.e2e.harness import Site
 from tests.e2e.manifests import deployment, selector, stateful_set, volume
@@ -64,7 +66,11 @@ def the_hinted(control_plane: ControlPlane) -> Iterator[Site]:
         site.apply(*adopters("own"))
         site.add_nodes("b", spot=False, zone=THERE, cpu="3")
         meanwhile = (*policies(site), denying(name, "denied", beginning="denied-"))
-        with in_force(control_plane, name, *meanwhile):
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            in_force(control_plane, name, *meanwhile),
+        ):
+            patch.setattr(route, "SETTLES", timedelta())  # as if all had run for hours
             evenkeel = site.deploy()
             evenkeel.notify(site.recommendation("a"))
             site.wait_for("own to run on b", lambda: site.is_settled("own", 3, "b"))

@@ -6,13 +6,17 @@ from typing import Any
 
 import pytest
 
+from evenkeel.decisions.drain.route import SETTLES
 from evenkeel.model import names
 from evenkeel.model.decision import Decision
 from evenkeel_cli.decisions import draining
 from evenkeel_cli.retry_on_conflict import change
 from evenkeel_sandbox.simulator.session import SimulatedSession
-from tests.kit.manifests import PAUSED, resource
+from tests.kit.manifests import PAUSED, Manifest, resource
 from tests.kit.scene import Scene
+
+SETTLED = (SETTLES + timedelta(minutes=1)).total_seconds()
+"""Seconds after which a StatefulSet's pod is old enough to go for a recommendation."""
 
 
 def lease(scene: Scene, **spec: Any) -> None:
@@ -48,6 +52,17 @@ def drain(
         scene.recorder.decided(decision)
         made.append(decision)
     return made
+
+
+def disk(zone: str, name: str = "disk") -> list[Manifest]:
+    """A claim of this name that is bound to a volume in a zone."""
+    clause = {"key": names.ZONE, "operator": "In", "values": [zone]}
+    terms = {"required": {"nodeSelectorTerms": [{"matchExpressions": [clause]}]}}
+    bound = {"accessModes": ["ReadWriteOnce"], "volumeName": f"pv-{name}"}
+    return [
+        resource("PersistentVolume", f"pv-{name}", spec={"nodeAffinity": terms}),
+        resource("PersistentVolumeClaim", name, "default", spec=bound),
+    ]
 
 
 def pause_at(scene: Scene, seconds: float) -> None:

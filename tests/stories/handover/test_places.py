@@ -13,9 +13,10 @@ from evenkeel.model.node import Node
 from evenkeel.model.request import Evict, List
 from evenkeel.settings import Mode
 from tests.kit.asking import asks
-from tests.kit.manifests import Manifest, resource, stateful_set, volume
+from tests.kit.manifests import Manifest, stateful_set, volume
 from tests.kit.scene import Scene
 from tests.stories.handover.conftest import MakeScene
+from tests.stories.handover.hands import SETTLED, disk
 
 A: dict[str, Any] = {names.ZONE: "a"}
 B = {names.ZONE: "b"}
@@ -25,21 +26,10 @@ def evicted(scene: Scene) -> list[tuple[float, str]]:
     return [(sent.at, sent.name) for sent in scene.written() if isinstance(sent.write, Evict)]
 
 
-def disk(zone: str) -> list[Manifest]:
-    """A claim ``disk`` that is bound to a volume in a zone."""
-    clause = {"key": names.ZONE, "operator": "In", "values": [zone]}
-    terms = {"required": {"nodeSelectorTerms": [{"matchExpressions": [clause]}]}}
-    bound = {"accessModes": ["ReadWriteOnce"], "volumeName": "pv-disk"}
-    return [
-        resource("PersistentVolume", "pv-disk", spec={"nodeAffinity": terms}),
-        resource("PersistentVolumeClaim", "disk", "default", spec=bound),
-    ]
-
-
 def given(scene: Scene, *manifests: Manifest, spare: dict[str, Any] | None = None) -> None:
     """A StatefulSet of one on s1, in zone a, and another node, if any."""
     scene.add_node("s1", **A)
-    scene.place(*manifests, on="", settle=30)
+    scene.place(*manifests, on="", settle=SETTLED)
     if spare is not None:
         scene.add_node("o1", **spare)
     scene.begin()
@@ -98,7 +88,7 @@ def test_where_one_takes_it_it_goes(scene: Scene, manifests: list[Manifest], spa
 
 
 def test_a_place_that_comes_is_found(scene: Scene) -> None:
-    scene.given(stateful_set("db", 1))
+    scene.given(stateful_set("db", 1), settle=SETTLED)
     scene.later(100, partial(scene.add_node, "o1"))
     scene.recommend("s1").run(until=240)
     ((at, _),) = evicted(scene)
@@ -108,7 +98,7 @@ def test_a_place_that_comes_is_found(scene: Scene) -> None:
 def test_room_for_one_is_no_room_for_two(scene: Scene) -> None:
     """Two StatefulSets, and both would fit if each were alone."""
     one, two = (stateful_set(name, 1, pod={"cpu": "1"}) for name in ("one", "two"))
-    scene.given(one, two, spare="o1", room={"o1": "1.5"})
+    scene.given(one, two, spare="o1", room={"o1": "1.5"}, settle=SETTLED)
 
     scene.recommend("s1").run(until=300)
 
@@ -117,7 +107,7 @@ def test_room_for_one_is_no_room_for_two(scene: Scene) -> None:
 
 
 def test_many_full_nodes_are_looked_at_a_part_at_a_time(scene: Scene) -> None:
-    scene.place(stateful_set("db", 1))
+    scene.place(stateful_set("db", 1), settle=SETTLED)
     scene.add_node("o1")
     for number in range(70):
         scene.add_node(f"o-full-{number}", room="0.05")
@@ -145,6 +135,6 @@ def test_a_volume_that_may_not_be_read_keeps_its_pod_where_it_is(scene: Scene) -
 @pytest.mark.parametrize(("room", "word"), [("0.05", "leave NoPlace"), ("4", "evict StatefulSet")])
 def test_observe_mode_decides_the_same(make_scene: MakeScene, room: str, word: str) -> None:
     scene = make_scene(mode=Mode.OBSERVE)
-    scene.given(stateful_set("db", 1), spare="o1", room={"o1": room})
+    scene.given(stateful_set("db", 1), spare="o1", room={"o1": room}, settle=SETTLED)
     scene.recommend("s1").run(until=100)
     assert scene.story("db-0").order()[-1] == word

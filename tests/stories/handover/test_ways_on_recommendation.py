@@ -20,6 +20,7 @@ from tests.kit.manifests import (
     volume,
 )
 from tests.kit.scene import BEGUN, Scene
+from tests.stories.handover.hands import SETTLED
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,8 @@ def test_a_protected_pod_is_handed_over_when_a_warning_follows(scene: Scene, wor
 
 
 def test_a_stateful_set_moves_one_ordinal_at_a_time_within_its_budget(scene: Scene) -> None:
-    scene.given(stateful_set("db", 3), budget("db", maxUnavailable=1), spare="o1")
+    whole = (stateful_set("db", 3), budget("db", maxUnavailable=1))
+    scene.given(*whole, spare="o1", settle=SETTLED)
     scene.recommend("s1").run(until=30)
 
     known_at_once = ["wait StatefulSet", "evict StatefulSet"]
@@ -100,7 +102,8 @@ def test_a_stateful_set_moves_one_ordinal_at_a_time_within_its_budget(scene: Sce
 def test_no_pod_moves_under_a_budget_that_leaves_no_room(
     scene: Scene, make: Callable[..., Manifest]
 ) -> None:
-    pods = scene.given(make("app", 3), budget("app", maxUnavailable=0), spare="o1")
+    held = (make("app", 3), budget("app", maxUnavailable=0))
+    pods = scene.given(*held, spare="o1", settle=SETTLED)
     scene.recommend("s1").run(until=1000)
 
     assert [pod.name for pod in scene.pods("app", "s1")] == pods

@@ -13,6 +13,7 @@ from evenkeel.settings import Mode
 from tests.kit.manifests import deployment, stateful_set
 from tests.kit.scene import Scene
 from tests.stories.handover.conftest import MakeScene
+from tests.stories.handover.hands import SETTLED
 
 SOUND: dict[str, Any] = {names.ZONE_ID: "euc1-az1"}
 AWAY: dict[str, Any] = {names.ZONE_ID: "euc1-az2"}
@@ -128,7 +129,7 @@ def test_nothing_is_asked_while_it_only_observes(make_scene: MakeScene) -> None:
 def test_a_hint_moves_no_pod_into_the_zone(scene: Scene, labels: Any, *, moves: bool) -> None:
     """The pod of a StatefulSet waits for a place in another zone."""
     scene.add_node("s1", **SOUND)
-    scene.place(stateful_set("db", 1), on="")
+    scene.place(stateful_set("db", 1), on="", settle=SETTLED)
     scene.zonal_shifts.shift("euc1-az2")
     scene.begin()
     scene.add_node("o1", **labels)

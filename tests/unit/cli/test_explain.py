@@ -65,7 +65,7 @@ def own_cluster() -> SimulatedCluster:
         ("shop/deploy/chat", "rationed", "leave"),
         ("shop/deploy/mailer", "at-once", "leave"),
         ("data/deploy/ledger", "at-once", "leave"),
-        ("data/sts/postgres", "by-ordinal", "by-ordinal"),
+        ("data/sts/postgres", "by-ordinal", "leave"),  # made just now
         ("batch/job/nightly-report", "at-last-moment", "leave"),
         ("ops/pod/debug-shell", "at-last-moment", "leave"),
     ],

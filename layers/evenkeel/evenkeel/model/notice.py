@@ -101,6 +101,11 @@ class Announcement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return self.kind.is_hint
 
     @property
+    def is_recommendation(self) -> bool:
+        """Whether nothing may come of it: it names no end, and nobody wants the node empty."""
+        return self.kind is NoticeKind.REBALANCE and self.ends_at is None
+
+    @property
     def name(self) -> str:
         """What the kind of event that it came of is called: the value of the node's label."""
         return self.cause or self.kind.value

@@ -10,7 +10,14 @@ import pytest
 from evenkeel.adapters.kubernetes.objects import read_object
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner, ReleasesRefused
-from evenkeel.decisions.drain.route import Route, Way, route, without_place
+from evenkeel.decisions.drain.route import (
+    SETTLES,
+    Route,
+    Way,
+    route,
+    unless_young,
+    without_place,
+)
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import NetworkPolicy
 from evenkeel.model.meta import LabelSelector, LabelSelectorRequirement, OwnerReference
@@ -600,3 +607,42 @@ def test_without_a_place_what_would_break_first_stays_on_a_hint() -> None:
     found = without_place(way)
     assert (found.way, found.reason) == (Way.STAY, Reason.NO_PLACE)
     assert found.remedy == way.remedy
+
+
+SECOND = timedelta(seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("made", "until"),
+    [
+        (NOW, NOW + SETTLES),
+        (NOW - SETTLES + SECOND, NOW + SECOND),
+        (NOW - SETTLES, None),
+        (None, None),
+    ],
+    ids=["just made", "made almost so long ago", "old enough", "of no age"],
+)
+def test_a_young_pod_that_would_break_first_stays_on_a_recommendation(
+    made: datetime | None, until: datetime | None
+) -> None:
+    pod = aged(builders.pod("db-0", of=STATEFUL_SET), made)
+    way = way_of(pod, builders.owner(STATEFUL_SET), hint=True)
+    found = unless_young(way, pod, NOW)
+    if until is None:
+        assert found == way
+    else:
+        assert (found.way, found.reason, found.until) == (Way.STAY, Reason.COOLING_DOWN, until)
+        assert found.message == "it is younger than 6 h: no gap is made for a mere recommendation"
+
+
+def test_a_young_pod_that_is_replaced_before_it_goes_is_handed_over() -> None:
+    pod, owner = of_deployment(builders.deployment())
+    pod = aged(pod, NOW)
+    way = way_of(pod, owner, hint=True)
+    assert unless_young(way, pod, NOW) == way
+
+
+def aged(pod: Pod, made: datetime | None) -> Pod:
+    """The same, made then."""
+    metadata = msgspec.structs.replace(pod.metadata, creation_timestamp=made)
+    return msgspec.structs.replace(pod, metadata=metadata)

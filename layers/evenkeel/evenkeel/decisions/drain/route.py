@@ -3,7 +3,7 @@
 The table of docs/notices.md, row by row.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
@@ -17,6 +17,7 @@ from evenkeel.model.annotations import HANDOVER
 from evenkeel.model.durations import go_duration
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
+from evenkeel.model.release import COOLDOWN_LONGEST
 from evenkeel.model.times import LONGEST, in_words
 from evenkeel.model.workload import ReplicaSet
 
@@ -142,6 +143,30 @@ def without_place(way: Route, lacks: str = NO_PLACE_IS_KNOWN) -> Route:
     """The way of a pod that would break first for a hint, while no node is known to take it."""
     message = f"{lacks}: no gap is made while its node lives"
     return msgspec.structs.replace(way, way=Way.STAY, reason=Reason.NO_PLACE, message=message)
+
+
+SETTLES: Final = COOLDOWN_LONGEST
+"""How old a StatefulSet's pod is at least that goes for a recommendation."""
+
+
+def unless_young(way: Route, pod: Pod, now: datetime) -> Route:
+    """The way of a pod that would break first for a recommendation: a young one stays.
+
+    Recommendations come in waves, over half of a zone's nodes and for days, and a pod whose volume
+    keeps it in the zone would go round its nodes with them. Whoever moved it, it is young then: so
+    no pod leaves more than one gap in ``SETTLES``. That needs no note on any object.
+    """
+    made = pod.metadata.creation_timestamp
+    settled = now if made is None else made + SETTLES
+    if way.way is not Way.BY_ORDINAL or settled <= now:
+        return way
+    return Route(
+        way=Way.STAY,
+        reason=Reason.COOLING_DOWN,
+        message=f"it is younger than {SETTLES // timedelta(hours=1)} h: no gap is made for a mere"
+        " recommendation",
+        until=settled,
+    )
 
 
 def not_ours(pod: Pod, owner: Owner) -> Route | None:

@@ -16,7 +16,14 @@ from evenkeel.decisions.drain.pace import Ranking
 from evenkeel.decisions.drain.plan import Plan, plan
 from evenkeel.decisions.drain.refusal import kept_past_deadline
 from evenkeel.decisions.drain.returning import Drain, came_late, with_return
-from evenkeel.decisions.drain.route import Route, Way, not_ours, route, without_place
+from evenkeel.decisions.drain.route import (
+    Route,
+    Way,
+    not_ours,
+    route,
+    unless_young,
+    without_place,
+)
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.facts import Needs
 from evenkeel.flows.drain.cache.view import View
@@ -241,9 +248,16 @@ class Planner:
         return [pod for uid, pod in siblings.items() if not is_evicted(uid)]
 
     def _way(self, pod: Pod, notice: NodeNotice, now: datetime) -> Route:
-        """The way of a pod; one that would break first for a hint stays without a place."""
+        """The way of a pod; one that would break first for a hint stays without a place.
+
+        For a recommendation it stays while it is young, too.
+        """
         found = self._route(pod, notice, now)
         if found.way is not Way.BY_ORDINAL or not notice.is_hint:
+            return found
+        if notice.is_recommendation:
+            found = unless_young(found, pod, now)
+        if found.way is Way.STAY:
             return found
         until = self._places.known_until(pod, now)
         if until is None:
