@@ -576,6 +576,31 @@ def test_a_message_that_cannot_be_postponed_fails_all_the_same(scene: Scene) -> 
     assert "visibility timeout" in scene.recorder.notes[0][0]
 
 
+def test_an_sqs_that_postpones_nothing_is_asked_once_for_a_batch(scene: Scene) -> None:
+    """Each call may take seconds: ten of them are more than the function has."""
+    for number in range(11, 16):
+        scene.add_instance(number, dns_name=f"n{number}", state="pending")
+    for body in ("{", *(json.dumps(warning(number)) for number in range(11, 16))):
+        scene.notices.put(body)
+    messages = scene.notices.receive()
+    asked: list[str] = []
+    postpone = scene.notices.postpone
+
+    def refuse(receipt_handle: str, delay: timedelta) -> None:
+        asked.append(receipt_handle)
+        if len(asked) > 1:
+            raise QueueError("SQS hangs")
+        postpone(receipt_handle, delay)
+
+    scene.notices.postpone = refuse  # type: ignore[method-assign]
+    answer = scene.handler(batch_event(messages), None)
+
+    assert len(answer["batchItemFailures"]) == len(messages)
+    assert len(asked) == 2
+    ((told, _),) = scene.recorder.notes
+    assert "as 4 others do" in told
+
+
 # Pause and observe.
 
 

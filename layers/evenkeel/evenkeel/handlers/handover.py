@@ -128,8 +128,7 @@ def _woken(
     if outcome.again_in is None:
         return failures(())
     back = [kept] if outcome.error is None else sound
-    for record in back:
-        postpone(record, outcome.again_in, wake_ups, recorder)
+    postpone([(record, outcome.again_in) for record in back], wake_ups, recorder)
     return failures([record.message_id for record in back])
 
 

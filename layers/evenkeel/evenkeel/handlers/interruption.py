@@ -76,7 +76,7 @@ class _NoticeHandler:
             self._recorder.flush()
 
     def _handle(self, records: Sequence[Record]) -> dict[str, Any]:
-        failed = []
+        malformed: list[Record] = []
         arrived: list[tuple[Record, Notice]] = []
         probes: list[Probe] = []
         for record in records:
@@ -88,8 +88,7 @@ class _NoticeHandler:
                 )
             except MalformedNoticeError as error:
                 self._reject(record, error)
-                postpone(record, MALFORMED_DELAY, self._notices, self._recorder)
-                failed.append(record.message_id)
+                malformed.append(record)
             else:
                 if isinstance(reading, Understood):
                     self._welcome(record, reading)
@@ -99,16 +98,15 @@ class _NoticeHandler:
                 else:
                     self._acknowledge(reading)
         results = self._flow.handle([notice for _, notice in arrived]) if arrived else ()
-        for record, delay in _again(arrived, results):
-            postpone(record, delay, self._notices, self._recorder)
-            failed.append(record.message_id)
+        back = [*_again(arrived, results), *((each, MALFORMED_DELAY) for each in malformed)]
+        postpone(back, self._notices, self._recorder)
         again = [each for each in results if isinstance(each, Again)]
         errors = [each.error for each in again if each.error is not None]
         if probes:
             errors += self._answer(probes, errors)
         for metric in {metric_of(error) for error in errors}:
             self._recorder.counted(metric)
-        return failures(failed)
+        return failures(record.message_id for record, _ in back)
 
     def _answer(
         self, probes: Sequence[Probe], known: Sequence[ClusterError]

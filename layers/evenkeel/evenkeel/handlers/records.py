@@ -70,14 +70,21 @@ def failures(message_ids: Iterable[str]) -> dict[str, Any]:
     return {"batchItemFailures": [{"itemIdentifier": each} for each in message_ids]}
 
 
-def postpone(record: Record, delay: timedelta, queue: Queue, recorder: Recorder) -> None:
-    """Let a message come back after ``delay``; if that fails, it does after the queue's timeout."""
-    try:
-        queue.postpone(record.receipt_handle, delay)
-    except QueueError as error:
-        recorder.noted(
-            f"message {record.message_id} comes back when its visibility timeout ends: {error}"
-        )
+def postpone(records: Sequence[tuple[Record, timedelta]], queue: Queue, recorder: Recorder) -> None:
+    """Let messages come back, each after so long.
+
+    From the first on that SQS does not postpone they come back when the queue's visibility timeout
+    ends: an SQS that hangs costs one call, and not one for each, which no function has time for.
+    """
+    for position, (record, delay) in enumerate(records):
+        try:
+            queue.postpone(record.receipt_handle, delay)
+        except QueueError as error:
+            recorder.noted(
+                f"message {record.message_id} comes back when its visibility timeout ends, as"
+                f" {len(records) - position - 1} others do: {error}"
+            )
+            return
 
 
 def read_wake_up(record: Record) -> WakeUp:

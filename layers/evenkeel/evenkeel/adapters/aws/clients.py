@@ -12,10 +12,11 @@ from evenkeel.adapters.clock import SystemClock
 CONFIG: Final = Config(
     connect_timeout=1,
     read_timeout=2,
-    retries={"mode": "standard", "total_max_attempts": 3},
+    retries={"mode": "standard", "total_max_attempts": 2},
     user_agent_extra="evenkeel",
 )
-"""Three attempts of three seconds and their pauses fit into the shortest function's 20 seconds.
+"""Two attempts of three seconds: the shortest function has 20 s, and asks EC2, sends a wake-up and
+postpones its messages, though neither service may answer.
 
 A notice lives for two minutes and is tried again within seconds by its queue, so waiting
 longer for one answer gains nothing.
