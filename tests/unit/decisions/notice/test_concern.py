@@ -72,6 +72,24 @@ def test_a_label_is_believed_where_ec2_does_not_answer(kind: NoticeKind, concern
     assert isinstance(others, Again)
 
 
+@pytest.mark.parametrize(("kind", "concern"), FOR_SPOT)
+@pytest.mark.parametrize(
+    ("after", "known", "becomes"),
+    [
+        (59, None, type(None)),
+        (60, None, Again),
+        (59, instance(UNLISTED), type(None)),
+        (60, instance(UNLISTED), Done),
+        (60, instance(lifecycle="spot"), type(None)),
+    ],
+)
+def test_a_label_is_believed_for_no_notice_whose_time_is_over(
+    kind: NoticeKind, concern: Concern, after: float, known: Instance | None, becomes: type
+) -> None:
+    now = NOW + seconds(after)
+    assert type(doubted(kind, concern, known, now=now)) is becomes
+
+
 @pytest.mark.parametrize("state", ["stopping", "stopped", "shutting-down", "terminated"])
 @pytest.mark.parametrize("lifecycle", ["", "spot"])
 def test_a_state_change_is_believed_of_any_instance_that_ends(state: str, lifecycle: str) -> None:

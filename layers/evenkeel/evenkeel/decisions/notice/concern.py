@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from evenkeel.decisions.notice.result import Again, Done, Result
+from evenkeel.decisions.notice.which_notice import OUTLIVED_AFTER
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.instance import Instance
@@ -32,11 +33,15 @@ def doubt(
     It comes again while EC2 cannot tell yet. What is not true of the instance is refused, with a
     warning on the node. ``instance`` is None where EC2 does not answer. ``labels`` tell which nodes
     are spot.
+
+    A node's label stands in for EC2 only while the notice's time lasts. An old one may come out of
+    the dead letters, and the instance that lived on is not to be drained for it.
     """
     if instance is not None and (instance.is_listed or notice.concerns is Concern.ANY):
         return _RULES[notice.concerns](notice, instance, node, now)
     # A warning about spot leaves two minutes. Any other is true of too many to go by labels.
-    if notice.concerns is Concern.SPOT and labels.call_spot(node):
+    is_over = now >= notice.lasts_until + OUTLIVED_AFTER
+    if notice.concerns is Concern.SPOT and labels.call_spot(node) and not is_over:
         return None
     if instance is not None:
         message = f"EC2 does not list instance {notice.instance_id}"
