@@ -137,28 +137,34 @@ class Scene:
         options: SimulatorOptions = CALM,
         *,
         environments_kept: bool = True,
+        cluster_name: str = CLUSTER,
+        beside: "Scene | None" = None,
         clocks_ahead: Sequence[float] = (),
         **settings: Any,
     ) -> None:
         """Empty; ``settings`` are the handover function's.
 
+        ``beside``: another cluster's scene, whose time, account and queues are this one's as well.
         ``environments_kept`` False: each of its invocations knows nothing of the one before.
         ``clocks_ahead``: by how many seconds the clock of its first environment is ahead, of its
         second, and so on; the others' are right.
         """
-        self.clock = SimulatedClock(NOW)
+        self.clock: SimulatedClock = beside.clock if beside else SimulatedClock(NOW)
         self.cluster = SimulatedCluster(self.clock, options)
-        self.instances = SimulatedInstances()
+        self.instances: SimulatedInstances = beside.instances if beside else SimulatedInstances()
         self.observer = Observer(self.clock)
         self.recorder = TimedRecorder(lambda: self.seconds)
         self.auto_scaling = SimulatedAutoScaling(self.clock, self._terminate)
         self.zonal_shifts = SimulatedZonalShifts(self.clock)
         self.notices = SimulatedQueue(self.clock, "notices", retention=timedelta(seconds=300))
         self.wake_ups = SimulatedQueue(self.clock, "wake-ups", visibility=HANDOVER_TIMEOUT)
+        if beside is not None:
+            self.notices, self.wake_ups = beside.notices, beside.wake_ups
         self.requests: list[tuple[float, Request]] = []
         self.writes: list[Sent] = []
         self._begun_at = NOW
-        self._instances = itertools.count()
+        self._instances: Iterator[int] = beside._instances if beside else itertools.count()
+        self._cluster_name = cluster_name
         self._mode = mode
         self._environments_kept = environments_kept
         self._clocks_ahead = iter(clocks_ahead)
@@ -224,7 +230,7 @@ class Scene:
             ready = {"type": "Ready", "status": "True"}
             node["status"] = {"allocatable": allocatable, "conditions": [ready]}
         self.cluster.apply(node)
-        self.instances.adopt([self.node(name)], CLUSTER)
+        self.instances.adopt([self.node(name)], self._cluster_name)
 
     def apply(self, *manifests: Mapping[str, Any]) -> None:
         """Create or change objects, as kubectl would."""
@@ -523,7 +529,9 @@ class Scene:
 
     def _interruption(self) -> Handler:
         return interruption.build(
-            InterruptionSettings(mode=self._mode, cluster_name=CLUSTER, lifecycle_hook=HOOK),
+            InterruptionSettings(
+                mode=self._mode, cluster_name=self._cluster_name, lifecycle_hook=HOOK
+            ),
             self.cluster,
             self.instances,
             self.notices,
@@ -546,7 +554,7 @@ class Scene:
         return handover.build(
             HandoverSettings(
                 mode=self._mode,
-                cluster_name=CLUSTER,
+                cluster_name=self._cluster_name,
                 **({"lifecycle_hook": HOOK} | self._settings),
             ),
             self.cluster,
