@@ -13,6 +13,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Final
 from urllib.parse import urlsplit
 
 import msgspec
@@ -33,6 +34,9 @@ from evenkeel_runtime.kubeconfig.in_cluster import Pod, this_pod
 from evenkeel_runtime.kubeconfig.tokens import RenewedToken, Token
 
 DEFAULT = "~/.kube/config"
+
+IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - names of files in it are made at random
+"""Where Linux, and every container on it, has files that come to no disk."""
 
 FAULTS = (ConfigException, YAMLError, OSError, ValueError, TypeError, KeyError, AttributeError)
 """What reading a malformed kubeconfig, or a plugin, can raise: the library checks few types.
@@ -196,9 +200,18 @@ def _load(chosen: Chosen) -> Configuration:
         active_context=chosen.name,
         config_base_path=None,
         config_persister=chosen.merger.save_changes,
+        temp_file_path=_folder(),
     )
     loader.load_and_set(configuration)  # type: ignore[no-untyped-call]  # the library's
     return configuration
+
+
+def _folder() -> str | None:
+    """Where certificates and keys are put for OpenSSL, which reads files alone; None: in /tmp.
+
+    A key comes to no disk so, and /tmp may be full, or part of a file system that is read-only.
+    """
+    return str(IN_MEMORY) if os.access(IN_MEMORY, os.W_OK) else None
 
 
 def _run(plugin: ExecProvider) -> ExecStatus:
@@ -219,7 +232,7 @@ def _tls(configuration: Configuration, status: ExecStatus) -> ssl.SSLContext | N
         context.verify_mode = ssl.CERT_NONE
     if status.client_certificate_data:
         # OpenSSL takes client certificates from files only.
-        with TemporaryDirectory(prefix="evenkeel-") as folder:
+        with TemporaryDirectory(prefix="evenkeel-", dir=_folder()) as folder:
             certificate, key = Path(folder, "certificate.pem"), Path(folder, "key.pem")
             certificate.write_text(status.client_certificate_data)
             key.write_text(status.client_key_data)

@@ -2,8 +2,9 @@
 
 import json
 import sys
+import tempfile
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from evenkeel.errors import SettingsError, UnauthenticatedError
 from evenkeel_runtime.kubeconfig import files as kubeconfig
 from evenkeel_runtime.kubeconfig import from_kubeconfig
 from tests.kit.api_server import HandClock, ScriptedServer, answer, refusal, serving
-from tests.kit.certificates import Authority
+from tests.kit.certificates import Authority, Pair
 from tests.unit.adapters.kubernetes.making import READ, error_of, pod, tokens_seen
 
 DONE = answer(200, pod())
@@ -75,6 +76,35 @@ def plugin(folder: Path, status: Mapping[str, Any]) -> dict[str, Any]:
     )
     command = {"command": sys.executable, "args": [str(script)]}
     return {"exec": {"apiVersion": EXEC_API, **command}}
+
+
+USERS: dict[str, Callable[[Path, Pair], dict[str, Any]]] = {
+    "a token": lambda _, __: {"token": "t"},
+    "a certificate": lambda _, pair: {
+        "client-certificate-data": b64encode(pair.certificate.encode()).decode(),
+        "client-key-data": b64encode(pair.key.encode()).decode(),
+    },
+    "a plugin's certificate": lambda folder, pair: plugin(
+        folder, {"clientCertificateData": pair.certificate, "clientKeyData": pair.key}
+    ),
+}
+
+
+@pytest.mark.skipif(not kubeconfig.IN_MEMORY.is_dir(), reason="the system has no such folder")
+@pytest.mark.parametrize("user", USERS)
+def test_no_folder_for_temporary_files_is_needed(
+    user: str,
+    api: ScriptedServer,
+    authority: Authority,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It may be full, or read-only."""
+    made = USERS[user](tmp_path, authority.issue("me", "127.0.0.1"))
+    path = written(tmp_path, config(api.url, authority, made))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "not there"))
+    with from_kubeconfig(kubeconfig=path) as cluster:
+        assert error_of(cluster, READ) is None
 
 
 def test_a_token_is_sent(api: ScriptedServer, authority: Authority, tmp_path: Path) -> None:

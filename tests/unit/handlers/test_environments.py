@@ -1,11 +1,10 @@
-"""Functions whose environment was frozen for minutes, with connections open and a token at hand.
-
-The first event after it is answered at once, and nothing is noted of it.
-"""
+"""What becomes of a function in its environment: it is frozen for minutes, its disk is full."""
 
 import base64
 import json
 import logging
+import os
+import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -111,6 +110,7 @@ def test_the_first_event_after_a_freeze_is_answered_at_once(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    """With connections open, and a token that has run out; and nothing is noted of it."""
     handler = functions.load(name)
     started = datetime.now(UTC)  # noqa: TID251 - the functions have the real clock
     before = handler(EVENTS[name](), Context(SimulatedClock(started), started + timedelta(1), "a"))
@@ -128,3 +128,26 @@ def test_the_first_event_after_a_freeze_is_answered_at_once(
     assert time.monotonic() - began < SOON
     assert after == before
     assert "imeout" not in capsys.readouterr().out
+
+
+OPENED = list[str]()
+"""What was opened to be written, as long as somebody looks."""
+
+
+def note_writes(event: str, arguments: tuple[Any, ...]) -> None:
+    """An audit hook, which lasts as long as the process."""
+    if event == "open" and isinstance(arguments[2], int):
+        path, _, flags = arguments
+        if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            OPENED.append(str(path))
+
+
+@pytest.mark.parametrize("name", EVENTS)
+@pytest.mark.usefixtures("ground")
+def test_no_function_writes_a_file(name: str) -> None:
+    """So none minds a /tmp that is full or read-only. What Python keeps of modules it may keep."""
+    sys.addaudithook(note_writes)
+    now = SystemClock().now()
+    OPENED.clear()
+    functions.load(name)(EVENTS[name](), Context(SimulatedClock(now), now + timedelta(1), "a"))
+    assert [each for each in OPENED if "__pycache__" not in each] == []
