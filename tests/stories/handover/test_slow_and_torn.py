@@ -16,6 +16,7 @@ from evenkeel.flows.drain.queue import Queue
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import NetworkPolicy, Service
 from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Evict, Get, List, Patch, Request
 from evenkeel.model.workload import Deployment, ReplicaSet
@@ -318,3 +319,21 @@ def test_a_node_stays_behind_load_balancers_while_its_pods_are_not_known(
     assert "s2" not in {decision.subject.name for _, decision in scene.told("NodeDying")}
     scene.run(until=40)
     assert "s2" in {decision.subject.name for _, decision in scene.told("NodeDying")}
+
+
+def test_a_notice_that_two_invocations_have_at_once_marks_its_node_once(scene: Scene) -> None:
+    """SQS delivers at least once: a message may be visible while an invocation works at it."""
+    scene.given(deployment("web", 3), spare="o1")
+    scene.delay(timedelta(seconds=3), asks(Get, of=Node))
+    scene.interrupt("s1")
+    scene.later(0.5, scene.redeliver)
+    scene.later(1.5, scene.redeliver)
+
+    scene.run(until=60)
+
+    assert max(scene.marking.batches) == 1
+    assert len(scene.marking.batches) == 3
+    assert scene.story("s1").order()[:2] == ["mark SpotInterruption", "leave AlreadyMarked"]
+    assert len([sent for sent in scene.written("s1") if sent.at < 6]) == 1
+    assert not scene.pods("web", "s1")
+    assert scene.lowest("web") == 3
