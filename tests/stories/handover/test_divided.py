@@ -175,6 +175,6 @@ def test_a_reconciler_that_reads_yet_says_that_some_may_reach_zero(make_scene: M
         if isinstance(request, Patch) and request.kind is Lease:
             for each in request.body:
                 if isinstance(each, Operation) and each.path.endswith(ZEROS_WAIT):
-                    first.setdefault(request.name, each.value)
+                    first.setdefault(request.name, str(each.value))
     assert len(first) == 3
     assert set(first.values()) == {names.TRUE}
