@@ -4,6 +4,8 @@ import threading
 from datetime import timedelta
 from threading import Event
 
+import pytest
+
 from evenkeel.adapters.kubernetes.endpoint import Limits
 from evenkeel.errors import ClusterError, NotFoundError, ThrottledError, UnavailableError
 from evenkeel.model.meta import Metadata
@@ -130,19 +132,35 @@ def test_a_request_with_no_time_left_is_not_sent(server: ScriptedServer, connect
 def test_no_further_try_begins_once_nothing_is_left(
     server: ScriptedServer, clock: HandClock, connect: Connect
 ) -> None:
-    """The API server asks to come back in two seconds, and one and a half are left."""
-    server.script(answer(429, {"message": "too many requests"}, Retry_After="2"), always=DONE)
-    end = clock.now() + timedelta(seconds=1.5)
+    """The API server asks to come back in a second, and half of one is left."""
+    server.script(answer(429, {"message": "too many requests"}, Retry_After="1"), always=DONE)
+    end = clock.now() + timedelta(seconds=0.5)
     with connect().session() as session:
         session.submit(EVICT, left=lambda: end - clock.now())
         assert isinstance(reply_of(session).error, ThrottledError)
     assert len(server.seen) == 1
 
 
+@pytest.mark.parametrize("seconds", [2, 5])
+def test_a_write_that_is_throttled_for_long_comes_back_to_who_knows_its_deadline(
+    seconds: int, server: ScriptedServer, clock: HandClock, connect: Connect
+) -> None:
+    """No eviction at a pod's last moment waits for so long, and none of the session's places is
+    taken by one that waits."""
+    throttled = answer(429, {"message": "too many requests"}, Retry_After=str(seconds))
+    server.script(throttled, always=DONE)
+    with connect().session() as session:
+        session.submit(EVICT)
+        error = reply_of(session).error
+    assert isinstance(error, ThrottledError)
+    assert error.retry_after == seconds
+    assert (len(server.seen), clock.naps) == (1, [])
+
+
 def test_a_try_is_made_again_while_there_is_time_left(
     server: ScriptedServer, clock: HandClock, connect: Connect
 ) -> None:
-    server.script(answer(429, {"message": "too many requests"}, Retry_After="2"), always=DONE)
+    server.script(answer(429, {"message": "too many requests"}, Retry_After="1"), always=DONE)
     end = clock.now() + timedelta(seconds=10)
     with connect().session() as session:
         session.submit(EVICT, left=lambda: end - clock.now())

@@ -7,6 +7,7 @@ from threading import Event
 
 import pytest
 
+from evenkeel.adapters.kubernetes import transport
 from evenkeel.adapters.kubernetes.endpoint import Endpoint, Limits
 from evenkeel.adapters.kubernetes.mailbox import Mailbox
 from evenkeel.adapters.kubernetes.transport import Transport
@@ -142,6 +143,21 @@ def test_a_watch_lists_again_when_its_version_is_too_old(
     assert server.seen[2].query.get("resourceVersion") is None
 
 
+def test_a_watch_lists_again_when_it_says_nothing_at_all(
+    server: ScriptedServer, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So does an API server of which a version is asked for that is yet to come."""
+    monkeypatch.setattr(transport, "SILENCE", timedelta(seconds=0.3))
+    server.script(
+        page(pod("a"), version=900), silent(), page(pod("b"), version=50), silent(bookmark(51))
+    )
+    with connect().session() as session:
+        session.watch(PODS)
+        found = arrivals(session, 2)
+    assert [told(arrival) for arrival in found] == [("listed", "a"), ("listed", "b")]
+    assert [seen.query.get("resourceVersion") for seen in server.seen[1:3]] == ["900", None]
+
+
 def test_a_stream_that_cannot_be_opened_is_tried_until_it_can(
     server: ScriptedServer, connect: Connect
 ) -> None:
@@ -176,14 +192,14 @@ def test_a_watch_pauses_as_long_as_it_is_told_and_longer_each_time_of_its_own(
     throttled = answer(429, {"message": "too many requests"}, Retry_After="7")
     server.script(page(), *[reset] * 8, throttled, reset, silent(event("ADDED", pod("a", 11))))
     patience, mailbox = Patience(), Mailbox()
-    transport = Transport(Endpoint(server.url))
-    watch = Watch(transport, PODS, mailbox.put, stopping=patience)
+    way = Transport(Endpoint(server.url))
+    watch = Watch(way, PODS, mailbox.put, stopping=patience)
     seen = 0
     while seen < 2 and (arrived := mailbox.take(SOON)):
         seen += len(arrived)
     watch.stop()
     watch.join(20)
-    transport.close()
+    way.close()
     told = patience.pauses.index(7)
     own = [pause for pause in patience.pauses[:told] if pause]
     assert len(own) == 7  # the first failure is no reason to wait
@@ -197,14 +213,14 @@ def test_a_watch_goes_on_when_the_server_asks_for_a_rest_without_end(
     forever = answer(429, {"message": "too many requests"}, Retry_After="9" * 400)
     server.script(page(), forever, silent(event("ADDED", pod("a", 11))))
     patience, mailbox = Patience(), Mailbox()
-    transport = Transport(Endpoint(server.url))
-    watch = Watch(transport, PODS, mailbox.put, stopping=patience)
+    way = Transport(Endpoint(server.url))
+    watch = Watch(way, PODS, mailbox.put, stopping=patience)
     found: list[Arrival] = []
     while len(found) < 2 and (arrived := mailbox.take(SOON)):
         found += arrived
     watch.stop()
     watch.join(20)
-    transport.close()
+    way.close()
     assert [told(arrival) for arrival in found] == [("listed",), ("changed", "a", 11)]
     assert 60 in patience.pauses
 
@@ -223,14 +239,14 @@ def test_a_watch_says_so_and_goes_on_when_something_unforeseen_happens(
 
     server.script(page(), reset, reset, reset, silent(event("ADDED", pod("a", 11))))
     patience, mailbox = Restless(), Mailbox()
-    transport = Transport(Endpoint(server.url))
-    watch = Watch(transport, PODS, mailbox.put, stopping=patience)
+    way = Transport(Endpoint(server.url))
+    watch = Watch(way, PODS, mailbox.put, stopping=patience)
     found: list[Arrival] = []
     while len(found) < 3 and (arrived := mailbox.take(SOON)):
         found += arrived
     watch.stop()
     watch.join(20)
-    transport.close()
+    way.close()
     assert [told(arrival) for arrival in found] == [
         ("listed",),
         ("refused", ClusterError),

@@ -18,6 +18,7 @@ from urllib3.exceptions import (
     HTTPError,
     NewConnectionError,
     ProxyError,
+    ReadTimeoutError,
     SSLError,
 )
 
@@ -35,6 +36,12 @@ from evenkeel.ports import Clock, Journal, TimeLeft
 USER_AGENT = "evenkeel"
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 2.0
+LONGEST_THROTTLED = 1.0
+"""Seconds of a pause that the API server asks for and that a call of somebody with a deadline waits
+for here: what to do in more of them is his to say. Its priority levels ask for 1 to 32 s.
+
+https://github.com/kubernetes/kubernetes/blob/v1.36.3/staging/src/k8s.io/apiserver/pkg/util/flowcontrol/dropped_requests_tracker.go
+"""
 SILENCE = timedelta(seconds=100)
 """A watch without a byte for so long is dead: bookmarks come about once a minute."""
 
@@ -66,6 +73,10 @@ SILENT: Final = Silent()
 
 class NotSentError(UnavailableError):
     """There was no connection: the request cannot have been carried out."""
+
+
+class SilentError(UnavailableError):
+    """There is a connection, and no byte came over it for as long as that may be."""
 
 
 class Answered[T](NamedTuple):
@@ -138,7 +149,8 @@ class Transport:
 
         A call that was certainly not carried out is tried again while the budget lasts, and not
         beyond ``until``. One that may have been carried out is tried again only if it is safe. No
-        try begins, and no pause before one, once no time is ``left``.
+        try begins, and no pause before one, once no time is ``left``; and where ``left`` is given,
+        none that the API server asks for is longer than LONGEST_THROTTLED.
         """
         now = self._clock.now()
         give_up = (
@@ -158,7 +170,7 @@ class Transport:
                 may_repeat = call.safe or isinstance(error, ThrottledError | NotSentError)
                 is_first = isinstance(error, NotSentError) and not self._answered
                 end = min(give_up, give_up_first) if is_first else give_up
-                is_over = left is not None and left() <= pause
+                is_over = left is not None and (left() <= pause or _asks_for_long(error))
                 if not may_repeat or is_over or self._clock.now() + pause >= end:
                     raise
             self._clock.sleep(pause)
@@ -295,6 +307,8 @@ class Transport:
             raise NotSentError(
                 f"{call.what}: all {self.limits.in_sessions} connections were busy"
             ) from error
+        except ReadTimeoutError as error:
+            raise SilentError(f"{call.what}: {error}") from error
         except HTTPError as error:
             raise UnavailableError(f"{call.what}: {error}") from error
 
@@ -335,6 +349,11 @@ class Transport:
             ssl_context=self._endpoint.tls,
         )
         return pools.connection_from_url(self._endpoint.server)
+
+
+def _asks_for_long(error: ClusterError) -> bool:
+    """Whether the API server asks for a pause that is too long for somebody with a deadline."""
+    return isinstance(error, ThrottledError) and error.retry_after > LONGEST_THROTTLED
 
 
 def _with_body(response: Response) -> Response:

@@ -14,7 +14,7 @@ from evenkeel.adapters.kubernetes.objects import (
     read_object,
     read_version,
 )
-from evenkeel.adapters.kubernetes.transport import MOST_BYTES, Response, Transport
+from evenkeel.adapters.kubernetes.transport import MOST_BYTES, Response, SilentError, Transport
 from evenkeel.errors import (
     ClusterError,
     ExpiredError,
@@ -38,7 +38,7 @@ class Watch[T: KubernetesObject]:
     """Delivers a Relisted and then Changes until it is stopped.
 
     A stream that ends, also without an error, goes on from the last resource version seen; one
-    that has fallen too far behind (410) begins with a new list. A refusal is
+    that has fallen too far behind (410), or says nothing at all, begins with a new list. A refusal is
     delivered once, as the Reply of a List, and the watch is tried again and again with pauses. An
     object that can no longer be read has left the selection. If a stream brings bytes that are no
     event twice at one resource version, that is delivered like a refusal, and a new list follows.
@@ -94,9 +94,7 @@ class Watch[T: KubernetesObject]:
         try:
             if not self._version:
                 self._relist()
-            self._follow()
-        except ExpiredError:
-            self._version = ""
+            self._go_on()
         except ClusterError as error:
             self._complain(error)
             return error.retry_after if isinstance(error, ThrottledError) else 0.0
@@ -106,6 +104,17 @@ class Watch[T: KubernetesObject]:
         listing = read_list(self._transport, List(self._selection))
         self._put(Relisted(self._selection, listing))
         self._version = listing.resource_version
+
+    def _go_on(self) -> None:
+        """Follow from the version that is known, or forget it where nobody can go on from there.
+
+        That is one that is too old, and one that is yet to come, where etcd was restored from a
+        backup: the API server then says nothing, not even a bookmark. Raises ClusterError.
+        """
+        try:
+            self._follow()
+        except (ExpiredError, SilentError):
+            self._version = ""
 
     def _follow(self) -> None:
         """Deliver changes until the server ends the stream. Raises ClusterError."""
