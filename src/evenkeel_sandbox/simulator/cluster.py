@@ -232,6 +232,16 @@ class SimulatedCluster:
         self._hub.disconnect_all()
         self.server.store.compact()
 
+    @property
+    def revision(self) -> int:
+        """The resource version of the last change."""
+        return self.server.store.revision
+
+    def restore(self, revision: int) -> None:
+        """Cut all watches; all is as it was at this revision, and the next one follows that."""
+        self._hub.disconnect_all()
+        self.server.store.go_back(revision)
+
     def objects(self, kind: str, namespace: str = "") -> list[Obj]:
         """The plain objects of a kind, without asking through the port. Do not change them."""
         return in_order(self.server.store.all(kind, namespace))

@@ -19,6 +19,7 @@ from evenkeel.flows.drain.leadership import DURATION, HIDDEN, VALID, Leadership
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.losses import Loss, losses_in
+from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node
 from evenkeel.model.pool import Pool
 from evenkeel.model.request import Create, Operation, Patch, Request, pointer
@@ -169,10 +170,12 @@ class Sending(PassingSession):
     ) -> None:
         self.sent.append((request, then, left))
 
-    def answer(self, number: int, error: ClusterError | None = None) -> None:
+    def answer(self, number: int, error: ClusterError | None = None, revision: int = 0) -> None:
         request, then, _ = self.sent[number]
         assert then is not None
-        then(Reply(request, error=error))
+        metadata = Metadata(name=names.HANDOVER_LEASE, resource_version=str(revision))
+        lease = Lease(metadata=metadata) if revision else None
+        then(Reply(request, lease, error=error))
 
 
 @pytest.fixture
@@ -303,6 +306,24 @@ def test_an_answer_that_comes_after_the_next_renewal_is_heard_all_the_same(
     assert not leadership.is_lost
     session.answer(0, ConflictError("another has it"))
     assert leadership.is_lost
+
+
+def test_one_that_a_renewal_leaves_older_than_it_was_known_to_be_is_lost(
+    clock: SimulatedClock, leadership: Leadership
+) -> None:
+    """etcd was restored from a backup. Renewals that overtake each other are no sign of it."""
+    session = Sending(clock)
+    for _ in range(3):
+        leadership.beat(session)
+        clock.advance(3 * SECOND)
+    session.answer(1, revision=120)
+    session.answer(0, revision=110)
+    session.answer(2, revision=130)
+    assert not leadership.is_lost
+    leadership.beat(session)
+    session.answer(3, revision=90)
+    assert leadership.is_lost
+    assert leadership.left() == timedelta()
 
 
 def test_it_ends_before_it_works_when_its_time_is_up(

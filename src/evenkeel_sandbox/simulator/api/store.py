@@ -177,6 +177,28 @@ class Store:
         self._history.clear()
         self._forgotten = self.revision
 
+    def go_back(self, revision: int) -> None:
+        """All is as it was at a revision of the history, and the next one follows that.
+
+        So it is where etcd was restored from a backup.
+        """
+        then: dict[tuple[str, Key], Obj | None] = {}
+        for change in reversed(self._history):
+            if change.revision <= revision:
+                break
+            if obj := change.old or change.new:
+                then[change.kind, key_of(obj)] = change.old
+        self.revision = revision
+        for (kind, key), obj in then.items():
+            objects = self._kinds[kind][key[0]]
+            now = objects.pop(key[1], None)
+            if obj is not None:
+                objects[key[1]] = obj
+            if now != obj:
+                self._record(kind, key, now, obj)
+        self._history.clear()
+        self._forgotten = revision
+
     def _record(self, kind: str, key: Key, old: Obj | None, new: Obj | None) -> None:
         if len(self._history) == self._history.maxlen:
             self._forgotten = self._history[0].revision

@@ -116,7 +116,13 @@ class Watch:
         )
 
     def notice(self, old: Obj | None, new: Obj | None, revision: int) -> None:
-        """See a change; it arrives a moment later if it concerns the selection."""
+        """See a change; it arrives a moment later if it concerns the selection.
+
+        None is shown up to the revision from which the watch went on, also where that is yet to
+        come, because the store has gone back.
+        """
+        if revision <= self._known:
+            return
         was = old is not None and self.filter.matches(old)
         if new is not None and self.filter.matches(new):
             self._send(new, revision, deleted=False)

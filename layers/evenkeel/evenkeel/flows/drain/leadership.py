@@ -157,6 +157,8 @@ class Leadership:
         self._division = UNDIVIDED
         self._company: Company | None = None
         self._is_taken_away = False
+        self._newest = 0
+        self._has_gone_back = False
         self.is_sqs_slow = False
         """Whether SQS took long to hide the wake-up the last time."""
 
@@ -167,8 +169,12 @@ class Leadership:
 
     @property
     def is_lost(self) -> bool:
-        """Whether another holder has taken the Lease, or it was deleted, or its division ended."""
-        return self._is_taken_away or (self._company is not None and self._company.is_over)
+        """Whether another holder has taken the Lease, or it was deleted, or its division ended.
+
+        Or what this invocation knows is of a time that never was: see ``_note_revision``.
+        """
+        is_over = self._company is not None and self._company.is_over
+        return self._is_taken_away or self._has_gone_back or is_over
 
     @property
     def are_others_awaited(self) -> bool:
@@ -250,6 +256,7 @@ class Leadership:
             error = reply.error
             if error is None or (isinstance(error, UnavailableError) and self._is_mine_by_now()):
                 self._valid_from = sent
+                self._note_revision(reply.result)
                 self._meet()
                 return True
             if isinstance(error, _CHANGED_MEANWHILE) and self.look():
@@ -317,7 +324,8 @@ class Leadership:
         if self._has_new_nodes:
             self._call_for(self.doomed())
         if self.is_held:
-            session.submit(self._renewal(), partial(self._renewed, now, self._clock.boot()))
+            heard = partial(self._renewed, now, self._clock.boot(), self._newest)
+            session.submit(self._renewal(), heard)
             if self._company is not None:
                 self._company.look(session)
                 missing = self._company.missing if self._number == 0 else self._others
@@ -344,14 +352,33 @@ class Leadership:
             self._division = self._division.called_by(self._holder)
             self._company.division = self._division
 
-    def _renewed(self, wall: datetime, boot: timedelta, reply: Reply) -> None:
-        """Take the reply to a renewal that was sent then."""
+    def _renewed(self, wall: datetime, boot: timedelta, newest: int, reply: Reply) -> None:
+        """Take the reply to a renewal that was sent then, when the Lease was known to be so new."""
         if reply.error is None:
             self._valid_from = (wall, boot)
+            self._note_revision(reply.result, newest)
         elif isinstance(reply.error, (*_CHANGED_MEANWHILE, NotFoundError)):
             self._is_taken_away = True
         elif self._beat_at is not None:
             self._beat_at -= INTERVAL - AFTER_A_FAILURE
+
+    def _note_revision(self, lease: object, newest: int = 0) -> None:
+        """Take how new the Lease is by a write to it, before which it was known to be so new.
+
+        Each write makes it newer. One that left it older came to an etcd that was restored from a
+        backup: pods that are known may not be there, and those that come have lower revisions than
+        those that went. So this invocation ends, and the next one begins with nothing.
+        """
+        if not isinstance(lease, Lease):
+            return
+        if lease.revision < newest and not self._has_gone_back:
+            self._has_gone_back = True
+            self._recorder.noted(
+                "the API server's store went back, as after a restore of etcd: all is read anew",
+                revision=lease.revision,
+                before=newest,
+            )
+        self._newest = lease.revision
 
     @property
     def is_hiding(self) -> bool:
