@@ -120,8 +120,13 @@ class Connection(BaseHTTPRequestHandler):
         try:
             self.server.authenticate(path)
             length = self._length()
+            with self.server.holding(length):
+                return self._answer(path, length)
         except RefusedError as error:
             return self._refuse(error.status, str(error))
+
+    def _answer(self, path: str, length: int) -> int:
+        """Read a body of this length, and write the handler's answer."""
         body = self.rfile.read(length)
         self.request.settimeout(REQUEST)
         try:

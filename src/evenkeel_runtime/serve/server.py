@@ -12,12 +12,21 @@ from threading import Condition, Thread
 from typing import Any, Final
 
 from evenkeel.handlers import Handler
+from evenkeel.handlers.requests import LARGEST, RefusedError
 from evenkeel_runtime.serve.connection import Connection
 from evenkeel_runtime.serve.slots import MOST, Client, Slots
 
 WAITING: Final = 4096
 """Connections that wait for a thread, as far as the process may have files; and those that wait to
 be accepted, as far as the kernel allows. An API server opens one for each of many reviews."""
+
+BODIES: Final = 2 * LARGEST
+"""Bytes that all bodies have together which are read or answered at one time.
+
+A body takes at most half of what is free: small ones find room beside any number of large ones. Whoever
+may make pods may have the API server send as many of 3 MB as he likes, and each takes several times
+as much while it is decoded.
+"""
 
 OTHER_FILES: Final = 256
 """Files that the process has besides the connections of its clients."""
@@ -59,6 +68,7 @@ class WebhookServer(HTTPServer):
         self.is_ending = False
         self._state = Condition()
         self._working = 0
+        self._held = 0
         self._slots = Slots(max(1, _files(WAITING + MOST + OTHER_FILES) - MOST - OTHER_FILES))
         if ":" in address[0]:
             self.address_family = socket.AF_INET6
@@ -75,6 +85,19 @@ class WebhookServer(HTTPServer):
             with self._state:
                 self._working -= 1
                 self._state.notify_all()
+
+    @contextmanager
+    def holding(self, size: int) -> Iterator[None]:
+        """Hold a body of so many bytes. Raises RefusedError where there is no room for it."""
+        with self._state:
+            if size > (BODIES - self._held) // 2:
+                raise RefusedError(503, "there is no room for a review of this size now")
+            self._held += size
+        try:
+            yield
+        finally:
+            with self._state:
+                self._held -= size
 
     def prove(self, client: Client) -> None:
         """A connection has brought a request with the token, and keeps its thread."""

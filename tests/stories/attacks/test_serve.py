@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from evenkeel.handlers.requests import LARGEST
 from evenkeel_runtime import metrics_port
 from evenkeel_runtime.metrics import PrometheusRecorder
 from evenkeel_runtime.serve import connection, slots
@@ -101,6 +102,33 @@ def test_no_body_is_read_without_the_token(served: Served) -> None:
     made.close()
 
 
+def test_reviews_of_3_mb_take_a_bounded_room_and_small_ones_are_answered_beside_them(
+    served: Served,
+) -> None:
+    """Who may make pods may have the API server send as many as he likes."""
+    served.wait.clear()
+    answers: list[tuple[int, str]] = []
+
+    def ask(body: str) -> None:
+        answers.append(served.ask(body=body))
+
+    first = threading.Thread(target=ask, args=("x" * LARGEST,))
+    first.start()
+    assert served.has_begun.wait(20)
+    for _ in range(20):
+        assert _status_of(served, LARGEST) == 503
+    small = [threading.Thread(target=ask, args=("x" * 20_000,)) for _ in range(20)]
+    for each in small:
+        each.start()
+    while len(served.events) < 21:
+        assert any(each.is_alive() for each in small)
+    served.wait.set()
+    for each in (first, *small):
+        each.join(20)
+    assert answers == [(200, "answered")] * 21
+    assert served.ask(body="x" * LARGEST) == (200, "answered")
+
+
 def test_a_crowd_at_either_port_holds_no_probe_up(served: Served) -> None:
     port = metrics_port.serve(PrometheusRecorder("prod").registry, "127.0.0.1", 0, lambda: True)
     address = ("127.0.0.1", port)
@@ -182,6 +210,17 @@ def test_the_process_may_have_files_for_all_that_wait(tmp_path: Path) -> None:
         made.thread.join(5)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (before, most))
+
+
+def _status_of(served: Served, length: int) -> int:
+    """What is answered to the head of a request with a body of this length."""
+    made = served.connect()
+    made.putrequest("POST", PATH)
+    made.putheader("Content-Length", str(length))
+    made.endheaders()
+    status = made.getresponse().status
+    made.close()
+    return status
 
 
 def _is_closed(client: socket.socket) -> bool:
