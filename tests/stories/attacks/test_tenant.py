@@ -1,17 +1,20 @@
 """Attacks by a tenant: somebody who may do as he likes with the workloads of one namespace."""
 
 import json
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from evenkeel.model import names
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Patch
+from evenkeel.model.request import Evict, Get, Patch, Request
 from tests.kit.forging import forged, metadata_of
 from tests.kit.manifests import budget, deployment, resource, stateful_set
 from tests.kit.restoring import RestoreScene
-from tests.kit.scene import Scene
+from tests.kit.scene import CALM, Scene, Sent
+from tests.stories.attacks.conftest import MakeScene
 from tests.stories.attacks.tenant import FOREVER, TENANT, of_tenant
 from tests.stories.placement import scene as placing
 
@@ -111,6 +114,48 @@ def test_a_thousand_pods_with_a_label_hold_no_other_up(scene: Scene) -> None:
     scene.interrupt("s1").run(until=60)
 
     assert is_handed_over(scene)
+
+
+@pytest.mark.parametrize("bears_note", [True, False])
+def test_his_thousands_are_neither_read_nor_written_before_the_others_pods_are_released(
+    make_scene: MakeScene, *, bears_note: bool
+) -> None:
+    """Each says that it is from a workload and on a node that nobody knows. An answer takes 50 ms."""
+    scene = make_scene(options=replace(CALM, latency=timedelta(milliseconds=50)))
+    victim = metadata_of(scene, "ReplicaSet", "web")
+    for number in range(600):
+        made_up = {"controller": f"made-up-{number}", "controllerUid": f"made-up-{number}"}
+        pod = forged(f"bad-{number}", scene, victim, **made_up)
+        pod["spec"]["nodeName"] = f"made-up-{number}"
+        if not bears_note:
+            del pod["metadata"]["annotations"]
+        scene.apply(pod)
+
+    scene.interrupt("s1").run(until=40)
+
+    sent = scene.written()
+    released = [each.at for each in sent if is_of(each, "default", Patch)]
+    gone = [each.at for each in sent if is_of(each, "default", Evict)]
+    his = [each.at for each in sent if each.write.reference.namespace == TENANT]
+    assert is_handed_over(scene)
+    assert len(released) == len(gone) == 2
+    assert sum(at < max(released) for at in his) < 100
+    read = [at for at, request in scene.requests if is_read_of_made_up(request)]
+    assert sum(at < max(released) for at in read) <= 64
+    assert max(gone) < 8
+    assert not scene.told("WriteRefused")
+
+
+def is_of(sent: Sent, namespace: str, kind: type) -> bool:
+    """Whether a write of this kind was sent to a pod of a namespace."""
+    reference = sent.write.reference
+    return (reference.kind, reference.namespace) == ("Pod", namespace) and isinstance(
+        sent.write, kind
+    )
+
+
+def is_read_of_made_up(request: Request) -> bool:
+    return isinstance(request, Get) and request.name.startswith("made-up")
 
 
 # What he makes in his own namespace that means something elsewhere.

@@ -51,4 +51,3 @@ def test_a_handover_goes_on_with_what_is_there(scene: Scene, restored: float) ->
     assert min(scene.gone_at(pod) for pod in old) > restored + MADE_IN
     assert max(scene.gone_at(pod) for pod in old) < 60
     assert any("went back" in note for note, _ in scene.recorder.notes)
-

@@ -91,7 +91,8 @@ def chunk_cut(said: bytes) -> Step:
     """A stream that ends in the middle of a chunk of which so much was sent."""
     head = f"{len(said) + 50:x}\r\n".encode()
     return stream(
-        event("ADDED", pod("a", 11)), then=lambda each: (each.wfile.write(head + said), closing(each))[1]
+        event("ADDED", pod("a", 11)),
+        then=lambda each: (each.wfile.write(head + said), closing(each))[1],
     )
 
 

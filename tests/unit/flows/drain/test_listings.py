@@ -175,3 +175,18 @@ def test_changed_workloads_get_their_share_beside_urgent_ones() -> None:
             clock.advance(timedelta(milliseconds=2))
         clock.advance(timedelta(milliseconds=8))
     assert taken.count("calm") > 10
+
+
+def test_a_namespace_of_which_none_is_listed_comes_before_thousands_of_another(site: Site) -> None:
+    bare = [builders.pod(f"bare-{number}", namespace="a-tenant") for number in range(1_000)]
+    theirs = [each.key for each in bare]
+    for pod in (*bare, OWNED):
+        site.view.pods.see(pod)
+    site.view.see(WEB)
+    site.listings.refresh(theirs, NOW)
+    assert len(site.sent) == AT_A_TIME
+    request, then = site.sent.pop(0)
+    then(Reply(request, error=NotFoundError("not found")))
+    site.listings.refresh([*theirs, WEB.key], NOW)
+    asked = [request for request, _ in site.sent]
+    assert Get(type(WEB), WEB.name, WEB.namespace) in asked

@@ -255,7 +255,7 @@ class HandoverFlow:
         left: TimeLeft,
     ) -> Outcome:
         """Read nodes and pods, with heartbeats meanwhile, and reconcile."""
-        for read in (self._read_pods, self._read_facts):
+        for read in (self._read_pods, self._read_first):
             reading = session.start(partial(read, view))
             while not reading.done():
                 if leadership.is_lost:
@@ -284,9 +284,14 @@ class HandoverFlow:
     def _read_pods(self, view: View) -> None:
         reader.read_pods(self._cluster, view, self._clock.now())
 
-    def _read_facts(self, view: View) -> None:
+    def _read_facts(self, view: View, *, of_doomed: bool = False) -> None:
         labels = self._settings.capacity_labels
-        reader.read_facts(self._cluster, view, labels, self._recorder, self._clock)
+        reader.read_facts(
+            self._cluster, view, labels, self._recorder, self._clock, of_doomed=of_doomed
+        )
+
+    def _read_first(self, view: View) -> None:
+        self._read_facts(view, of_doomed=True)
 
     def _divide(self, view: View, leadership: Leadership) -> None:
         """Share a storm with others that is too large for one invocation. Raises ClusterError."""

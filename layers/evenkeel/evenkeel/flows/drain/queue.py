@@ -34,6 +34,11 @@ NODES: Final = "/"
 AT_ONCE: Final = datetime.min.replace(tzinfo=UTC)
 
 
+def namespace_in(key: str) -> str:
+    """The namespace of the workload that a key is of."""
+    return key.partition("/")[0]
+
+
 class Queue:
     """The workloads, by the keys of their controllers, each once however often it is added.
 
@@ -137,7 +142,7 @@ class Queue:
         lines = defaultdict[str, deque[str]](deque)
         for key in (*self._wrong, *(self._changed if is_open else ())):
             if key != NODES:
-                lines[key.partition("/")[0]].append(key)
+                lines[namespace_in(key)].append(key)
         for namespace in lines:
             self._planned_for[namespace] = max(self._least, self._planned_for[namespace])
         return lines

@@ -1,7 +1,8 @@
 """Pods as seen by several watches and reads, and which of them count.
 
 A controller is known by its key, ``namespace/uid``. A uid alone would not do: anybody may write
-the uid of a stranger's ReplicaSet into a pod of his own, and it would count as one of its pods.
+the uid of a stranger's ReplicaSet into a pod of his own, and it would count as one of its pods. A
+pod without a controller has its own key.
 """
 
 from collections import defaultdict
@@ -98,7 +99,7 @@ class Pods:
         if last is not None and last.spec.node_name != pod.spec.node_name:
             del self._on[last.spec.node_name][uid]
         before = self._controllers.get(uid, "")
-        controller = pod.origin_key or before or uid
+        controller = pod.origin_key or before or pod.key
         if before and before != controller:
             self._unindex(uid, before)
         self._pods[uid] = self._on[pod.spec.node_name][uid] = pod

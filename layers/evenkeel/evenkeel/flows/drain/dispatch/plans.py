@@ -142,9 +142,12 @@ class Plans:
         return msgspec.structs.replace(plan, needs=needs)  # it may be mended by what is read again
 
     def writes(self) -> Iterator[Sequence[Decision]]:
-        """The steps that write and need no fresh read, by workload; none of a wrong plan."""
-        is_wrong = self._view.queue.is_wrong
-        return (plan.writes for key, plan in self.having(Has.WRITES) if not is_wrong(key))
+        """The steps that write and need no fresh read, by workload.
+
+        None of a plan that is to be made anew: what has changed may be that its step was taken.
+        """
+        changed = self._view.queue.has_changed
+        return (plan.writes for key, plan in self.having(Has.WRITES) if not changed(key))
 
     def news(self) -> Sequence[Decision]:
         """The decisions of new plans that write nothing; each plan gives them once.

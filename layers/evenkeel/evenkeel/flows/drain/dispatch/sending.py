@@ -102,7 +102,7 @@ class Sender:
         """
         plans, writer = self.plans, self.writer
         self.send_forced(now, now)
-        writer.submit_all(step for steps in plans.writes() for step in self._in_order(steps, now))
+        self._send_writes(now)
         self._releases.release(now)
         self._evictions.send(now)
         writer.submit_all(plans.of_nodes)
@@ -110,6 +110,23 @@ class Sender:
         self.once.tell_counts(now)
         has_begun = self.forced.has_begun
         self.once.record(s for s in plans.news() if not has_begun(s.subject.uid, now))
+
+    def _send_writes(self, now: datetime) -> None:
+        """Send what rests on no count, as long as a namespace leaves others room.
+
+        A tenant may make thousands of pods that are to be put back, and write them anew each time.
+        """
+        writer, crowded = self.writer, set[str]()
+        for steps in self.plans.writes():
+            namespace = steps[0].subject.namespace
+            if namespace in crowded:
+                continue
+            for step in self._in_order(steps, now):
+                if writer.crowds(namespace):
+                    crowded.add(namespace)
+                    break
+                if not writer.submit(step) and writer.room() == 0:
+                    return
 
     def is_busy(self, now: datetime) -> bool:
         """Whether something is under way, or was decided and is not done."""

@@ -110,7 +110,8 @@ class Writer:
         self._gate = pause.PauseGate()
         self._left = left
         self._answers = answers
-        self._under_way: set[str] = set()
+        self._under_way: dict[str, str] = {}  # the objects' namespaces, by uid
+        self._in_namespaces = Counter[str]()
         self._accepted_counts: Counter[Verb] = Counter()
         self._backoff = backoff
         self._last_moments = LastMoments(view, once)
@@ -128,6 +129,20 @@ class Writer:
     def is_under_way(self, uid: str) -> bool:
         """Whether a write to this object is under way, or its answer is being looked up."""
         return uid in self._under_way
+
+    def crowds(self, namespace: str) -> bool:
+        """Whether a namespace has half of the places under way that are not for forced evictions.
+
+        Others want the rest.
+        """
+        return self._in_namespaces[namespace] >= max(1, self._session.capacity // 4)
+
+    def _begin(self, subject: Reference) -> None:
+        self._under_way[subject.uid] = subject.namespace
+        self._in_namespaces[subject.namespace] += 1
+
+    def _end(self, uid: str) -> None:
+        self._in_namespaces[self._under_way.pop(uid)] -= 1
 
     def accepted(self, verb: Verb) -> int:
         """How many writes of this kind were accepted so far."""
@@ -182,7 +197,7 @@ class Writer:
             return False
         if self.room(forced=decision.forced) == 0:
             return False
-        self._under_way.add(subject)
+        self._begin(decision.subject)
         if isinstance(decision.write, Evict | Delete):
             self._view.evicting(subject, self._clock.now())
         revision = self._view.revision_of(decision.subject)
@@ -206,7 +221,7 @@ class Writer:
         """Take the reply to a decision's write: is what was asked for in it?"""
         now, error = self._clock.now(), error_in(reply)
         self._answers.saw(now - sent.at, now, is_write=True)
-        self._under_way.discard(sent.uid)
+        self._end(sent.uid)
         if isinstance(reply.result, Pod):
             self._view.wrote(reply.result, sent.at, now)
         if error is None:
@@ -303,13 +318,13 @@ class Writer:
 
     def _read_again(self, sent: Sent, error: ClusterError) -> None:
         subject = sent.decision.subject
-        self._under_way.add(subject.uid)
+        self._begin(subject)
         request = Get(_REREAD[subject.kind], subject.name, subject.namespace)
         self._session.submit(request, partial(self._reread, sent, error))
 
     def _reread(self, sent: Sent, error: ClusterError, reply: Reply) -> None:
         subject, found = sent.decision.subject, reply.result
-        self._under_way.discard(subject.uid)
+        self._end(subject.uid)
         self._view.spared(subject.uid, counts=True)
         self._view.see(found)
         is_another = isinstance(found, Pod) and found.uid != subject.uid

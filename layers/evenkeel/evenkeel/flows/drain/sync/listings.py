@@ -3,6 +3,7 @@
 A workload is listed before a pod of it is taken away, where no watch shows it as of a moment ago.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -12,6 +13,7 @@ from typing import Final, TypeIs
 from evenkeel.errors import NotFoundError
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import Listed, View
+from evenkeel.flows.drain.queue import namespace_in
 from evenkeel.flows.reads import MANY
 from evenkeel.model import names
 from evenkeel.model.pod import Pod
@@ -55,16 +57,18 @@ class Listings:
     def refresh(self, keys: Iterable[str], now: datetime) -> datetime | None:
         """List these workloads, the one first that was not for longest.
 
-        When to call again; None: there is nothing to wait for but replies.
+        Of several namespaces the one comes first of which the fewest are being listed: a tenant
+        may have thousands. When to call again; None: there is nothing to wait for but replies.
         """
         wanted = sorted((self._may_be_at(key), key) for key in keys if key not in self._asked)
-        for at, key in wanted:
-            if at > now:
-                return at
-            if len(self._asked) >= AT_A_TIME:
-                return None
+        due = [key for at, key in wanted if at <= now]
+        listed_in = Counter(map(namespace_in, self._asked))
+        while due and len(self._asked) < AT_A_TIME:
+            key = min(due, key=lambda each: listed_in[namespace_in(each)])
+            due.remove(key)
+            listed_in[namespace_in(key)] += 1
             self._ask(key, now)
-        return None
+        return None if due else next((at for at, _ in wanted if at > now), None)
 
     def _may_be_at(self, key: str) -> datetime:
         last = self._asked_at.get(key)

@@ -161,15 +161,24 @@ def read_pods(cluster: Cluster, view: View, now: datetime) -> None:
 
 
 def read_facts(
-    cluster: Cluster, view: View, labels: CapacityLabels, recorder: Recorder, clock: Clock
+    cluster: Cluster,
+    view: View,
+    labels: CapacityLabels,
+    recorder: Recorder,
+    clock: Clock,
+    *,
+    of_doomed: bool = False,
 ) -> None:
     """Read all that plans for the pods seen need; ``labels`` tell which nodes are spot.
 
-    Raises ClusterError.
+    ``of_doomed``: only for the workloads with pods on doomed nodes. What others need is asked for
+    beside the loop: a tenant makes as many pods as he likes that say they were released, each from
+    another node. Raises ClusterError.
     """
     reader = Reader(cluster, view, labels, recorder, Questions(AtOnce(), clock))
     while True:
-        for key in view.pods.controllers_of(view.pods):
+        on_doomed = (pod for name in view.dooms for pod in view.pods.on(name))
+        for key in view.pods.controllers_of(on_doomed if of_doomed else view.pods):
             if pods := view.pods.of_controller(key):
                 needs = owner_and_namespace(view, key, pods)
                 view.facts.need(key, {**needs, **nodes_of(view, key, pods)})

@@ -354,7 +354,7 @@ def _may_return(mover: MovingPod) -> bool:
 
 def _awaits_adoption(pod: Pod, controller_key: str) -> bool:
     """Whether a pod was put back under its controller, which has not taken it yet."""
-    return pod.controller is None and not pod.released and pod.uid != controller_key
+    return pod.controller is None and not pod.released and pod.key != controller_key
 
 
 def _with_orphans(found: Plan, orphans: Census) -> Plan:
