@@ -23,9 +23,9 @@ be accepted, as far as the kernel allows. An API server opens one for each of ma
 BODIES: Final = 2 * LARGEST
 """Bytes that all bodies have together which are read or answered at one time.
 
-A body takes at most half of what is free: small ones find room beside any number of large ones. Whoever
-may make pods may have the API server send as many of 3 MB as he likes, and each takes several times
-as much while it is decoded.
+A body takes at most half of what is free: small ones find room beside any number of large ones.
+Whoever may make pods may have the API server send as many of 3 MB as he likes, and each takes up to
+twenty times as much while it is decoded.
 """
 
 OTHER_FILES: Final = 256

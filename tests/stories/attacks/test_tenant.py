@@ -120,7 +120,7 @@ def test_a_thousand_pods_with_a_label_hold_no_other_up(scene: Scene) -> None:
 def test_his_thousands_are_neither_read_nor_written_before_the_others_pods_are_released(
     make_scene: MakeScene, *, bears_note: bool
 ) -> None:
-    """Each says that it is from a workload and on a node that nobody knows. An answer takes 50 ms."""
+    """Each names a workload and a node that nobody knows. An answer takes 50 ms."""
     scene = make_scene(options=replace(CALM, latency=timedelta(milliseconds=50)))
     victim = metadata_of(scene, "ReplicaSet", "web")
     for number in range(600):

@@ -40,15 +40,19 @@ def cut_within_its_length(handler: Handler) -> None:
     handler.close_connection = True
 
 
-def cut_within_a_chunk(handler: Handler) -> None:
-    """Say how long a chunk is, and send half of it."""
-    stream(BODY[:HALF], then=lambda each: each.wfile.write(b"ff\r\n{"))(handler)
-    handler.close_connection = True
+def half_a_chunk(said: bytes) -> Step:
+    """Say that a chunk is longer than it is, and close the connection."""
+
+    def step(handler: Handler) -> None:
+        handler.wfile.write(f"{len(said) + 50:x}\r\n".encode() + said)
+        handler.close_connection = True
+
+    return step
 
 
 CUT: dict[str, Step] = {
     "within its length": cut_within_its_length,
-    "within a chunk": cut_within_a_chunk,
+    "within a chunk": stream(BODY[:HALF], then=half_a_chunk(b"{")),
     "between chunks": stream(BODY[:HALF], then=closing),
     "by a reset": stream(BODY[:HALF], then=reset),
 }
@@ -87,22 +91,14 @@ def test_a_write_whose_answer_breaks_off_is_not_sent_again(
     assert len(server.seen) == 1
 
 
-def chunk_cut(said: bytes) -> Step:
-    """A stream that ends in the middle of a chunk of which so much was sent."""
-    head = f"{len(said) + 50:x}\r\n".encode()
-    return stream(
-        event("ADDED", pod("a", 11)),
-        then=lambda each: (each.wfile.write(head + said), closing(each))[1],
-    )
-
-
 @pytest.mark.parametrize(
     "said", [b"", event("ADDED", pod("lost", 99))[:60]], ids=["nothing of it", "half an event"]
 )
 def test_a_watch_goes_on_from_the_last_whole_event_when_a_chunk_breaks_off(
     said: bytes, server: ScriptedServer, connect: Connect
 ) -> None:
-    server.script(page(version=10), chunk_cut(said), stream(event("ADDED", pod("b", 31))))
+    broken = stream(event("ADDED", pod("a", 11)), then=half_a_chunk(said))
+    server.script(page(version=10), broken, stream(event("ADDED", pod("b", 31))))
     with connect().session() as session:
         session.watch(PODS)
         found = arrivals(session, 3)
