@@ -1,17 +1,11 @@
 """``evenkeel poll``: real queues, the real command, the real control plane."""
 
-import os
-import re
-import signal
-import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-import urllib3
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel_cli.history import incident as history
@@ -19,13 +13,11 @@ from evenkeel_cli.history.reading import read_files
 from tests.e2e.accounts import applied, kubeconfig_of
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment
+from tests.e2e.polling import polling
 from tests.kit import moto_server as aws
-from tests.kit.control_plane import ROOT
-from tests.kit.moto_server import CLUSTER, CREDENTIALS, Aws
+from tests.kit.moto_server import Aws
 
 pytestmark = pytest.mark.controlplane
-
-ENDING = 40.0
 
 
 @pytest.fixture
@@ -35,30 +27,6 @@ def queues() -> Iterator[Aws]:
         yield stand_in
 
 
-class Poll:
-    """A running `evenkeel poll`."""
-
-    def __init__(self, process: subprocess.Popen[str], log: Path) -> None:
-        self.process = process
-        self.log = log
-
-    @property
-    def told(self) -> str:
-        return self.log.read_text()
-
-    def asked(self, path: str) -> str:
-        """What is answered on its metrics' port."""
-        (port,) = re.findall(r"serves metrics on port (\d+)", self.told)
-        answer = urllib3.request("GET", f"http://127.0.0.1:{port}{path}", timeout=10, retries=False)
-        assert answer.status == 200
-        return answer.data.decode()
-
-    def end(self) -> int:
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(ENDING)
-
-
-COMMAND = (str(ROOT / ".venv" / "bin" / "evenkeel"),)
 THREE_PODS_EACH = """
 from evenkeel.settings import HandoverSettings
 HandoverSettings.__init__.__kwdefaults__["pods_each"] = 3
@@ -66,41 +34,6 @@ from evenkeel_cli.main import main
 main()
 """
 """The command, which shares a storm of more than three pods."""
-
-
-@contextmanager
-def polling(
-    site: Site,
-    queues: Aws,
-    log: Path,
-    *options: str,
-    kubeconfig: Path | None = None,
-    command: Sequence[str] = COMMAND,
-) -> Iterator[Poll]:
-    """It is at work; at the end it is gone, whatever happened."""
-    words = [
-        *(*command, "poll"),
-        *("--queue-url", queues.notice_queue, "--endpoint-url", queues.endpoint),
-        *("--kubeconfig", str(kubeconfig or site.control_plane.kubeconfig)),
-        *("--cluster-name", CLUSTER),
-        *options,
-    ]
-    with log.open("wb") as stream:
-        process = subprocess.Popen(
-            words,
-            env={**os.environ, **CREDENTIALS},  # noqa: TID251 - for a child
-            stdin=subprocess.DEVNULL,
-            stdout=stream,
-            stderr=stream,
-            text=True,
-        )
-    try:
-        poll = Poll(process, log)
-        site.wait_for("it to poll", lambda: " the cluster storm at https://" in poll.told)
-        yield poll
-    finally:
-        process.kill()
-        process.wait(10)
 
 
 def doomed_node(site: Site, queues: Aws) -> tuple[str, str]:

@@ -120,7 +120,10 @@ def memory(pid: int) -> int:
 
 def test_reviews_of_3_mb_are_answered_and_take_no_more_memory_each_time(tmp_path: Path) -> None:
     """The cluster does not answer: the pods pass. Of all fields this one takes the most memory."""
-    pod = {"metadata": {}, "spec": {"containers": [], "tolerations": [{}] * (LARGEST // 3 - 200)}}
+    pod: dict[str, Any] = {
+        "metadata": {},
+        "spec": {"containers": [], "tolerations": [{}] * (LARGEST // 3 - 200)},
+    }
     taken = list[int]()
     with started("placement", tmp_path / "log") as api:
         for _ in range(8):
