@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evenkeel.decisions.drain import agenda
 from evenkeel.decisions.drain.agenda import (
-    LIKELY_GONE,
+    LEAST_THERE,
     Forced,
     Rate,
     Slot,
@@ -261,8 +261,31 @@ def test_a_pod_that_likely_has_gone_by_then_takes_less_of_the_time() -> None:
     slots = agenda.schedule([*coming, forced("c", remaining=0.5)], Rate(1))
     by = slots[-1].forced.evict_by
     before = [(by - slot.begin).total_seconds() for slot in slots]
-    assert before == pytest.approx([1 + 2 * LIKELY_GONE, 1 + LIKELY_GONE, 1])
-    assert forced().share == 1
+    assert before == pytest.approx([1 + 2 * LEAST_THERE, 1 + LEAST_THERE, 1])
+
+
+@pytest.mark.parametrize(
+    ("leaving", "expected"),
+    [
+        pytest.param(0.0, 1.0, id="none left"),
+        pytest.param(0.5, 0.5 / 0.75, id="half of them until then"),
+        pytest.param(1.0, LEAST_THERE, id="all of them until then"),
+        pytest.param(2.0, LEAST_THERE, id="as many as can be sent"),
+        pytest.param(9.0, LEAST_THERE, id="more than can be sent"),
+    ],
+)
+def test_as_many_leave_before_their_slots_as_left_of_late(leaving: float, expected: float) -> None:
+    going = [forced(str(number), 60, is_replaced=True) for number in range(60)]
+    found = agenda.part_there(going, leaving, Rate(2), NOW)
+    assert found == pytest.approx(expected)
+    if LEAST_THERE < found < 1:
+        first = agenda.schedule(going, Rate(2), found)[0].begin
+        until = (first - NOW).total_seconds()
+        assert len(going) - leaving * until == pytest.approx(2 * (60 - until))
+
+
+def test_no_part_matters_where_no_pod_may_leave() -> None:
+    assert agenda.part_there([forced()], 0, Rate(1), NOW) == LEAST_THERE
 
 
 # The rate.
@@ -293,12 +316,12 @@ def test_evictions_are_sent_as_fast_as_set_unless_answers_take_too_long(
 @pytest.mark.parametrize(
     ("answer", "shown", "owned", "replaced"),
     [
-        (0.05, 40, 1 / 60, LIKELY_GONE / 60),
-        (0.05, 100, 1 / 100, LIKELY_GONE / 60),
+        (0.05, 40, 1 / 60, LEAST_THERE / 60),
+        (0.05, 100, 1 / 100, LEAST_THERE / 60),
         (0.05, 250, 1 / 250, 1 / 250),
-        (0.1, 250, 1 / 150, LIKELY_GONE / 60),
-        (0.5, 250, 1 / 60, LIKELY_GONE / 60),
-        (1, 250, 1 / 30, LIKELY_GONE / 30),
+        (0.1, 250, 1 / 150, LEAST_THERE / 60),
+        (0.5, 250, 1 / 60, LEAST_THERE / 60),
+        (1, 250, 1 / 30, LEAST_THERE / 30),
     ],
     ids=["less", "more", "much more", "half of the session", "slow", "slower"],
 )
@@ -307,7 +330,7 @@ def test_no_eviction_takes_longer_than_the_writes_that_the_api_server_took_of_la
 ) -> None:
     """``owned`` and ``replaced``: the seconds of a slot without a replacement, and with one."""
     rate = agenda.rate(60, Usual(seconds(answer), seconds(answer), shown), at_once=30, number=0)
-    found = [rate.slot(share).total_seconds() for share in (1, LIKELY_GONE)]
+    found = [rate.slot(share).total_seconds() for share in (1, LEAST_THERE)]
     assert found == pytest.approx([owned, replaced], abs=1e-6)
 
 
@@ -348,4 +371,4 @@ def test_what_goes_with_its_gang_goes_from_a_healthy_node_within_its_budget(
     assert eviction.reason == "GangBroken"
     assert f"from a {where} node" in eviction.message
     assert eviction.forced is not lives
-    assert (each.share_remaining, each.share) == (1, 1), "of its workload nothing is known"
+    assert (each.share_remaining, each.may_leave) == (1, False), "of its workload nothing is known"

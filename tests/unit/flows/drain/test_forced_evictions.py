@@ -10,12 +10,13 @@ from tests.kit.effort import measured
 REPLICA_SET = builders.replica_set(of=builders.deployment())
 
 
-def forced(name: str, evict_by: float = 0) -> Forced:
+def forced(name: str, evict_by: float = 0, *, is_replaced: bool = False) -> Forced:
     """A pod that has to be evicted so many seconds from now at the latest."""
     return Forced(
         pod=builders.pod(name, of=REPLICA_SET, grace=0),
         owner=builders.owner(REPLICA_SET),
         evict_by=NOW + seconds(evict_by),
+        is_replaced=is_replaced,
     )
 
 
@@ -50,6 +51,25 @@ def test_a_pod_that_comes_back_is_due_at_once() -> None:
 
     agenda.put("a", [forced("a0")])
     assert due(agenda) == ["a0"]
+
+
+def test_slots_begin_the_later_the_more_pods_left_of_late() -> None:
+    def first_of(leaving: int) -> float:
+        """In how many seconds the first of 100 pods goes by force, if so many left in each."""
+        agenda = ForcedEvictions(10.0, 100, Answers(), Share())
+        agenda.settle()
+        left = [forced(f"left-{number}", 60, is_replaced=True) for number in range(10 * leaving)]
+        stay = [forced(f"stay-{number}", 60, is_replaced=True) for number in range(100)]
+        for second in range(11):
+            agenda.put("a", [*left[second * leaving :], *stay])
+            assert due(agenda, second) == []
+        found = agenda.next_at(NOW + seconds(10))
+        assert found is not None
+        return (found - NOW).total_seconds()
+
+    begins = [first_of(leaving) for leaving in (0, 1, 2)]
+    assert begins == sorted(begins)
+    assert begins[0] < 50 < begins[2]
 
 
 def test_the_work_of_a_storm_grows_with_its_pods_alone() -> None:

@@ -31,11 +31,10 @@ At less a storm's evictions would all begin at once, long before their deadlines
 LEAD = timedelta(seconds=4)
 """So long before a pod's eviction the write is sent that has to precede it."""
 
-LIKELY_GONE = 0.4
-"""A pod whose replacement is available or starts already takes this part of a slot.
+LEAST_THERE = 0.4
+"""At least this part of the pods that may leave is expected to be there when their slots begin.
 
-Most of them are gone when it begins. Were they to count like the others, pods would be evicted by
-force whose replacements are seconds away.
+They were to leave fast of late; it need not go on.
 """
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
@@ -62,9 +61,9 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
     lives: bool = False
 
     @property
-    def share(self) -> float:
-        """The part of a slot that it takes: some pods go before their slot begins."""
-        return LIKELY_GONE if self.is_replaced or self.is_coming else 1.0
+    def may_leave(self) -> bool:
+        """Whether its replacement is there or starts: it may be gone before its slot begins."""
+        return self.is_replaced or self.is_coming
 
     def eviction(self) -> Decision:
         """The forced eviction; on a node that lives it is none by force."""
@@ -158,17 +157,38 @@ def rate(per_second: float, usual: Usual, at_once: int, number: int) -> Rate:
     return Rate(reckoned, slow + reserve, min(usual.per_second, possible / 2))
 
 
-def schedule(forced: Iterable[Forced], rate: Rate) -> Sequence[Slot]:
+def part_there(forced: Sequence[Forced], leaving: float, rate: Rate, now: datetime) -> float:
+    """The part of the pods that may leave that is expected to be there when their slots begin.
+
+    ``leaving``: so many left in a second of late, because they were replaced. Were no slot kept for
+    those that leave, and fewer left than did, the last ones would go too late; were one kept for
+    each, pods would go by force whose replacements are seconds away. If as many go on leaving, n
+    pods take y seconds of slots, at c in a second, before the last deadline in t seconds, where
+    n - leaving * (t - y) = c * y.
+    """
+    number = sum(each.may_leave for each in forced)
+    per_second = 1 / rate.slot(1.0).total_seconds()
+    if not number or leaving >= per_second:
+        return LEAST_THERE
+    left = (max(each.evict_by for each in forced) - now).total_seconds()
+    part = (1 - leaving * left / number) / (1 - leaving / per_second)
+    return min(1.0, max(LEAST_THERE, part))
+
+
+def schedule(
+    forced: Iterable[Forced], rate: Rate, part_there: float = LEAST_THERE
+) -> Sequence[Slot]:
     """The latest times at which these evictions can begin, the earliest first.
 
     Counted backward: the last one has to be sent by its eviction deadline, and each begins before
     the next one does. A pod with an earlier deadline goes first; of pods with the same one that
-    which leaves most of its workload.
+    which leaves most of its workload. ``part_there``: see the function.
     """
     ordered = sorted(forced, key=_order, reverse=True)
     slots, begin = list[Slot](), _NEVER
     for each in ordered:
-        begin = min(each.evict_by - rate.ahead, begin) - rate.slot(each.share)
+        slot = rate.slot(part_there if each.may_leave else 1.0)
+        begin = min(each.evict_by - rate.ahead, begin) - slot
         slots.append(Slot(begin, each))
     slots.reverse()
     return slots

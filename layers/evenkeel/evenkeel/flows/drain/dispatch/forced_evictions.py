@@ -16,6 +16,9 @@ from evenkeel.flows.drain.cache.share import Share
 COUNTED_FOR = timedelta(seconds=1)
 """How long slots stay as they are, although pods have gone or answers take longer by now."""
 
+OF_LATE = timedelta(seconds=10)
+"""So long it counts that a pod left before it had to go by force."""
+
 
 class Answers:
     """How long recent answers of the API server took: to writes, and about the pause."""
@@ -76,6 +79,8 @@ class ForcedEvictions:
         self._slots: dict[str, Slot] = {}  # by the pod's uid, the earliest first
         self._times: Sequence[datetime] = ()
         self._counted_at: datetime | None = None
+        self._counted_last: datetime | None = None
+        self._left = deque[datetime]()
         self._is_settled = False
         self.counts = 0
         """How often slots were counted so far."""
@@ -91,7 +96,9 @@ class ForcedEvictions:
         if after:
             self._forced[controller_key] = after
         for uid in before.keys() - after.keys():
-            self._slots.pop(uid, None)
+            slot, counted_at = self._slots.pop(uid, None), self._counted_last
+            if slot is not None and counted_at is not None and counted_at < slot.begin:
+                self._left.append(counted_at)
         for uid in self._slots.keys() & after.keys():
             self._slots[uid] = msgspec.structs.replace(self._slots[uid], forced=after[uid])
         if not _times(after) <= _times(before):
@@ -129,11 +136,17 @@ class ForcedEvictions:
         later = bisect_right(self._times, now)
         return self._times[later] if later < len(self._times) else None
 
+    def _leaving(self, now: datetime) -> float:
+        """How many pods left in a second of late, before their slots had begun."""
+        while self._left and now - self._left[0] > OF_LATE:
+            self._left.popleft()
+        return len(self._left) / OF_LATE.total_seconds()
+
     def _count(self, now: datetime) -> None:
         counted_at = self._counted_at
         if counted_at is not None and timedelta() <= now - counted_at < COUNTED_FOR:
             return
-        self._counted_at = now
+        self._counted_at = self._counted_last = now
         self.counts += 1
         forced = [each for of_one in self._forced.values() for each in of_one.values()]
         if self._is_settled:
@@ -141,7 +154,8 @@ class ForcedEvictions:
             rate = agenda.rate(
                 self._per_second * self._share.part, usual, self._at_once, len(forced)
             )
-            slots = agenda.schedule(forced, rate)
+            there = agenda.part_there(forced, self._leaving(now), rate, now)
+            slots = agenda.schedule(forced, rate, there)
         else:
             slots = agenda.alone(forced)
         self._slots = {slot.forced.pod.uid: slot for slot in slots}
