@@ -40,8 +40,9 @@ class Watch[T: KubernetesObject]:
     A stream that ends, also without an error, goes on from the last resource version seen; one
     that has fallen too far behind (410), or says nothing at all, begins with a new list. A refusal
     is delivered once, as the Reply of a List, and the watch is tried again and again with pauses.
-    An object that can no longer be read has left the selection. If a stream brings bytes that are no
-    event twice at one resource version, that is delivered like a refusal, and a new list follows.
+    An object that can no longer be read has left the selection. If a stream brings bytes that are
+    no event twice at one resource version, that is delivered like a refusal, and a new list
+    follows.
     """
 
     def __init__(
