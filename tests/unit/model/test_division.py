@@ -44,7 +44,7 @@ def test_workloads_are_spread_evenly_and_a_whole_namespace_is_one_share() -> Non
     found = Counter(map(divided.number_of, pods))
     assert sorted(found) == [0, 1, 2, 3]
     assert max(found.values()) < 0.33 * len(pods)
-    whole = Division(of=4, whole=(pods[0].namespace,))
+    whole = Division(of=4, whole=frozenset([pods[0].namespace]))
     assert len(set(map(whole.number_of, pods))) == 1
 
 
@@ -64,10 +64,10 @@ def test_a_note_that_makes_no_sense_divides_nothing(note: str | None) -> None:
 
 
 def test_a_note_says_how_it_is_divided_and_by_whom() -> None:
-    divided = Division(of=3, whole=("team-a",)).called_by("me").called_by("me")
+    divided = Division(of=3, whole=frozenset(["team-a"])).called_by("me").called_by("me")
     assert divided.calls == 2
     assert division_in(divided.note) == divided
-    assert divided.is_as(Division(of=3, whole=("team-a",)))
+    assert divided.is_as(Division(of=3, whole=frozenset(["team-a"])))
     assert not divided.is_as(Division(of=3))
     assert UNDIVIDED.note == ""
 

@@ -31,7 +31,7 @@ class Division(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     v: int = VERSION
     of: int = 1
-    whole: tuple[str, ...] = ()
+    whole: frozenset[str] = frozenset()
     by: str = ""
     calls: int = 0
 
@@ -53,7 +53,7 @@ class Division(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def note(self) -> str:
         """What a Lease notes of it, in JSON; empty if nothing is divided."""
-        return msgspec.json.encode(self).decode() if self.of > 1 else ""
+        return msgspec.json.encode(self, order="deterministic").decode() if self.of > 1 else ""
 
 
 UNDIVIDED: Final = Division()

@@ -25,8 +25,8 @@ def divide(
     if of == 1:
         return UNDIVIDED
     shares = _Shares(pods)
-    whole = {each.namespace for each in budgets if shares.are_several(each)}
-    return Division(of=of, whole=tuple(sorted(whole)))
+    whole = (each.namespace for each in budgets if shares.are_several(each))
+    return Division(of=of, whole=frozenset(whole))
 
 
 class _Shares:
