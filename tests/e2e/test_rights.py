@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from evenkeel.adapters.kubernetes import RestCluster
+from evenkeel.decisions.drain.route import SETTLES
 from evenkeel.decisions.notice import rebalance_recommendation
 from evenkeel.errors import ForbiddenError
 from evenkeel.model import gang, names
@@ -137,6 +138,7 @@ def _hint(site: Site, functions: Evenkeel) -> None:
     site.add_nodes("hinted", cpu="12")
     site.run(stuck, alone, stateful_set("shelf", 1, volumes=[mounted]))
     site.run(job("early"), pods=1)
+    site.clock.skip(SETTLES)  # a recommendation moves no pod of a StatefulSet that is younger
     functions.notify(site.recommendation("hinted"))
     site.wait_for_releases("stuck")
     _released_before(site, "alone")

@@ -31,8 +31,6 @@ class RuntimeApi(HttpServer):
         super().__init__(self._answer)
         self._events: queue.Queue[dict[str, Any]] = queue.Queue()
         self._answers: queue.Queue[tuple[str, Any]] = queue.Queue()
-        self.pid = 0
-        """The runtime's process."""
 
     def invoke(self, event: dict[str, Any]) -> tuple[str, Any]:
         """Hand out an event; ``response`` or ``error`` and what was answered."""

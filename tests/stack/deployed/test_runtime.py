@@ -1,7 +1,5 @@
 """The built artifact under Lambda's own runtime for Python: found, started, invoked, answered."""
 
-import json
-import re
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,12 +8,10 @@ from typing import Any
 
 import pytest
 
-from evenkeel.handlers.requests import LARGEST
 from tests.kit.cold_start import environment
 from tests.kit.control_plane import ROOT
 from tests.kit.http_server import HOST
 from tests.kit.processes import ended
-from tests.kit.reviews import TOKEN
 from tests.stack.deployed.ministack import BUILT, RUNTIME
 from tests.stack.deployed.runtime_api import RuntimeApi
 
@@ -48,7 +44,6 @@ def started(function: str, log: Path) -> Iterator[RuntimeApi]:
             stdout=out,
             stderr=out,
         ) as process:
-            api.pid = process.pid
             try:
                 yield api
             finally:
@@ -89,49 +84,3 @@ def test_an_event_that_is_no_batch_is_an_error_that_says_so(tmp_path: Path) -> N
     with started("interruption", tmp_path / "log") as api:
         kind, answer = api.invoke({"detail-type": "Scheduled Event"})
     assert (kind, answer["errorType"]) == ("error", "MalformedEventError")
-
-
-def asked(pod: dict[str, Any]) -> dict[str, Any]:
-    """The review of a new pod as API Gateway hands it to a function."""
-    request = {
-        "uid": "review",
-        "operation": "CREATE",
-        "namespace": "default",
-        "resource": {"group": "", "version": "v1", "resource": "pods"},
-        "object": pod,
-    }
-    review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
-    return {
-        "version": "2.0",
-        "rawPath": f"/v1/{TOKEN}",
-        "headers": {"content-type": "application/json"},
-        "requestContext": {"http": {"method": "POST"}},
-        "body": json.dumps(review, separators=(",", ":")),
-        "isBase64Encoded": False,
-    }
-
-
-def memory(pid: int) -> int:
-    """MB of a process."""
-    found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
-    assert found is not None
-    return int(found[1]) // 1024
-
-
-def test_reviews_of_3_mb_are_answered_and_take_no_more_memory_each_time(tmp_path: Path) -> None:
-    """The cluster does not answer: the pods pass. Of all fields this one takes the most memory."""
-    pod: dict[str, Any] = {
-        "metadata": {},
-        "spec": {"containers": [], "tolerations": [{}] * (LARGEST // 3 - 200)},
-    }
-    taken = list[int]()
-    with started("placement", tmp_path / "log") as api:
-        for _ in range(8):
-            kind, answer = api.invoke(asked(pod))
-            assert (kind, answer["statusCode"]) == ("response", 200)
-            assert json.loads(answer["body"])["response"]["allowed"]
-            taken.append(memory(api.pid))
-        too_large = {"metadata": {"annotations": {"a": "x" * LARGEST}}}
-        assert api.invoke(asked(too_large))[1]["statusCode"] == 413
-    assert taken[-1] < taken[1] + 30
-    assert max(taken) < 400
