@@ -16,8 +16,8 @@ from typing import Any, BinaryIO
 
 import msgspec
 import urllib3
-import yaml
 
+from bench.lab.direct import connect
 from bench.lab.sights import Sight
 from evenkeel_sandbox.observer.following import follow, is_released
 from evenkeel_sandbox.simulator.api.objects import (
@@ -34,15 +34,7 @@ from evenkeel_sandbox.simulator.api.objects import (
 
 class _Observer:
     def __init__(self, kubeconfig: Path, namespace: str, stream: BinaryIO) -> None:
-        config = yaml.safe_load(kubeconfig.read_text())
-        self._server = config["clusters"][0]["cluster"]["server"]
-        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
-        self._pool = urllib3.PoolManager(
-            maxsize=4,
-            ca_certs=cluster["certificate-authority"],
-            cert_file=user["client-certificate"],
-            key_file=user["client-key"],
-        )
+        self._server, self._pool = connect(kubeconfig, 4)
         self._paths = {"pod": f"api/v1/namespaces/{namespace}/pods", "node": "api/v1/nodes"}
         self._stream = stream
         self._lock = Lock()

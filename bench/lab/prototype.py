@@ -21,8 +21,8 @@ from typing import Final
 
 import msgspec
 import urllib3
-import yaml
 
+from bench.lab.direct import connect
 from evenkeel.model.names import RELEASED_FROM, TEMPLATE_HASH
 from evenkeel_sandbox.observer.following import Change, follow
 from evenkeel_sandbox.simulator.api.objects import (
@@ -45,15 +45,7 @@ class _Server:
     """The API server, by plain requests."""
 
     def __init__(self, kubeconfig: Path) -> None:
-        config = yaml.safe_load(kubeconfig.read_text())
-        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
-        self._url = cluster["server"]
-        self._pool = urllib3.PoolManager(
-            maxsize=AT_ONCE + 1,
-            ca_certs=cluster["certificate-authority"],
-            cert_file=user["client-certificate"],
-            key_file=user["client-key"],
-        )
+        self._url, self._pool = connect(kubeconfig, AT_ONCE + 1)
 
     def send(self, method: str, path: str, body: Obj | None = None) -> bytes:
         kind = "application/merge-patch+json" if method == "PATCH" else "application/json"

@@ -4,15 +4,7 @@ import json
 from typing import Any
 
 from evenkeel.adapters.clock import SystemClock
-from tests.kit.reviews import TOKEN
-
-OWNER = {
-    "apiVersion": "apps/v1",
-    "kind": "ReplicaSet",
-    "name": "web-1",
-    "uid": "u1",
-    "controller": True,
-}
+from tests.kit.reviews import OWNER, TOKEN
 
 
 def record(body: object) -> dict[str, Any]:

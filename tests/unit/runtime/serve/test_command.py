@@ -21,17 +21,9 @@ from evenkeel_runtime.serve.slots import MOST
 from tests.kit.api_server import Handler, answer, refusal, serving
 from tests.kit.certificates import Authority
 from tests.kit.control_plane import ROOT
-from tests.kit.reviews import TOKEN
+from tests.kit.reviews import OWNER, TOKEN
 from tests.kit.silence import silent
 from tests.stories.placement.scene import review
-
-OWNER = {
-    "apiVersion": "apps/v1",
-    "kind": "ReplicaSet",
-    "name": "web-1",
-    "uid": "u1",
-    "controller": True,
-}
 
 
 def managed(handler: Handler) -> None:

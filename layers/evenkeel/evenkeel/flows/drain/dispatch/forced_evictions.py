@@ -79,7 +79,7 @@ class ForcedEvictions:
         self._slots: dict[str, Slot] = {}  # by the pod's uid, the earliest first
         self._times: Sequence[datetime] = ()
         self._counted_at: datetime | None = None
-        self._counted_last: datetime | None = None
+        self._is_outdated = True
         self._left = deque[datetime]()
         self._is_settled = False
         self.counts = 0
@@ -96,19 +96,18 @@ class ForcedEvictions:
         if after:
             self._forced[controller_key] = after
         for uid in before.keys() - after.keys():
-            slot, counted_at = self._slots.pop(uid, None), self._counted_last
+            slot, counted_at = self._slots.pop(uid, None), self._counted_at
             if slot is not None and counted_at is not None and counted_at < slot.begin:
                 self._left.append(counted_at)
         for uid in self._slots.keys() & after.keys():
             self._slots[uid] = msgspec.structs.replace(self._slots[uid], forced=after[uid])
         if not _times(after) <= _times(before):
-            self._counted_at = None
+            self._is_outdated = True
 
     def settle(self) -> None:
         """The watches have listed, or had a second for it: slots are counted for all together."""
         if not self._is_settled:
-            self._is_settled = True
-            self._counted_at = None
+            self._is_settled = self._is_outdated = True
 
     def begins(self, uid: str) -> datetime | None:
         """When the eviction of a pod begins; None if it is not evicted by force."""
@@ -144,9 +143,10 @@ class ForcedEvictions:
 
     def _count(self, now: datetime) -> None:
         counted_at = self._counted_at
-        if counted_at is not None and timedelta() <= now - counted_at < COUNTED_FOR:
+        is_recent = counted_at is not None and timedelta() <= now - counted_at < COUNTED_FOR
+        if is_recent and not self._is_outdated:
             return
-        self._counted_at = self._counted_last = now
+        self._counted_at, self._is_outdated = now, False
         self.counts += 1
         forced = [each for of_one in self._forced.values() for each in of_one.values()]
         if self._is_settled:

@@ -116,17 +116,14 @@ class Sender:
 
         A tenant may make thousands of pods that are to be put back, and write them anew each time.
         """
-        writer, crowded = self.writer, set[str]()
-        for steps in self.plans.writes():
-            namespace = steps[0].subject.namespace
-            if namespace in crowded:
-                continue
-            for step in self._in_order(steps, now):
-                if writer.crowds(namespace):
-                    crowded.add(namespace)
-                    break
-                if not writer.submit(step) and writer.room() == 0:
-                    return
+        crowds = self.writer.crowds
+        self.writer.submit_all(
+            step
+            for steps in self.plans.writes()
+            if not crowds(steps[0].subject.namespace)
+            for step in self._in_order(steps, now)
+            if not crowds(step.subject.namespace)
+        )
 
     def is_busy(self, now: datetime) -> bool:
         """Whether something is under way, or was decided and is not done."""
