@@ -10,7 +10,7 @@ from typing import Any, Self
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
 from evenkeel_sandbox.observer.following import is_released
-from evenkeel_sandbox.simulator.api.objects import Obj
+from evenkeel_sandbox.simulator.api.objects import Obj, is_ready, node_of
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from tests.e2e.application import CLUSTER_NAME, Evenkeel
 from tests.e2e.manifests import selector
@@ -222,8 +222,19 @@ class Site:
         self.wait_for(f"{seconds:g} s to pass", lambda: self.clock.now() >= until, seconds + 5)
 
     def wait_for[T](self, what: str, probe: Callable[[], T | None], seconds: float = 30.0) -> T:
-        """Poll until the probe answers something truthy."""
-        return self.control_plane.wait_for(what, probe, seconds=seconds)
+        """Poll until the probe answers something truthy; a failure tells where the pods are."""
+        try:
+            return self.control_plane.wait_for(what, probe, seconds=seconds)
+        except AssertionError as failure:
+            where = ", ".join(map(_place, self.witness.pods()))
+            message = f"{failure}; pods: {where}"
+            raise AssertionError(message) from failure
+
+
+def _place(pod: Obj) -> str:
+    marks = {"not ready": not is_ready(pod), "released": is_released(pod)}
+    said = "".join(f" ({mark})" for mark, holds in marks.items() if holds)
+    return f"{pod['metadata']['name']} on {node_of(pod) or 'no node'}{said}"
 
 
 def _take_away_notes(control_plane: ControlPlane) -> None:

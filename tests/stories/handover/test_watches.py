@@ -216,7 +216,7 @@ def is_list(request: Request) -> bool:
     )
 
 
-def test_nothing_is_read_or_taken_for_a_watch_that_lags_until_its_list_came(
+def test_a_workload_is_listed_by_itself_as_long_as_its_watch_lags(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A budget refuses the first pod's eviction; then the watch stalls, and cannot be listed."""
@@ -227,15 +227,12 @@ def test_nothing_is_read_or_taken_for_a_watch_that_lags_until_its_list_came(
     scene.run(until=3.6)
     scene.interrupt("s2")
 
-    scene.fail(UnavailableError("no answer"), is_list, times=1)
+    scene.fail(UnavailableError("no answer"), is_list)
     scene.run(until=30)
 
-    listed_at = [at for at, request in scene.requests if is_list(request)]
-    tried_at = [sent.at for sent in scene.writes if isinstance(sent.write, Evict)]
     read_at = [at for at, r in scene.requests if isinstance(r, Get) and r.kind is ReplicaSet]
-    first, second = listed_at[:2]
-    assert [at for at in tried_at if 3 < at < first]
-    assert 5 < first < 8
-    assert 10 <= second - first < 11.5
-    assert not [at for at in (*tried_at, *read_at) if first + 0.5 < at < second]
-    assert [at for at in tried_at if at >= second]
+    tried_at = [sent.at for sent in scene.writes if isinstance(sent.write, Evict)]
+    late = [at for at in tried_at if at > 8]
+    assert late
+    assert all(any(read <= at < read + 1.5 for read in read_at) for at in late)
+    assert all(later - earlier >= 1 for earlier, later in itertools.pairwise(read_at))

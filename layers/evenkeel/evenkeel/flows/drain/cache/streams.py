@@ -42,7 +42,6 @@ class Stream:
     def __init__(self, now: datetime) -> None:
         """The watch begins now: its first list is at least as new as this."""
         self.is_refused = False
-        self.lags = False
         self._asked_at = now
         self._list_at = now
         self._fresh_at: datetime | None = None
@@ -79,7 +78,6 @@ class Stream:
         if asked_at is not None:
             self._is_as_of(asked_at)
         self._has_come_to(listing.revision)
-        self.lags = self.lags and bool(self._unseen)
 
     def wrote(self, revision: int, sent_at: datetime, now: datetime) -> None:
         """A write was accepted that made this revision of an object that it shows."""
@@ -99,8 +97,8 @@ class Stream:
     def has_to_be_listed(self, now: datetime) -> bool:
         """Whether its selection has to be listed now, for it lags or is refused."""
         accepted = (at for _, _, at in self._unseen)
-        self.lags = now - min(accepted, default=now) > LAGS_AFTER
-        if not (self.lags or self.is_refused) or now < self._list_at:
+        lags = now - min(accepted, default=now) > LAGS_AFTER
+        if not (lags or self.is_refused) or now < self._list_at:
             return False
         self._list_at = now + LIST_AGAIN_AFTER
         return True
@@ -166,10 +164,6 @@ class Streams:
     def show(self, labels: frozenset[PodLabel]) -> bool:
         """Whether all pods with these labels were seen, and new ones will be."""
         return bool(labels) and labels <= self.shown
-
-    def lag(self, labels: Iterable[PodLabel]) -> bool:
-        """Whether a watch of pods with these labels is behind an own write."""
-        return any(self._showing[label][0].lags for label in labels if label in self._showing)
 
     def are_fresh(self, labels: frozenset[PodLabel], now: datetime) -> bool:
         """Whether all pods with these labels are known as of a second ago."""

@@ -25,9 +25,9 @@ COOLDOWN_FIRST_FOR = timedelta(seconds=5)
 class Evictions:
     """Sends the evictions of the plans, and has those workloads listed that are not known afresh.
 
-    What the watches have shown will do while it is no older than a second. In a storm it never is
-    older, because a watch shows an own write every moment. Where it shows none, and where no watch
-    shows all pods, the workload is listed by itself.
+    What the watches have shown will do while it is no older than a second. In a storm it seldom is
+    older, because a watch shows an own write every moment. Where it shows none, where it lags, and
+    where no watch shows all pods, the workload is listed by itself.
     """
 
     def __init__(self, plans: Plans, writer: Writer, view: View, listings: Listings) -> None:
@@ -48,13 +48,12 @@ class Evictions:
         """Send what may be sent, as far as there is room.
 
         A plan waits whose workload has changed: it is made anew soon, within the share of time that
-        planning may take. While a watch lags, its own list is waited for, which shows all its
-        workloads. A workload that no watch shows is listed every second as long as its plan changes
-        with its pods.
+        planning may take. A workload that no watch shows is listed every second as long as its plan
+        changes with its pods.
         """
-        view, streams, may_write = self._view, self._view.streams, self._writer.may_write
+        view, may_write = self._view, self._writer.may_write
         awaiting = self._plans.having(Has.AWAITS_PODS)
-        shown = streams.shown  # no call for each: it is asked in each turn
+        shown = view.streams.shown  # no call for each: it is asked in each turn
         stale = {
             key for key, plan in awaiting if not (plan.watched_by and plan.watched_by <= shown)
         }
@@ -64,7 +63,7 @@ class Evictions:
             steps = [step for step in plan.plan.evictions if may_write(step.subject.uid, step.verb)]
             if steps and view.is_fresh(key, plan.watched_by, now):
                 self._writer.submit_all(steps)
-            elif steps and not streams.lag(plan.watched_by):
+            elif steps:
                 stale.add(key)
         self.next_at = self._listings.refresh(stale, now)
 
