@@ -20,9 +20,10 @@ from evenkeel.handlers.requests import Requests, authenticate
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.cluster_objects import Namespace
+from evenkeel.model.controllers.replica_set import ReplicaSet
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Change, Listing, Relisted
-from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.settings import Mode
 from evenkeel_extender import calls
 from evenkeel_extender.extender import Extender

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Collection, Container, Sequence
 from typing import ClassVar
 
-from evenkeel.decisions.drain.route import Way
 from evenkeel.model.meta import Reference
+from evenkeel.model.way import Way
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.output import NAMESPACE, WORKLOAD, Listing, ObjectItem

@@ -21,11 +21,12 @@ from evenkeel.model.cluster_objects import (
     PodDisruptionBudget,
     Service,
 )
+from evenkeel.model.controllers.kinds import KINDS as CONTROLLERS
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.names import is_subdomain
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
+from evenkeel.model.workload import WORKLOADS
 from evenkeel_cli import object_stream
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.event_files import STANDARD_INPUT
@@ -40,24 +41,19 @@ COMMAND: Final = (
     "kubectl get nodes,pods,rs,deploy,sts,jobs,pdb,svc,ns,pvc,pv,netpol,quota -A -o json"
 )
 
-KINDS: Final[Mapping[str, type[KubernetesObject]]] = {
-    kind.resource.kind: kind
-    for kind in (
-        Node,
-        Pod,
-        ReplicaSet,
-        Deployment,
-        StatefulSet,
-        Job,
-        PodDisruptionBudget,
-        Service,
-        Namespace,
-        PersistentVolumeClaim,
-        PersistentVolume,
-        NetworkPolicy,
-        ResourceQuota,
-    )
-}
+_READ: Final[tuple[type[KubernetesObject], ...]] = (
+    Node,
+    Pod,
+    *WORKLOADS,
+    PodDisruptionBudget,
+    Service,
+    Namespace,
+    PersistentVolumeClaim,
+    PersistentVolume,
+    NetworkPolicy,
+    ResourceQuota,
+)
+KINDS: Final = {kind.resource.kind: kind for kind in _READ}
 """The kinds that a snapshot should hold. Others are not read."""
 
 GZIP: Final = b"\x1f\x8b"
@@ -71,10 +67,10 @@ WITHOUT: Final[Mapping[str, str]] = {
 }
 """What it means that a kind is not there at all, if the cluster has such objects."""
 
+MADE_BY_NOBODY: Final = "they count as bare pods, which no controller makes again"
+
 ORPHANS: Final[Mapping[tuple[str, str], str]] = {
-    ("Pod", "ReplicaSet"): "they count as bare pods, which no controller makes again",
-    ("Pod", "StatefulSet"): "they count as bare pods, which no controller makes again",
-    ("Pod", "Job"): "they count as bare pods, which no controller makes again",
+    **{("Pod", kind): MADE_BY_NOBODY for kind in CONTROLLERS},
     ("ReplicaSet", "Deployment"): "the Deployments' strategies and annotations go unnoticed",
 }
 """What it means that objects of the first kind belong to ones of the second that are missing."""

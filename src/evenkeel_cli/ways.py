@@ -13,7 +13,6 @@ from evenkeel.decisions.drain.returning import Drain, with_return
 from evenkeel.decisions.drain.route import (
     NO_PLACE_IS_KNOWN,
     Route,
-    Way,
     route,
     unless_young,
     without_place,
@@ -29,6 +28,7 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.notice import NoticeKind
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Selection
+from evenkeel.model.way import Way
 from evenkeel.ports import Clock, Cluster
 from evenkeel_hosting.memory import InMemoryRecorder
 

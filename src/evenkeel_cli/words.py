@@ -3,27 +3,16 @@
 from datetime import timedelta
 from typing import Final
 
-from evenkeel.decisions.drain.route import Way
 from evenkeel.model.meta import Reference
+from evenkeel.model.way import Way
+from evenkeel.model.workload import WORKLOADS
 
-SHORT: Final = {
-    "Deployment": "deploy",
-    "ReplicaSet": "rs",
-    "StatefulSet": "sts",
-    "DaemonSet": "ds",
-    "Job": "job",
-    "Pod": "pod",
-    "Node": "node",
-}
-"""kubectl's short names."""
+RESOURCES: Final = [kind.resource for kind in WORKLOADS]
 
-GROUPS: Final = {
-    "Deployment": "apps",
-    "ReplicaSet": "apps",
-    "StatefulSet": "apps",
-    "DaemonSet": "apps",
-    "Job": "batch",
-}
+SHORT: Final = {"DaemonSet": "ds"} | {each.kind: each.short for each in RESOURCES if each.short}
+"""kubectl's short names of workloads."""
+
+GROUPS: Final = {"DaemonSet": "apps"} | {each.kind: each.group for each in RESOURCES}
 """The API groups of kinds that are not in the core group."""
 
 WAYS: Final = {

@@ -10,10 +10,11 @@ from evenkeel.decisions.placement.verdict import Counted
 from evenkeel.decisions.pools.goal import goal_of
 from evenkeel.errors import EvenkeelError
 from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.metrics import Metric
 from evenkeel.model.reasons import Reason
-from evenkeel.model.workload import Controller, Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Clock, Recorder
 from evenkeel.settings import Mode
 from evenkeel_extender.decisions.rank import FEWEST, beside_full_pools
@@ -139,7 +140,7 @@ class Extender:
 
     def _controller_of(self, pod: PendingPod) -> Controller | None:
         found = self._store.owner(pod.controller_key)
-        return found if isinstance(found, ReplicaSet | StatefulSet | Job) else None
+        return found if isinstance(found, Controller) else None
 
     def _deployment_of(self, controller: Controller) -> Deployment | None:
         above = self._store.owner(controller.controller_key)

@@ -13,14 +13,16 @@ from evenkeel.model.meta import KubernetesObject, Metadata
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Relisted, Selection
-from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
+from evenkeel.model.workload import WORKLOADS
 from evenkeel.ports import Clock
 from evenkeel_extender.node_scores import NodeScores
 from evenkeel_extender.pod_counts import PodCounts
 
 _PAUSE: Final = Selection(ConfigMap, names.SYSTEM_NAMESPACE, fields=f"metadata.name={names.PAUSED}")
 SELECTIONS: Final[tuple[Selection[Any], ...]] = (
-    *(Selection(kind) for kind in (Node, Namespace, Deployment, ReplicaSet, StatefulSet, Job)),
+    Selection(Node),
+    Selection(Namespace),
+    *map(Selection, WORKLOADS),
     _PAUSE,
     Selection(Pod),
 )

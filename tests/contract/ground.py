@@ -14,11 +14,11 @@ from typing import Any
 import msgspec
 
 from evenkeel.errors import ClusterError
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.meta import ApiStruct, KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Delete, Evict, Get, List, Operation, Patch, Request, Selection
-from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Clock, Cluster
 from evenkeel_sandbox.simulator.api.objects import Obj, labels_of
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster

@@ -5,10 +5,11 @@ from datetime import timedelta
 
 import pytest
 
+from evenkeel.model.controllers.replica_set import ReplicaSet
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Relisted, Selection
-from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Arrival
 from tests.contract.ground import Ground
 from tests.contract.manifests import QUICK, SLOW_START, SLOW_STOP, deployment, template

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from evenkeel.decisions.drain.writes import disruption_patch
+from evenkeel.model.controllers.job import Job
 from evenkeel.model.pod import Pod
-from evenkeel.model.workload import Job
 from tests.contract.ground import Ground
 from tests.contract.manifests import QUICK, SLOW_STOP, job
 

@@ -7,9 +7,9 @@ import pytest
 from evenkeel.errors import InvalidError
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Event, PodDisruptionBudget
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Operation, Patch, pointer
-from evenkeel.model.workload import Deployment
 from tests.contract.ground import Ground
 from tests.contract.manifests import budget, deployment
 from tests.kit.manifests import Manifest

@@ -3,8 +3,8 @@
 import pytest
 
 from evenkeel.model.cluster_objects import Event
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.pod import Pod
-from evenkeel.model.workload import Deployment
 from evenkeel_cli.resource_quota import ResourceQuota
 from tests.contract.ground import Ground
 from tests.contract.manifests import deployment, template

@@ -2,9 +2,10 @@
 
 import pytest
 
+from evenkeel.model.controllers.replica_set import ReplicaSet
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Operation
-from evenkeel.model.workload import Deployment, ReplicaSet
 from tests.contract.ground import Ground, owner_uid
 from tests.contract.manifests import QUICK, SLOW_START, SLOW_STOP, deployment, template
 from tests.kit.manifests import resource

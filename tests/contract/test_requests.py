@@ -18,11 +18,11 @@ from evenkeel.model.cluster_objects import (
     LeaseSpec,
     ObjectReference,
 )
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, Delete, Get, Operation, Patch
-from evenkeel.model.workload import Deployment
 from tests.contract.ground import Ground
 from tests.contract.manifests import config_map, deployment, pod
 

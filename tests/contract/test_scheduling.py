@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from evenkeel.model.cluster_objects import Event
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Operation
-from evenkeel.model.workload import Deployment
 from tests.contract.ground import ZONE, Ground
 from tests.contract.manifests import SLOW_START, deployment, pod, template, workload
 from tests.kit.manifests import resource

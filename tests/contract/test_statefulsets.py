@@ -3,9 +3,9 @@
 import pytest
 
 from evenkeel.model.cluster_objects import PersistentVolumeClaim
+from evenkeel.model.controllers.stateful_set import StatefulSet
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Operation
-from evenkeel.model.workload import StatefulSet
 from tests.contract.ground import Ground
 from tests.contract.manifests import QUICK, SLOW_START, SLOW_STOP, template, workload
 

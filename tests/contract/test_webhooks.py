@@ -10,8 +10,8 @@ from evenkeel.errors import (
     ForbiddenError,
 )
 from evenkeel.model.cluster_objects import PodDisruptionBudget
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.pod import Pod
-from evenkeel.model.workload import ReplicaSet
 from tests.contract.ground import Ground
 from tests.contract.manifests import budget, deployment, pod, template
 from tests.contract.webhooks import EVICTION, TIMEOUT, Hook, Respond, name_of, responded

@@ -5,9 +5,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
-from evenkeel.model.workload import ReplicaSet
 from evenkeel_sandbox.observer.workloads import Observer
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 

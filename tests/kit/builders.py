@@ -13,7 +13,7 @@ import msgspec
 
 from evenkeel.decisions.drain.census import Census, MovingPod
 from evenkeel.decisions.drain.owner import Owner
-from evenkeel.decisions.drain.route import Route, Way
+from evenkeel.decisions.drain.route import Route
 from evenkeel.model import names
 from evenkeel.model.affinity import NodeRequirement, NodeSelector, NodeSelectorTerm
 from evenkeel.model.capacity import Capacity
@@ -30,6 +30,17 @@ from evenkeel.model.cluster_objects import (
     Service,
     ServiceSpec,
     VolumeNodeAffinity,
+)
+from evenkeel.model.controllers.controller import Controller
+from evenkeel.model.controllers.job import Job, JobSpec, PodFailurePolicy
+from evenkeel.model.controllers.replica_set import ReplicaSet, ReplicaSetSpec, ReplicaSetStatus
+from evenkeel.model.controllers.stateful_set import StatefulSet, StatefulSetSpec
+from evenkeel.model.deployment import (
+    Deployment,
+    DeploymentSpec,
+    DeploymentStrategy,
+    IntOrString,
+    RollingUpdate,
 )
 from evenkeel.model.meta import (
     Condition,
@@ -63,22 +74,7 @@ from evenkeel.model.pool import Pool
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import Cooldown, Release, ReleaseReason
 from evenkeel.model.request import Patch
-from evenkeel.model.workload import (
-    Controller,
-    Deployment,
-    DeploymentSpec,
-    DeploymentStrategy,
-    IntOrString,
-    Job,
-    JobSpec,
-    PodFailurePolicy,
-    ReplicaSet,
-    ReplicaSetSpec,
-    ReplicaSetStatus,
-    RollingUpdate,
-    StatefulSet,
-    StatefulSetSpec,
-)
+from evenkeel.model.way import Way
 from evenkeel_sandbox.simulator.api.patches import json_patch
 from tests.kit import clocks
 
@@ -331,7 +327,7 @@ def _selector_of(owner: KubernetesObject | OwnerReference | None) -> Mapping[str
 
 
 def release(
-    replica_set: ReplicaSet | None = None,
+    replica_set: Controller | None = None,
     *,
     reason: ReleaseReason = ReleaseReason.INTERRUPTION,
     deadline: datetime | None = None,
@@ -348,7 +344,7 @@ def release(
         voluntary = reason is not ReleaseReason.INTERRUPTION
         deadline = NOW + (REBALANCE_DEADLINE if voluntary else INTERRUPTION_DEADLINE)
     if wanted is None:
-        wanted = replica_set.spec.replicas if replica_set is not None else 1
+        wanted = replica_set.at_a_time if replica_set is not None else 1
     return Release(
         reason=reason,
         deadline=deadline,

@@ -22,13 +22,13 @@ from evenkeel.decisions.notice import mark
 from evenkeel.errors import ClusterError
 from evenkeel.handlers import Handler, handover, interruption
 from evenkeel.model.decision import Decision
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.hook import Hook, HookTimes, Termination
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Cooldown
 from evenkeel.model.request import Create, Delete, Evict, Patch, Request, Write
-from evenkeel.model.workload import Deployment
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, InterruptionSettings, Mode
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.application import Environments, Wiring

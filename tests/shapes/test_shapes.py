@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from evenkeel.model.capacity import WELL_KNOWN, Capacity
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.workload import ReplicaSet
 from evenkeel_cli import event_files, events
 from evenkeel_cli import snapshot as snapshots
 from evenkeel_cli.explain import gather as explaining

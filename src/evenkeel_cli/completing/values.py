@@ -16,10 +16,12 @@ from click.shell_completion import CompletionItem
 
 from evenkeel.flows.reads import list_all
 from evenkeel.model.cluster_objects import Namespace
+from evenkeel.model.controllers.job import Job
+from evenkeel.model.controllers.stateful_set import StatefulSet
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.request import List, Selection
-from evenkeel.model.workload import Deployment, Job, StatefulSet
 from evenkeel_cli import words
 from evenkeel_cli.targets import Target
 

@@ -13,10 +13,10 @@ from evenkeel.decisions.pools.spread import Spread
 from evenkeel.model import names
 from evenkeel.model.affinity import TopologySpread
 from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import LabelSelector
 from evenkeel.model.reasons import Reason
 from evenkeel.model.template import is_by_template
-from evenkeel.model.workload import Deployment
 from evenkeel_cli.decisions.waiting import Waiting
 
 _AVAILABLE: Final = "nodes are available"

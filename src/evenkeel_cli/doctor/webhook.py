@@ -23,10 +23,10 @@ from evenkeel.errors import (
 from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Namespace
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.meta import ApiStruct, LabelSelector
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Selection
-from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Cluster
 from evenkeel_cli.doctor.api_server import ApiServer
 from evenkeel_cli.doctor.findings import ASK_WITH_MORE, Finding, broken, fine, not_looked, unknown

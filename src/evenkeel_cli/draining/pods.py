@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
-from evenkeel.decisions.drain.route import Way
 from evenkeel.model.decision import Verb
 from evenkeel.model.pod import Pod
+from evenkeel.model.way import Way
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.output import NAMESPACE, Listing, ObjectItem

@@ -12,11 +12,13 @@ from evenkeel.model import names
 from evenkeel.model.annotations import MANAGED
 from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels, is_interruptible
 from evenkeel.model.cluster_objects import Namespace
+from evenkeel.model.controllers.controller import Controller
+from evenkeel.model.controllers.stateful_set import StatefulSet
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import KubernetesObject, Metadata
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, Selection
-from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Cluster
 from evenkeel_cli import words
 from evenkeel_cli.decisions.waiting import waiting
@@ -52,10 +54,10 @@ def pods_of(subject: KubernetesObject) -> Selection[Pod]:
     match subject:
         case Node():
             return selections.pods_on(subject.name)
-        case Deployment() | ReplicaSet() | StatefulSet():
+        case Deployment():
             return selections.selected(subject.namespace, subject.spec.selector)
-        case Job():
-            return selections.labelled(subject.namespace, names.JOB_UID, subject.uid)
+        case Controller():
+            return selections.selected(subject.namespace, subject.selector)
     return Selection(Pod, subject.namespace, fields=f"metadata.name={subject.name}")
 
 
@@ -92,8 +94,8 @@ def _facts(
     facts = []
     if isinstance(subject, Pod) and found:
         facts.append(f"It belongs to {words.workload_name(found[0].workload)}.")
-    elif isinstance(subject, Deployment | ReplicaSet | StatefulSet):
-        facts.append(f"It wants {words.counted(subject.spec.replicas, 'pod')}.")
+    elif isinstance(subject, Deployment | Controller) and subject.replicas is not None:
+        facts.append(f"It wants {words.counted(subject.replicas, 'pod')}.")
     if len(nodes) == 1:
         is_told = labels.doubt_about(nodes[0]) is None
         capacity = labels.of(nodes[0]) if is_told else "of no known capacity type"

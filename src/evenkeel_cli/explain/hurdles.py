@@ -4,13 +4,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
-from evenkeel.decisions.drain.route import Way
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.reads import list_all
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.pod import PLACES
 from evenkeel.model.quantity import number
 from evenkeel.model.request import List, Selection
-from evenkeel.model.workload import ReplicaSet
+from evenkeel.model.way import Way
 from evenkeel.ports import Cluster
 from evenkeel_cli.resource_quota import ResourceQuota
 from evenkeel_cli.ways import Situation

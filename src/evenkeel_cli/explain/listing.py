@@ -6,10 +6,10 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.drain.route import Way
 from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
+from evenkeel.model.way import Way
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.explain import steps

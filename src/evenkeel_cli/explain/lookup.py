@@ -5,26 +5,26 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from evenkeel.flows.reads import ask_for_one, list_all
+from evenkeel.model.controllers.job import Job
+from evenkeel.model.controllers.replica_set import ReplicaSet
+from evenkeel.model.controllers.stateful_set import StatefulSet
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Selection
-from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
+from evenkeel.model.workload import WORKLOADS
 from evenkeel.ports import Cluster
 from evenkeel_cli import node_names, words
 from evenkeel_cli.errors import BadInputError
 
-ALIASES: Final[dict[str, type[KubernetesObject]]] = {
+_NAMED: Final[tuple[type[KubernetesObject], ...]] = (Node, Pod, *WORKLOADS)
+
+ALIASES: Final = {
     alias: kind
-    for kind, aliases in (
-        (Node, "no node nodes"),
-        (Pod, "po pod pods"),
-        (Deployment, "deploy deployment deployments"),
-        (StatefulSet, "sts statefulset statefulsets"),
-        (Job, "job jobs"),
-        (ReplicaSet, "rs replicaset replicasets"),
-    )
-    for alias in aliases.split()
+    for kind in _NAMED
+    for alias in (kind.resource.short, kind.resource.kind.lower(), kind.resource.plural)
+    if alias
 }
 
 SEARCHED: Final = (Deployment, StatefulSet, Job, Pod, ReplicaSet)

@@ -12,9 +12,10 @@ from evenkeel.model import names
 from evenkeel.model.annotations import MANAGED
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.cluster_objects import Namespace
+from evenkeel.model.controllers.stateful_set import StatefulSet
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import Reference
 from evenkeel.model.request import Get, List
-from evenkeel.model.workload import Deployment, StatefulSet
 from evenkeel.ports import Cluster
 from evenkeel_cli.restoring.listing import NOT_OURS
 

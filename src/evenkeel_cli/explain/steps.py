@@ -6,14 +6,15 @@ from typing import Final
 
 from evenkeel.decisions.drain.budgets import hold_now, max_unavailable
 from evenkeel.decisions.drain.deadlines import Deadline
-from evenkeel.decisions.drain.route import Route, Way
+from evenkeel.decisions.drain.route import Route
 from evenkeel.decisions.notice import rebalance_recommendation
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import PodDisruptionBudget
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.notice import LEAD
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import COOLDOWN_FIRST
-from evenkeel.model.workload import ReplicaSet
+from evenkeel.model.way import Way
 from evenkeel_cli import words
 from evenkeel_cli.output import Item
 from evenkeel_cli.ways import Situation

@@ -12,7 +12,7 @@ from evenkeel.errors import ClusterError
 from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity, CapacityLabels
-from evenkeel.model.workload import StatefulSet
+from evenkeel.model.controllers.stateful_set import StatefulSet
 from evenkeel.ports import Clock, Cluster
 from evenkeel_cli import words
 from evenkeel_cli.install.choices import Choices, Webhook

@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from evenkeel.model import names
 from evenkeel.model.annotations import OWNERS, WORKLOADS, OwnersEntry, Place
+from evenkeel.model.controllers.kinds import KINDS as CONTROLLERS
 from evenkeel_cli.decisions.remarks import of_spread
 from evenkeel_cli.lint.manifests import NODE_POOL, Bearer, Manifest, Written
 
@@ -34,7 +35,7 @@ in pkg/prometheus/server, pkg/prometheus/agent, pkg/alertmanager and pkg/thanos 
 prometheus-operator.
 """
 
-MADE: Final = ("ReplicaSet", "StatefulSet", "Job")
+MADE: Final = tuple(CONTROLLERS)
 """Kinds that others' controllers make, whose annotations count whoever owns them."""
 
 MOST: Final = 40

@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import ClassVar, Final
 
-from evenkeel.decisions.drain.route import Way
 from evenkeel.flows.drain.company import divided_by
 from evenkeel.model import names
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
 from evenkeel.model.times import in_words
+from evenkeel.model.way import Way
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.draining.pods import OF_THE_NODE

@@ -142,7 +142,7 @@ def _members(situation: Situation) -> List[Pod]:
     if named is None:
         controller = situation.owner.controller
         assert controller is not None  # noqa: S101 - a gang without a group is a Job's
-        return List(selections.labelled(pod.namespace, names.JOB_UID, controller.uid))
+        return List(selections.selected(pod.namespace, controller.selector))
     where = Selection(Pod, pod.namespace)
     if named.label:
         where = selections.labelled(pod.namespace, named.label, named.name)

@@ -16,10 +16,11 @@ from evenkeel.decisions.placement.verdict import Counted, Left
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.cluster_objects import Namespace
+from evenkeel.model.controllers.controller import Controller
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.gang import named
 from evenkeel.model.placement import is_relaxed
 from evenkeel.model.template import is_by_template
-from evenkeel.model.workload import Controller, Deployment
 from evenkeel_extender.messages import PendingPod
 
 

@@ -9,11 +9,14 @@ owner counts where it did.
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from evenkeel.model.controllers.job import Job
+from evenkeel.model.controllers.replica_set import ReplicaSet
+from evenkeel.model.controllers.stateful_set import StatefulSet
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import Condition, KubernetesObject, Reference
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Relisted, Selection
-from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Arrival, Clock, Session
 from evenkeel_sandbox.observer.health import End, Health, Outage
 

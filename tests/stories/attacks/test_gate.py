@@ -11,10 +11,10 @@ import pytest
 from evenkeel.decisions.drain import writes
 from evenkeel.decisions.gate.gate import LONGEST_RETRY
 from evenkeel.model import names
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import CLOCK_SKEW, Release, ReleaseReason
 from evenkeel.model.request import Evict
-from evenkeel.model.workload import ReplicaSet
 from tests.kit.forging import forged, metadata_of
 from tests.kit.manifests import deployment, resource
 from tests.kit.reviews import of_eviction

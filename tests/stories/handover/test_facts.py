@@ -11,9 +11,10 @@ from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.queue import Queue
 from evenkeel.flows.drain.sync import reader
 from evenkeel.model.capacity import WELL_KNOWN
+from evenkeel.model.controllers.replica_set import ReplicaSet
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.node import Node
 from evenkeel.model.request import Get, List, Read
-from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.kit.asking import asks

@@ -9,9 +9,9 @@ from evenkeel.errors import UnavailableError
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import NetworkPolicy
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.metrics import Metric
 from evenkeel.model.request import Get, List, Request, Selection
-from evenkeel.model.workload import Deployment
 from tests.kit import builders
 from tests.kit.asking import asks
 from tests.kit.manifests import NO_SURGE, Manifest, deployment, resource

@@ -11,9 +11,9 @@ import pytest
 
 from evenkeel.errors import ThrottledError, UnavailableError
 from evenkeel.flows.drain.workload.planning import Planner
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Evict, Get, List, Patch, Request, Write
-from evenkeel.model.workload import ReplicaSet
 from tests.kit.manifests import SYSTEM, bare_pod, deployment
 from tests.kit.scene import CALM, Scene
 from tests.stories.handover.conftest import MakeScene

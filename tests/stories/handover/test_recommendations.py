@@ -7,8 +7,8 @@ import pytest
 from evenkeel.errors import ForbiddenError, UnavailableError
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.request import List, Patch, Request
-from evenkeel.model.workload import Deployment
 from tests.kit.asking import asks
 from tests.kit.manifests import budget, deployment
 from tests.kit.nodes import is_marked

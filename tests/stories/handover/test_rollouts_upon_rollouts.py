@@ -7,8 +7,8 @@ that ail, and cleans those up first: their ReplicaSet goes to zero while nothing
 import pytest
 
 from evenkeel.flows.drain.cache.view import Listed, View
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.request import Evict
-from evenkeel.model.workload import Deployment
 from tests.kit import builders
 from tests.kit.builders import NOW
 from tests.kit.manifests import Manifest, deployment

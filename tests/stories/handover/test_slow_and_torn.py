@@ -15,11 +15,12 @@ from evenkeel.flows.drain.cache.view import Listed, View
 from evenkeel.flows.drain.queue import Queue
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import NetworkPolicy, Service
+from evenkeel.model.controllers.replica_set import ReplicaSet
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Evict, Get, List, Patch, Request
-from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Reply, TimeLeft
 from evenkeel_sandbox.simulator.api import watch
 from evenkeel_sandbox.simulator.clock import SimulatedClock

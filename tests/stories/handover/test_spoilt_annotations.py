@@ -9,9 +9,9 @@ from evenkeel.errors import ForbiddenError
 from evenkeel.flows.drain.cache.pods import Pods
 from evenkeel.flows.drain.queue import Queue
 from evenkeel.model import names
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.pod import LONGEST_TEXT
 from evenkeel.model.request import Get
-from evenkeel.model.workload import ReplicaSet
 from tests.kit import builders
 from tests.kit.asking import asks
 from tests.kit.manifests import deployment, job, resource

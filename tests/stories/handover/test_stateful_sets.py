@@ -1,9 +1,9 @@
 """StatefulSets: each ordinal exists once, so each goes before it comes."""
 
 from evenkeel.errors import UnavailableError
+from evenkeel.model.controllers.stateful_set import StatefulSet
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Request
-from evenkeel.model.workload import StatefulSet
 from tests.kit.manifests import Manifest, stateful_set
 from tests.kit.scene import Scene
 

@@ -89,8 +89,8 @@ def test_a_deployment_is_none_of_a_replica_set_elsewhere() -> None:
 
     view.see(deployment)
     assert taken(view.queue) == {replica_set.key}
-    assert view.owner("ReplicaSet", replica_set).deployment is deployment
-    assert view.owner("ReplicaSet", stranger).deployment is None
+    assert view.owner(replica_set).deployment is deployment
+    assert view.owner(stranger).deployment is None
     assert view.owner_of(elsewhere(builders.pod(of=replica_set))).deployment is None
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from evenkeel.errors import DisruptionRefusedError, ForbiddenError, UnavailableError
 from evenkeel.model import names
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Evict, Get, List, Request, Selection
-from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Arrival, Reply
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.session import SimulatedSession

@@ -4,9 +4,9 @@ from dataclasses import replace
 from datetime import timedelta
 
 from evenkeel.model import names
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Delete, Patch
-from evenkeel.model.workload import Deployment
 from tests.kit.asking import asks, noting, once
 from tests.kit.manifests import PAUSED, deployment, resource
 from tests.kit.restoring import RestoreScene

@@ -1,8 +1,8 @@
 """Floors for which no on-demand node has room."""
 
 from evenkeel.model import names
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.request import Patch
-from evenkeel.model.workload import Deployment
 from tests.kit.asking import asks, noting, once
 from tests.kit.manifests import deployment, stateful_set
 from tests.kit.restoring import RestoreScene

@@ -14,11 +14,11 @@ from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import Lease, PersistentVolume
 from evenkeel.model.decision import Verb
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import new_move
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, List, Patch, Request, Selection
-from evenkeel.model.workload import Deployment
 from evenkeel.ports import Reply
 from evenkeel.settings import Mode
 from evenkeel_sandbox.application import Environments

@@ -5,8 +5,8 @@ import pytest
 from evenkeel.errors import ClusterError, ForbiddenError, NothingDoneError, QueueError
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.request import Get, List, Patch, Request
-from evenkeel.model.workload import Deployment
 from tests.kit.asking import asks, noting
 from tests.kit.manifests import deployment
 from tests.kit.restoring import RestoreScene

@@ -8,7 +8,6 @@ from click.testing import CliRunner, Result
 
 from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
-from evenkeel.decisions.drain.route import Way
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.reads import ask
 from evenkeel.model import names
@@ -16,6 +15,7 @@ from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.release import Release, ReleaseReason
 from evenkeel.model.request import Get, List
+from evenkeel.model.way import Way
 from evenkeel_cli import node_names
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.explain import drainers, gather, lookup

@@ -2,12 +2,12 @@ from collections.abc import Callable
 
 import pytest
 
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Condition, KubernetesObject
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Change, Listing, Relisted, Selection
-from evenkeel.model.workload import ReplicaSet
 from evenkeel_cli.journal import Journal
 from evenkeel_cli.moves import NO_WARNING, Fate, Move, fates
 from evenkeel_sandbox.observer.workloads import EVERYTHING, Observer

@@ -15,13 +15,13 @@ from evenkeel.decisions.drain import writes
 from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Asked, ReleaseReason
 from evenkeel.model.request import List, Selection
 from evenkeel.model.template import new_trace
 from evenkeel.model.times import in_words
-from evenkeel.model.workload import ReplicaSet
 from evenkeel.model.zonal_shift import ZonalShift, noted
 from evenkeel_cli.decisions.unknown_capacity import UnknownCapacity
 from evenkeel_cli.following import Seen

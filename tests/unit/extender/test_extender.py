@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from evenkeel.handlers.requests import RefusedError
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import ConfigMap, Namespace
+from evenkeel.model.controllers.replica_set import ReplicaSet
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.settings import Mode
 from evenkeel_extender.calls import FILTER, PRIORITIZE
 from evenkeel_extender.node_scores import SHORT_FOR

@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from evenkeel.model import names
+from evenkeel.model.controllers.stateful_set import Ordinals
 from evenkeel.model.ordinal import index_of, ordinal_of
-from evenkeel.model.workload import Ordinals
 from tests.kit.builders import pod, replica_set, stateful_set
 from tests.unit.decisions.placement.pods import new_pod
 

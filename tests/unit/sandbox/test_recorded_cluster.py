@@ -7,10 +7,11 @@ import pytest
 
 from evenkeel.errors import ForbiddenError, NotFoundError
 from evenkeel.model.cluster_objects import Namespace
+from evenkeel.model.controllers.replica_set import ReplicaSet
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Evict, Get, List, Request, Selection
-from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel_cli.snapshot import KINDS
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.recorded_cluster import RecordedCluster

@@ -6,9 +6,10 @@ from threading import Lock
 from typing import Final
 
 from evenkeel.errors import NotFoundError
+from evenkeel.model.controllers.controller import Controller
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Get, Listing, Read
-from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Clock, Cluster
 
 KEPT_FOR: Final = timedelta(seconds=1)
@@ -73,8 +74,8 @@ class ReadCache:
 
         ``afresh``: no kept answer counts.
         """
-        owner = controller.controller if isinstance(controller, ReplicaSet) else None
-        if controller is None or owner is None or owner.full_kind != "Deployment":
+        owner = controller.deployment if isinstance(controller, Controller) else None
+        if controller is None or owner is None:
             return None
         asked = Get(Deployment, owner.name, controller.namespace)
         (found,) = self.ask(asked, afresh=(asked,) if afresh else ())

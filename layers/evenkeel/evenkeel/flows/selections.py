@@ -1,18 +1,18 @@
 """Which objects the reconciler reads and watches, as selections."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from collections.abc import Collection, Iterable, Iterator
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
-from evenkeel.decisions.drain.route import LONGEST_HASH
 from evenkeel.model import names, selectors
+from evenkeel.model.controllers.kinds import KINDS
 from evenkeel.model.meta import LabelSelector, LabelSelectorRequirement
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
+from evenkeel.model.pod_label import KEYS, PodLabel
 from evenkeel.model.request import List, Selection
-from evenkeel.model.workload import Controller, Job, ReplicaSet, StatefulSet
 
 MARKED_NODES = Selection(Node, labels=names.DOOMED)
 """All nodes with a notice."""
@@ -36,57 +36,6 @@ def pods_on(node_name: str) -> Selection[Pod]:
 def candidates_on(node_name: str) -> List[Pod]:
     """What to ask for the pods of a node; the API server's cache is good enough for candidates."""
     return List(pods_on(node_name), fresh=False)
-
-
-class PodLabel(NamedTuple):
-    """A label by which a watch can select pods: it stays on a pod as long as the pod lives."""
-
-    key: str
-    value: str
-
-    @property
-    def values(self) -> Sequence[str]:
-        """The values that the label may have: a release changes the template hash.
-
-        No pod is released whose label would get too long.
-        """
-        if self.key != names.TEMPLATE_HASH or len(self.value) > LONGEST_HASH:
-            return (self.value,)
-        return self.value, names.released_hash(self.value)
-
-
-KEYS = (names.TEMPLATE_HASH, names.POD_NAME, names.JOB_UID)
-"""The keys of such labels, in the order in which they get watches: ReplicaSets' pods first."""
-
-LONGEST_LABEL = 63
-"""Characters of a label's value."""
-
-MOST_ORDINALS = 1_000
-"""A StatefulSet with more replicas is not watched: it would take the room of all others."""
-
-
-def labels_of(controller: Controller) -> frozenset[PodLabel]:
-    """The labels by which all pods of a controller are selected; empty if there are none.
-
-    A ReplicaSet may not select by template hash, and a StatefulSet's name may be too long.
-    """
-    match controller:
-        case ReplicaSet():
-            value = controller.spec.selector.match_labels.get(names.TEMPLATE_HASH)
-            return frozenset([PodLabel(names.TEMPLATE_HASH, value)] if value else ())
-        case StatefulSet():
-            spec = controller.spec
-            return _of_ordinals(controller.name, spec.ordinals.start, spec.replicas)
-        case Job():
-            return frozenset([PodLabel(names.JOB_UID, controller.uid)])
-
-
-@lru_cache(maxsize=1_000)
-def _of_ordinals(name: str, start: int, replicas: int) -> frozenset[PodLabel]:
-    if replicas > MOST_ORDINALS or len(f"{name}-{start + replicas}") > LONGEST_LABEL:
-        return frozenset()
-    ordinals = range(start, start + replicas)
-    return frozenset(PodLabel(names.POD_NAME, f"{name}-{ordinal}") for ordinal in ordinals)
 
 
 def labels_on(pod: Pod) -> Iterator[PodLabel]:
@@ -114,14 +63,14 @@ def _size(key: str, value: str) -> int:
 def showing(part: Collection[PodLabel]) -> Iterator[Selection[Any]]:
     """What to watch for the pods with these labels (see ``chunks_of``), in all namespaces.
 
-    First the pods, released or not; for template hashes also their ReplicaSets.
+    First the pods, released or not; then the controllers that bear the label, too.
     """
     (key,) = {label.key for label in part}
     values = (value for label in part for value in label.values)
     yield Selection(Pod, labels=selectors.any_of(key, values))
-    if key == names.TEMPLATE_HASH:
-        hashes = (label.value for label in part)
-        yield Selection(ReplicaSet, labels=selectors.any_of(key, hashes))
+    for kind in KINDS.values():
+        if kind.watched_by == key:
+            yield Selection(kind, labels=selectors.any_of(key, (label.value for label in part)))
 
 
 def released_beside(hashes: Collection[str]) -> Selection[Pod]:

@@ -8,9 +8,9 @@ import msgspec
 
 from evenkeel.model import names
 from evenkeel.model.affinity import NodeSelector
+from evenkeel.model.deployment import IntOrString
 from evenkeel.model.meta import ApiStruct, KubernetesObject, LabelSelector, Metadata, Resource
 from evenkeel.model.times import sound_time
-from evenkeel.model.workload import IntOrString
 
 
 class PodDisruptionBudgetSpec(ApiStruct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ class Resource(msgspec.Struct, frozen=True):
     """Where the API server keeps a kind of object.
 
     ``earlier``: versions that are listed, the newest first, where ``version`` is not served. What
-    Evenkeel reads of the kind is in all of them.
+    Evenkeel reads of the kind is in all of them. ``short``: kubectl's short name, if it has one.
     """
 
     group: str
@@ -21,11 +21,17 @@ class Resource(msgspec.Struct, frozen=True):
     kind: str
     namespaced: bool = True
     earlier: tuple[str, ...] = ()
+    short: str = ""
 
     @property
     def api_version(self) -> str:
         """``v1`` for the core group, ``apps/v1`` and the like for the others."""
         return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def full_kind(self) -> str:
+        """See ``OwnerReference.full_kind``."""
+        return _full_kind(self.group, self.kind)
 
 
 class ApiStruct(
@@ -53,8 +59,11 @@ class OwnerReference(ApiStruct, frozen=True, kw_only=True):
 
         Others use the same words: a ReplicaSet of another group is no ReplicaSet.
         """
-        group = self.api_version.rpartition("/")[0]
-        return self.kind if group in ("", "apps", "batch") else f"{self.kind}.{group}"
+        return _full_kind(self.api_version.rpartition("/")[0], self.kind)
+
+
+def _full_kind(group: str, kind: str) -> str:
+    return kind if group in ("", "apps", "batch") else f"{kind}.{group}"
 
 
 class Metadata(ApiStruct, frozen=True, kw_only=True):

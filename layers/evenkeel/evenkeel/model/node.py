@@ -87,7 +87,7 @@ class Node(KubernetesObject, frozen=True, kw_only=True):
     """A node."""
 
     resource: ClassVar = Resource(
-        group="", version="v1", plural="nodes", kind="Node", namespaced=False
+        group="", version="v1", plural="nodes", kind="Node", namespaced=False, short="no"
     )
 
     metadata: NodeMetadata

@@ -1,9 +1,9 @@
 """Which of a StatefulSet's replicas a pod is."""
 
 from evenkeel.model import names
+from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.placement import NewPod
 from evenkeel.model.pod import Pod
-from evenkeel.model.workload import StatefulSet
 
 MOST_DIGITS = 10
 """Of an ordinal. What is longer is none."""
@@ -22,8 +22,8 @@ def ordinal_of(pod: Pod | NewPod) -> int | None:
     return int(text) if is_number else None
 
 
-def index_of(pod: Pod | NewPod, stateful_set: StatefulSet) -> int | None:
+def index_of(pod: Pod | NewPod, controller: Controller) -> int | None:
     """Which replica a pod is, from 0; None if its ordinal is not known, or below the first."""
     ordinal = ordinal_of(pod)
-    index = -1 if ordinal is None else ordinal - stateful_set.spec.ordinals.start
+    index = -1 if ordinal is None else ordinal - (controller.first_ordinal or 0)
     return index if index >= 0 else None

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from evenkeel.model import names
 from evenkeel.model.affinity import NewAffinity, SchedulingGroup, Toleration, only_node
+from evenkeel.model.controllers.kinds import KINDS
 from evenkeel.model.meta import (
     ApiStruct,
     Condition,
@@ -25,7 +26,7 @@ DEFAULT_GRACE_SECONDS = 30
 PLACES = "pods"
 """The resource of which every pod takes one."""
 
-MOVED_CONTROLLERS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job"})
+MOVED_CONTROLLERS = frozenset({"Deployment", *KINDS})
 """Kinds of controllers whose pods do not belong to their nodes, even if they are bound to one."""
 
 LONGEST_TEXT = 4_096
@@ -130,7 +131,7 @@ class PodStatus(ApiStruct, frozen=True, kw_only=True):
 class Pod(KubernetesObject, frozen=True, kw_only=True):
     """A pod."""
 
-    resource: ClassVar = Resource(group="", version="v1", plural="pods", kind="Pod")
+    resource: ClassVar = Resource(group="", version="v1", plural="pods", kind="Pod", short="po")
 
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()

@@ -9,6 +9,7 @@ import pytest
 
 from evenkeel.errors import ExpiredError, InvalidError
 from evenkeel.model.cluster_objects import Lease, LeaseSpec
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
@@ -24,7 +25,6 @@ from evenkeel.model.request import (
     Request,
     Selection,
 )
-from evenkeel.model.workload import ReplicaSet
 from tests.kit.api_server import ScriptedServer, Step, answer, dated, refusal
 from tests.unit.adapters.kubernetes.making import EVICT, LIST, Connect, page, pod
 

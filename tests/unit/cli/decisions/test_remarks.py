@@ -13,13 +13,13 @@ from evenkeel.decisions.pools.spread import Spread
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, TopologySpread
 from evenkeel.model.capacity import WELL_KNOWN
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.floor import ALL, MAJORITY_OF_ALL, NONE, Floor
 from evenkeel.model.meta import LabelSelector
 from evenkeel.model.names import TEMPLATE_HASH as HASH
 from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool
 from evenkeel.model.release import ReleaseReason
-from evenkeel.model.workload import Deployment
 from evenkeel_cli.decisions.remarks import Remark, of_pools, of_spreads, of_standing
 from evenkeel_cli.decisions.waiting import waiting
 from tests.kit import builders

@@ -15,7 +15,6 @@ from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.plan import Plan
 from evenkeel.decisions.drain.plan import plan as decide
 from evenkeel.decisions.drain.refusal import tried_until
-from evenkeel.decisions.drain.route import Way
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.decision import Decision, Verb
@@ -24,6 +23,7 @@ from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Evict
+from evenkeel.model.way import Way
 from tests.kit import builders
 from tests.kit.builders import NOW, seconds
 from tests.kit.effort import measured

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evenkeel.decisions.drain import budgets
 from evenkeel.model.cluster_objects import PodDisruptionBudget
-from evenkeel.model.workload import Deployment, DeploymentSpec, DeploymentStrategy, IntOrString
+from evenkeel.model.deployment import Deployment, DeploymentSpec, DeploymentStrategy, IntOrString
 from tests.kit import builders
 
 

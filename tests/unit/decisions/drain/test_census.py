@@ -15,10 +15,10 @@ from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.decisions.drain.plan import plan
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.meta import Condition, LabelSelector
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
-from evenkeel.model.workload import ReplicaSet
 from tests.kit import builders
 from tests.kit.builders import LONG_AGO, NOW, seconds
 from tests.kit.effort import measured

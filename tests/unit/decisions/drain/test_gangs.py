@@ -12,9 +12,10 @@ from evenkeel.decisions.drain.gangs import (
 )
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner
-from evenkeel.decisions.drain.route import Route, Way
+from evenkeel.decisions.drain.route import Route
 from evenkeel.model import names
 from evenkeel.model.affinity import SchedulingGroup
+from evenkeel.model.controllers.job import Job
 from evenkeel.model.gang import (
     Chosen,
     CoschedulingPodGroup,
@@ -29,7 +30,7 @@ from evenkeel.model.gang import (
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
-from evenkeel.model.workload import Job
+from evenkeel.model.way import Way
 from tests.kit import builders
 from tests.kit.builders import NOW, seconds
 

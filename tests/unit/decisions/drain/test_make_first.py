@@ -11,17 +11,18 @@ from evenkeel.decisions.drain.census import Census, MovingPod
 from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.plan import Plan, plan
 from evenkeel.decisions.drain.refusal import tried_until
-from evenkeel.decisions.drain.route import Way
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import PodDisruptionBudget
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import Condition
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool
 from evenkeel.model.release import COOLDOWN_FIRST, LONGEST_RELEASE, Cooldown, ReleaseReason
 from evenkeel.model.request import Delete, Evict
-from evenkeel.model.workload import Deployment, ReplicaSet
+from evenkeel.model.way import Way
 from tests.kit import builders
 from tests.kit.builders import NOW, patched, seconds
 from tests.kit.effort import measured

@@ -7,9 +7,9 @@ from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import PodDisruptionBudgetSpec
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.gang import PodGroup
 from evenkeel.model.meta import LabelSelector, Reference
-from evenkeel.model.workload import ReplicaSet
 from tests.kit import builders
 
 

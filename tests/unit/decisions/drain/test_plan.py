@@ -9,13 +9,13 @@ import pytest
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.plan import plan
-from evenkeel.decisions.drain.route import Way
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import PodDisruptionBudget
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.decision import Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.reasons import Reason
-from evenkeel.model.workload import ReplicaSet
+from evenkeel.model.way import Way
 from tests.kit import builders
 from tests.kit.builders import NOW, patched, seconds
 

@@ -25,11 +25,11 @@ from evenkeel.errors import (
     ThrottledError,
 )
 from evenkeel.model import names
+from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.decision import Verb
 from evenkeel.model.meta import Condition
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Delete
-from evenkeel.model.workload import Controller
 from tests.kit import builders
 from tests.kit.builders import NOW, seconds
 

@@ -7,13 +7,15 @@ import pytest
 
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.returning import Drain, came_late, why_back, with_return
-from evenkeel.decisions.drain.route import Route, Way
+from evenkeel.decisions.drain.route import Route
 from evenkeel.model import names
 from evenkeel.model.affinity import NewAffinity, Toleration
+from evenkeel.model.controllers.replica_set import ReplicaSet
+from evenkeel.model.controllers.stateful_set import StatefulSet
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
-from evenkeel.model.workload import ReplicaSet, StatefulSet
+from evenkeel.model.way import Way
 from tests.kit import builders
 from tests.kit.builders import NOW, seconds
 from tests.unit.decisions.restore.cases import with_rules

@@ -10,20 +10,15 @@ import pytest
 from evenkeel.adapters.kubernetes.objects import read_object
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner, ReleasesRefused
-from evenkeel.decisions.drain.route import (
-    SETTLES,
-    Route,
-    Way,
-    route,
-    unless_young,
-    without_place,
-)
+from evenkeel.decisions.drain.route import SETTLES, Route, route, unless_young, without_place
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import NetworkPolicy
+from evenkeel.model.controllers.replica_set import ReplicaSet
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import LabelSelector, LabelSelectorRequirement, OwnerReference
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
-from evenkeel.model.workload import Deployment, ReplicaSet
+from evenkeel.model.way import Way
 from tests.kit import builders
 from tests.kit.builders import NOW, seconds
 

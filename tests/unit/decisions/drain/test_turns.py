@@ -10,8 +10,8 @@ import pytest
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.plan import Plan, plan
 from evenkeel.decisions.drain.refusal import tried_until
-from evenkeel.decisions.drain.route import Way
 from evenkeel.model import names
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Condition
 from evenkeel.model.notice import NodeNotice
@@ -19,7 +19,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.refused import MOST_TRIES, Refused
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Evict
-from evenkeel.model.workload import ReplicaSet
+from evenkeel.model.way import Way
 from tests.kit import builders
 from tests.kit.builders import LONG_AGO, NOW, patched, seconds
 

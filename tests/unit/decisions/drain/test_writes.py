@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from evenkeel.decisions.drain import writes
 from evenkeel.errors import InvalidError
 from evenkeel.model import names
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import KubernetesObject, OwnerReference
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import (
@@ -20,7 +21,6 @@ from evenkeel.model.release import (
     Cooldown,
 )
 from evenkeel.model.request import Delete, Evict, Operation, Patch
-from evenkeel.model.workload import Deployment
 from tests.kit import builders
 from tests.kit.builders import NOW, patched
 

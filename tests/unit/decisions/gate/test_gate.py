@@ -14,11 +14,12 @@ from evenkeel.errors import ForbiddenError
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import PodDisruptionBudget
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.decision import Verb
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
-from evenkeel.model.workload import Deployment, ReplicaSet
 from tests.kit import builders
 from tests.kit.builders import NOW, patched, release_on, seconds
 

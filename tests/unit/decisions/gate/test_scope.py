@@ -5,13 +5,14 @@ from collections.abc import Mapping
 import pytest
 
 from evenkeel.decisions.drain.owner import Owner
-from evenkeel.decisions.drain.route import Route, Way
+from evenkeel.decisions.drain.route import Route
 from evenkeel.decisions.gate.scope import Evictor, passes_by_itself, passes_by_place
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.meta import Metadata
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
+from evenkeel.model.way import Way
 from tests.kit import builders
 
 OWNED = builders.owner(builders.replica_set())

@@ -13,9 +13,11 @@ from evenkeel.decisions.placement.scope import (
 )
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.cluster_objects import Namespace
+from evenkeel.model.controllers.job import Job
+from evenkeel.model.controllers.replica_set import ReplicaSet
+from evenkeel.model.controllers.stateful_set import StatefulSet
 from evenkeel.model.floor import NONE
 from evenkeel.model.meta import Metadata, OwnerReference
-from evenkeel.model.workload import Job, ReplicaSet, StatefulSet
 from tests.kit.builders import foreign_owner, job, replica_set, stateful_set
 from tests.unit.decisions.placement.pods import KEYS, clause, new_pod, read, required, term
 

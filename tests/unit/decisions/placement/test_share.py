@@ -9,10 +9,11 @@ from evenkeel.decisions.floor.source import floor_of_any
 from evenkeel.decisions.placement.share import Share, share_of, share_of_any
 from evenkeel.decisions.placement.verdict import Chosen, Counted, Left
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.controllers.stateful_set import Ordinals, StatefulSet
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import OwnerReference
 from evenkeel.model.placement import NewPod, NewPodMetadata
 from evenkeel.model.reasons import Reason
-from evenkeel.model.workload import Deployment, Ordinals, StatefulSet
 from tests.kit.builders import deployment, job, replica_set, stateful_set
 from tests.unit.decisions.placement.pods import new_pod
 

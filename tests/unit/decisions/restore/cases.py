@@ -18,13 +18,16 @@ from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import WELL_KNOWN, Capacity
+from evenkeel.model.controllers.replica_set import ReplicaSet
+from evenkeel.model.controllers.stateful_set import StatefulSet
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import Condition
 from evenkeel.model.move import Restored
 from evenkeel.model.node import Node
 from evenkeel.model.placement import Placed
 from evenkeel.model.pod import Pod
+from evenkeel.model.pod_template import PodTemplate
 from evenkeel.model.spot_rest import SpotRest
-from evenkeel.model.workload import Deployment, PodTemplate, ReplicaSet, StatefulSet
 from tests.kit import builders
 from tests.kit.builders import LONG_AGO, NOW
 

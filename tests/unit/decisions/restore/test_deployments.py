@@ -17,6 +17,7 @@ from evenkeel.model.affinity import NewAffinity, NodeAffinity, NodeSelector, Nod
 from evenkeel.model.capacity import WELL_KNOWN, Capacity
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.decision import Verb
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.move import Restored, move_of, new_move
 from evenkeel.model.node import Node, NodeMetadata, Taint
 from evenkeel.model.placement import Placed
@@ -24,7 +25,6 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Create, Patch
 from evenkeel.model.spot_rest import SpotRest
-from evenkeel.model.workload import Deployment
 from evenkeel.model.zonal_shift import ZonalShift
 from tests.kit import builders
 from tests.kit.builders import NOW, metadata, patched, release_on, seconds

@@ -9,10 +9,10 @@ from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.restore.step import Outcome, Step
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease, PersistentVolume
+from evenkeel.model.controllers.stateful_set import Ordinals, StatefulSetStatus, StatefulSetStrategy
 from evenkeel.model.decision import Verb
 from evenkeel.model.move import Restored, move_of
 from evenkeel.model.request import Create, Evict
-from evenkeel.model.workload import Ordinals, StatefulSetStatus, StatefulSetStrategy
 from tests.kit import builders
 from tests.kit.builders import NOW, patched
 from tests.unit.decisions.restore.cases import (

@@ -15,11 +15,11 @@ from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import Lease
+from evenkeel.model.controllers.stateful_set import OrdinalUpdate, StatefulSetStrategy
 from evenkeel.model.decision import Verb
 from evenkeel.model.node import Taint
 from evenkeel.model.request import Create, Delete
 from evenkeel.model.template import Rather, Written, new_trace
-from evenkeel.model.workload import OrdinalUpdate, StatefulSetStrategy
 from tests.kit import builders
 from tests.kit.builders import LONG_AGO, NOW
 from tests.unit.decisions.restore.cases import (

@@ -9,9 +9,10 @@ from evenkeel.decisions.placement.verdict import Counted
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, Capacity
 from evenkeel.model.cluster_objects import Namespace
+from evenkeel.model.controllers.stateful_set import StatefulSet
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.placement import Relaxation
-from evenkeel.model.workload import Deployment, StatefulSet
 from evenkeel_extender.decisions.wish import EITHER, Wish, by_count, by_floor, needs_no_owner
 from evenkeel_extender.messages import PendingPod
 from tests.kit import builders

@@ -144,7 +144,7 @@ def test_a_list_of_one_replica_set_justifies_nothing_in_a_rollout_that_it_shows(
     site.view.pods.see(builders.pod("web-2", of=calm, node="s1"))
     site.listings.refresh([calm.key], NOW)
     site.answer(lambda asked: rolled if isinstance(asked, Get) else Listing([], "105"))
-    assert site.view.owner("ReplicaSet", rolled).deployment_in_rollout is not None
+    assert site.view.owner(rolled).deployment_in_rollout is not None
     assert not site.view.is_fresh(calm.key, frozenset(), NOW)
 
 

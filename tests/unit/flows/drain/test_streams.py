@@ -11,8 +11,8 @@ from evenkeel.flows.drain.cache.streams import (
     Stream,
 )
 from evenkeel.flows.drain.cache.view import Listed, View
-from evenkeel.flows.selections import PodLabel
 from evenkeel.model.pod import Pod
+from evenkeel.model.pod_label import PodLabel
 from evenkeel.model.request import Change, Listing, Relisted, Selection
 from tests.kit import builders
 from tests.kit.builders import NOW

@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync.watches import MOST, Watches
 from evenkeel.model import names
@@ -63,7 +62,7 @@ class Followed:
 
     def shown(self) -> int:
         """Of how many controllers all pods are shown."""
-        labels = map(selections.labels_of, self.view.controllers.values())
+        labels = (each.pod_labels for each in self.view.controllers.values())
         return sum(map(self.view.streams.show, labels))
 
 

@@ -5,6 +5,8 @@ import msgspec
 import pytest
 
 from evenkeel.model import names
+from evenkeel.model.controllers.replica_set import ReplicaSet, ReplicaSetStatus
+from evenkeel.model.deployment import Deployment, DeploymentSpec
 from evenkeel.model.meta import (
     Condition,
     KubernetesObject,
@@ -16,12 +18,6 @@ from evenkeel.model.meta import (
 from evenkeel.model.node import Node, NodeMetadata
 from evenkeel.model.pod import Pod, PodSpec, PodStatus
 from evenkeel.model.request import Change, Listing, Relisted, Selection
-from evenkeel.model.workload import (
-    Deployment,
-    DeploymentSpec,
-    ReplicaSet,
-    ReplicaSetStatus,
-)
 from evenkeel_sandbox.observer.health import Health
 from evenkeel_sandbox.observer.workloads import EVERYTHING, Observer
 from evenkeel_sandbox.simulator.clock import SimulatedClock

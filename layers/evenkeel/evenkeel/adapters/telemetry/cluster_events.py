@@ -20,7 +20,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.pod_count import PodCount
 from evenkeel.model.request import Create
-from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
+from evenkeel.model.workload import WORKLOADS
 from evenkeel.ports import Clock, Cluster, Recorder
 
 COMPONENT: Final = "evenkeel"
@@ -37,9 +37,8 @@ LONGEST_MESSAGE: Final = 1_000
 LONGEST_NAME: Final = 220
 """A name has 253 characters at most; the rest is for what makes it unique."""
 
-_KINDS: Final[dict[str, type[KubernetesObject]]] = {
-    kind.resource.kind: kind for kind in (Node, Deployment, ReplicaSet, StatefulSet, Job, Pod)
-}
+_ABOUT: Final[tuple[type[KubernetesObject], ...]] = (Node, *WORKLOADS, Pod)
+_KINDS: Final = {kind.resource.kind: kind for kind in _ABOUT}
 """Kinds that get Events, in the order in which they get them."""
 
 _RANKS: Final = {name: rank for rank, name in enumerate(_KINDS)}

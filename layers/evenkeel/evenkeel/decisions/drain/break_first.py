@@ -8,12 +8,12 @@ from evenkeel.decisions.drain import budgets, writes
 from evenkeel.decisions.drain.census import Census, MovingPod
 from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD
 from evenkeel.decisions.drain.refusal import tried_until
-from evenkeel.decisions.drain.route import Way
 from evenkeel.decisions.drain.verdicts import PodPlan
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.ordinal import ordinal_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.times import span
+from evenkeel.model.way import Way
 
 
 def of_moving(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from evenkeel.model.cluster_objects import PodDisruptionBudget
-from evenkeel.model.workload import Deployment, IntOrString
+from evenkeel.model.deployment import Deployment, IntOrString
 
 MOST_DIGITS: Final = 9
 """A percentage of more digits counts as the least of so many: the API server allows any number."""

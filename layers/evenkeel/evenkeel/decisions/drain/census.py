@@ -15,13 +15,13 @@ from evenkeel.decisions.drain.route import Route
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import PodDisruptionBudget
+from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod, next_available_at
 from evenkeel.model.pool import Pool
 from evenkeel.model.refused import Refused
 from evenkeel.model.release import Release
 from evenkeel.model.times import earliest, span
-from evenkeel.model.workload import ReplicaSet, StatefulSet
 
 ON_ITS_WAY = timedelta(minutes=5)
 """A pod younger than this that is not available yet is taken to be about to be."""
@@ -115,15 +115,9 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     kept_empty: Mapping[str, bool] = {}
 
     @cached_property
-    def replica_set(self) -> ReplicaSet | None:
+    def replica_set(self) -> Controller | None:
         """The ReplicaSet whose pods these are; None without one, and once it is gone."""
-        controller = self.owner.controller
-        return controller if isinstance(controller, ReplicaSet) else None
-
-    @property
-    def is_of_replica_set(self) -> bool:
-        """Whether a ReplicaSet has these pods, or had them until it was deleted."""
-        return self.owner.kind == "ReplicaSet"
+        return self.owner.controller if self.owner.hands_over else None
 
     @cached_property
     def why_no_replacement(self) -> str:
@@ -170,15 +164,14 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def size(self) -> int:
         """How many pods the controller asks for; as many as there were where it does not say."""
         controller = self.owner.controller
-        if isinstance(controller, ReplicaSet | StatefulSet):
-            return controller.spec.replicas
-        return max(len(self.pods), self.most_seen)
+        asked = controller.replicas if controller is not None else None
+        return max(len(self.pods), self.most_seen) if asked is None else asked
 
     @cached_property
     def replicas(self) -> int:
         """As ``size``, but 0 of a ReplicaSet that is gone or going."""
         replica_set = self.replica_set
-        if self.is_of_replica_set and (replica_set is None or replica_set.leaving):
+        if self.owner.hands_over and (replica_set is None or replica_set.leaving):
             return 0
         return self.size
 
@@ -186,9 +179,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def min_ready_seconds(self) -> int:
         """For how long a pod has to be Ready to count as available."""
         controller = self.owner.controller
-        if isinstance(controller, ReplicaSet | StatefulSet):
-            return controller.spec.min_ready_seconds
-        return 0
+        return controller.min_ready_seconds if controller is not None else 0
 
     @cached_property
     def owned(self) -> Sequence[Pod]:
@@ -213,7 +204,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def _bearing(self) -> Sequence[tuple[Pod, Release | None]]:
         """The pods that bear a release, each with what is believed of it."""
-        if not self.is_of_replica_set:
+        if not self.owner.hands_over:
             return []
         bearing = [pod for pod in self.pods if pod.released or pod.is_released_in_part]
         return [
@@ -343,7 +334,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         replica_set = self.replica_set
         if replica_set is None or replica_set.leaving or replica_set.cannot_create is not None:
             return ()
-        own = replica_set.spec.selector.match_labels.get(names.TEMPLATE_HASH)
+        own = replica_set.selector.match_labels.get(names.TEMPLATE_HASH)
         return [
             item.release
             for item in self.released

@@ -14,14 +14,14 @@ from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.refusal import tried_until
-from evenkeel.decisions.drain.route import Route, Way
+from evenkeel.decisions.drain.route import Route
 from evenkeel.model.annotations import GANG_AT_NOTICE
 from evenkeel.model.gang import group_of, is_gang
 from evenkeel.model.meta import Reference
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
-from evenkeel.model.workload import Job
+from evenkeel.model.way import Way
 
 
 class Gang(msgspec.Struct, frozen=True):
@@ -81,17 +81,9 @@ def gang_of(pod: Pod, owner: Owner, around: NamespaceObjects) -> Gang | None:
         all_go = noted == "all" if noted else group.is_one
         return Gang(group.reference, group.minimum, all_go, group.is_one)
     job = owner.controller
-    if isinstance(job, Job) and job.is_gang:
-        return Gang(job.reference, _needed(job), noted == "all")
+    if job is not None and job.is_gang:
+        return Gang(job.reference, job.needed, noted == "all")
     return None
-
-
-def _needed(job: Job) -> int:
-    """How many pods a Job runs at a time, or the last of them."""
-    spec = job.spec
-    if spec.completions is None:
-        return spec.parallelism
-    return min(spec.parallelism, max(0, spec.completions - job.status.succeeded))
 
 
 def together(

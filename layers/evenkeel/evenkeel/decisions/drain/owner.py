@@ -6,11 +6,14 @@ from typing import Unpack
 import msgspec
 
 from evenkeel.model.annotations import OwnersEntry
+from evenkeel.model.controllers.controller import Controller
+from evenkeel.model.controllers.kinds import way_of
 from evenkeel.model.decision import Decision, Details, Verb
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import KubernetesObject, Reference
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
-from evenkeel.model.workload import Controller, Deployment, ReplicaSet
+from evenkeel.model.way import Way
 
 
 class ReleasesRefused(msgspec.Struct, frozen=True):
@@ -34,6 +37,11 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
     releases_refused: ReleasesRefused | None = None
 
     @property
+    def hands_over(self) -> bool:
+        """Whether a controller of its kind makes another pod as soon as one is released."""
+        return way_of(self.kind) is Way.HANDOVER
+
+    @property
     def workload(self) -> Reference | None:
         """What a person would name: the Deployment if there is one, else the controller."""
         top = self.deployment or self.controller
@@ -54,8 +62,7 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def deployment_in_rollout(self) -> Deployment | None:
         """The Deployment of a ReplicaSet that is not its only one."""
-        replica_set = self.controller
-        is_part = isinstance(replica_set, ReplicaSet) and replica_set.is_in_rollout
+        is_part = self.controller is not None and self.controller.is_in_rollout
         return self.deployment if is_part else None
 
     def annotation(self, key: str, pod: Pod | None = None) -> str:

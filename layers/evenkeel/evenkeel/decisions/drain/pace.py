@@ -16,13 +16,13 @@ from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.verdicts import Candidate
 from evenkeel.model import names
+from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import OwnerReference
 from evenkeel.model.notice import NoticeKind
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import Release, ReleaseReason
-from evenkeel.model.workload import ReplicaSet
 
 type MayGo = Callable[[Pod], bool]
 """Whether a pod may be released now, as far as it alone is concerned."""
@@ -33,7 +33,7 @@ type _Rank = tuple[bool, bool, int, int, int, datetime, str, str]
 class Turn(msgspec.Struct, frozen=True):
     """A candidate, its ReplicaSet and Deployment, and the census that its release is decided on."""
 
-    replica_set: ReplicaSet
+    replica_set: Controller
     deployment: OwnerReference
     census: Census
     candidate: Candidate

@@ -9,10 +9,10 @@ from evenkeel.decisions.drain import break_first, make_first, refusal, turns, ve
 from evenkeel.decisions.drain.agenda import Forced
 from evenkeel.decisions.drain.census import Census, MovingPod
 from evenkeel.decisions.drain.last_moment import forced_evictions
-from evenkeel.decisions.drain.route import Way
 from evenkeel.decisions.drain.verdicts import Candidate
 from evenkeel.model.decision import Decision
 from evenkeel.model.times import next_due
+from evenkeel.model.way import Way
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +74,7 @@ def plan(census: Census) -> Plan:
         forced=forced_evictions(census, handed, others, in_turn),
         due=next_due(
             census.now,
-            census.due if census.is_of_replica_set else None,
+            census.due if census.owner.hands_over else None,
             census.next_available_at if others else None,
             *turns.dues(census, handed),
             *(each.due for each in found),

@@ -14,7 +14,6 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Patch
-from evenkeel.model.workload import Job
 
 TRIED_BEYOND = timedelta(seconds=60)
 """So long after a deadline evictions are still tried.
@@ -118,8 +117,7 @@ def needs_condition(pod: Pod, owner: Owner) -> bool:
     - its Job has a podFailurePolicy;
     - it does not carry the condition yet.
     """
-    job = owner.controller
-    if not isinstance(job, Job) or job.spec.pod_failure_policy is None:
+    if owner.controller is None or not owner.controller.heeds_disruption:
         return False
     return not any(
         c.type == "DisruptionTarget" and c.status == "True" for c in pod.status.conditions

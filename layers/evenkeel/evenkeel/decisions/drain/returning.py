@@ -11,7 +11,7 @@ import msgspec
 
 from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.owner import Owner
-from evenkeel.decisions.drain.route import Route, Way
+from evenkeel.decisions.drain.route import Route
 from evenkeel.decisions.room.rules import bears
 from evenkeel.model import names
 from evenkeel.model.affinity import only_node
@@ -19,6 +19,7 @@ from evenkeel.model.node import NO_SCHEDULE, Node, Taint, drain_taint
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
+from evenkeel.model.way import Way
 
 
 class Drain(msgspec.Struct, frozen=True, kw_only=True):

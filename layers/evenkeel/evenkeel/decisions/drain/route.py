@@ -4,7 +4,6 @@ The table of docs/notices.md, row by row.
 """
 
 from datetime import datetime, timedelta
-from enum import StrEnum
 from typing import Final
 
 import msgspec
@@ -14,37 +13,14 @@ from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.model import names
 from evenkeel.model.annotations import HANDOVER
+from evenkeel.model.controllers.kinds import way_of
 from evenkeel.model.durations import go_duration
 from evenkeel.model.pod import Pod
+from evenkeel.model.pod_label import LONGEST_HASH
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import COOLDOWN_LONGEST
 from evenkeel.model.times import LONGEST, in_words
-from evenkeel.model.workload import ReplicaSet
-
-LONGEST_HASH = 63 - len(names.RELEASED_SUFFIX)
-"""The Deployment controller's hashes have 10 characters; a label's value has 63 at most."""
-
-
-class Way(StrEnum):
-    """Ways a pod can go."""
-
-    HANDOVER = "handover"
-    """Make before break: release it, wait until the replacement is available, evict it."""
-
-    RATIONED = "rationed"
-    """Break before make, no more than maxUnavailable at a time."""
-
-    AT_ONCE = "at-once"
-    """Break before make, now: waiting would only take time from the replacement."""
-
-    BY_ORDINAL = "by-ordinal"
-    """Break before make, one ordinal of the StatefulSet at a time."""
-
-    AT_LAST_MOMENT = "at-last-moment"
-    """Leave it running as long as its node lives, then evict it."""
-
-    STAY = "leave"
-    """Not Evenkeel's to move."""
+from evenkeel.model.way import Way
 
 
 class Route(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,8 +54,8 @@ def route(
     - what is not Evenkeel's to move (see ``not_ours``) is left;
     - a hint never touches what its owner, or the owner of the autoscaler, asked to be kept, nor a
       ReplicaSet's pod in a namespace that could not be read: its node lives, so there is time;
-    - StatefulSet: one ordinal at a time; Job: it may still finish; ReplicaSet: see
-      ``_replica_set``;
+    - the way of its controller's kind. StatefulSet: one ordinal at a time; Job: it may still
+      finish; ReplicaSet: see ``_replica_set``;
     - a pod without a controller, and one whose controller Evenkeel does not know, is left
       under a hint. Under a warning the first keeps running to its last moment, because no
       controller makes it again; the second goes at once within its budget, and without one when
@@ -92,30 +68,30 @@ def route(
         protected = _protected(pod, owner, now)
         if protected is not None:
             return protected
-        if around.unread and owner.kind == "ReplicaSet":
+        if around.unread and owner.hands_over:
             return Route(
                 way=Way.STAY,
                 reason=Reason.NAMESPACE_UNREAD,
                 message=f"its namespace could not be read: {around.unread}",
             )
     way: Route
-    match owner.kind:
-        case "StatefulSet":
+    match way_of(owner.kind):
+        case Way.BY_ORDINAL:
             way = Route(
                 way=Way.BY_ORDINAL,
                 reason=Reason.STATEFUL_SET,
-                message="a StatefulSet has each ordinal once: one at a time, the next when it "
+                message=f"a {owner.kind} has each ordinal once: one at a time, the next when it "
                 "is available again",
             )
-        case "Job":
+        case Way.AT_LAST_MOMENT:
             way = Route(
                 way=Way.AT_LAST_MOMENT,
                 reason=Reason.JOB_MAY_FINISH,
-                message="a Job's pod may still finish: it goes at the last moment",
+                message=f"a {owner.kind}'s pod may still finish: it goes at the last moment",
             )
-        case "ReplicaSet":
+        case Way.HANDOVER:
             way = _replica_set(pod, owner, around, now)
-        case "":
+        case _ if not owner.kind:
             way = Route(
                 way=Way.AT_LAST_MOMENT,
                 reason=Reason.BARE_POD,
@@ -123,8 +99,8 @@ def route(
                 remedy="run it under a Deployment, StatefulSet or Job",
                 warning=True,
             )
-        case kind:
-            way = _foreign(kind, has_budget=bool(around.budgets_of(pod)))
+        case _:
+            way = _foreign(owner.kind, has_budget=bool(around.budgets_of(pod)))
     if hint and way.way not in (Way.HANDOVER, Way.BY_ORDINAL):
         return Route(
             way=Way.STAY,
@@ -256,8 +232,7 @@ def _replica_set(pod: Pod, owner: Owner, around: NamespaceObjects, now: datetime
             message="its replacement runs before it goes",
         )
     reason, why, remedy = ruled_out
-    replica_set = owner.controller
-    alone = isinstance(replica_set, ReplicaSet) and replica_set.spec.replicas <= 1
+    alone = owner.controller is not None and owner.controller.at_a_time <= 1
     refused = owner.releases_refused
     until = refused.until if reason is Reason.RELEASE_REFUSED and refused is not None else None
     if alone or reason in (Reason.RECREATE, Reason.SINGLE_NODE_VOLUME):
@@ -363,16 +338,14 @@ def _cannot_be_released(pod: Pod, owner: Owner) -> tuple[Reason, str, str] | Non
         )
     template_hash = pod.template_hash
     replica_set = owner.controller
-    is_selected = not isinstance(replica_set, ReplicaSet) or replica_set.spec.selector.mentions(
-        names.TEMPLATE_HASH
-    )
+    is_selected = replica_set is None or replica_set.selector.mentions(names.TEMPLATE_HASH)
     if not template_hash or len(template_hash) > LONGEST_HASH or not is_selected:
         return (
             Reason.NO_TEMPLATE_HASH,
             f"its ReplicaSet does not select by {names.TEMPLATE_HASH}, so it cannot be released",
             "run it under a Deployment",
         )
-    if isinstance(replica_set, ReplicaSet) and replica_set.deployment is None:
+    if replica_set is not None and replica_set.deployment is None:
         return (
             Reason.NO_DEPLOYMENT,
             "no Deployment made its ReplicaSet, so another controller could adopt the released pod",

@@ -10,11 +10,11 @@ from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.census import Census, MovingPod, ReleasedPod
 from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.model import names
+from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import LONGEST_RELEASE, Cooldown
-from evenkeel.model.workload import ReplicaSet
 
 
 class PodPlan(NamedTuple):
@@ -121,12 +121,12 @@ def unreadable(census: Census, pod: Pod) -> Decision:
     )
 
 
-def _last_of(census: Census, pod: Pod) -> ReplicaSet | None:
+def _last_of(census: Census, pod: Pod) -> Controller | None:
     """The ReplicaSet of these pods, if its hash is the one that a released pod had."""
     replica_set = census.replica_set
     if replica_set is None:
         return None
-    own = replica_set.spec.selector.match_labels.get(names.TEMPLATE_HASH)
+    own = replica_set.selector.match_labels.get(names.TEMPLATE_HASH)
     return replica_set if own == pod.template_hash else None
 
 

@@ -7,13 +7,14 @@ from datetime import datetime
 import msgspec
 
 from evenkeel.model import names
+from evenkeel.model.controllers.controller import Controller
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.meta import KubernetesObject, OwnerReference
 from evenkeel.model.notes import read_note
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Cooldown, Release, rest_after
 from evenkeel.model.request import Delete, Evict, Operation, Patch, as_read, pointer
 from evenkeel.model.times import in_words, is_sound
-from evenkeel.model.workload import ReplicaSet
 
 _LABELS = ("metadata", "labels")
 _ANNOTATIONS = ("metadata", "annotations")
@@ -60,7 +61,7 @@ def roll_back_patch(
     release: Release | None,
     notes: Mapping[str, str] | None = None,
     *,
-    replica_set: ReplicaSet | None = None,
+    replica_set: Controller | None = None,
 ) -> Patch:
     """Give a released pod its hash label and its ReplicaSet back.
 
@@ -96,7 +97,7 @@ def roll_back_patch(
 
 
 def _replica_set_of(
-    release: Release | None, replica_set: ReplicaSet | None
+    release: Release | None, replica_set: Controller | None
 ) -> OwnerReference | None:
     """The ReplicaSet that a pod was released from, as its controller."""
     if release is None:

@@ -8,8 +8,9 @@ import msgspec
 
 from evenkeel.model import names
 from evenkeel.model.annotations import ON_DEMAND
-from evenkeel.model.floor import ALL, FORMS, MAJORITY_OF_ALL, NONE, Floor
-from evenkeel.model.workload import Job, StatefulSet, Workload
+from evenkeel.model.controllers.controller import Controller
+from evenkeel.model.floor import ALL, FORMS, NONE, Floor
+from evenkeel.model.workload import Workload
 
 MANY: Final = 1_000_000
 """Pods of which any floor above none has one."""
@@ -52,7 +53,7 @@ def floor_of(
     A value that cannot be read counts as the default, and is told. A gang has all or none.
     """
     found = _floor_of(workload, namespace_annotations)
-    is_gang = in_gang or (isinstance(workload, Job) and workload.is_gang)
+    is_gang = in_gang or (isinstance(workload, Controller) and workload.is_gang)
     return _of_a_gang(found) if is_gang else found
 
 
@@ -78,12 +79,11 @@ def _of_a_gang(found: FloorOf) -> FloorOf:
 
 
 def _floor_of(workload: Workload, namespace_annotations: Mapping[str, str]) -> FloorOf:
-    default = MAJORITY_OF_ALL if isinstance(workload, StatefulSet) else NONE
     places = (
         (Source.WORKLOAD, workload.metadata.annotations, str(workload.reference)),
         (Source.NAMESPACE, namespace_annotations, f"namespace {workload.namespace}"),
     )
-    return _first(places, default)
+    return _first(places, workload.default_floor)
 
 
 def _first(places: Iterable[tuple[Source, Mapping[str, str], str]], default: Floor) -> FloorOf:

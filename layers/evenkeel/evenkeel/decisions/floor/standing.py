@@ -6,8 +6,10 @@ import msgspec
 
 from evenkeel.decisions.floor.source import FloorOf
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.controllers.stateful_set import StatefulSet
+from evenkeel.model.deployment import Deployment
+from evenkeel.model.floor import NONE
 from evenkeel.model.pod import Pod
-from evenkeel.model.workload import Deployment, StatefulSet
 
 type Workload = Deployment | StatefulSet
 
@@ -67,7 +69,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
         That is so of a StatefulSet alone, for nothing runs in the place of an ordinal that moves.
         """
-        return isinstance(self.workload, StatefulSet) and not self.floor.is_asked
+        return self.workload.default_floor != NONE and not self.floor.is_asked
 
 
 def told_of_waiting(waiting: int, why: str) -> str:

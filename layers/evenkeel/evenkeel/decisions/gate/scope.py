@@ -5,13 +5,14 @@ from typing import Final
 import msgspec
 
 from evenkeel.decisions.drain.owner import Owner
-from evenkeel.decisions.drain.route import Route, Way
+from evenkeel.decisions.drain.route import Route
 from evenkeel.decisions.gate.verdict import Allowed
 from evenkeel.model import names
 from evenkeel.model.annotations import GATED, MANAGED, UNGATED
 from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
+from evenkeel.model.way import Way
 
 OWN_GROUPS: Final = frozenset({"evenkeel-handover", "evenkeel-restore"})
 """The groups as which Evenkeel's functions evict (manifests/rbac)."""

@@ -1,6 +1,5 @@
 """Pods that placement leaves as they are, whatever their floor."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from evenkeel.decisions.floor.source import FloorOf
@@ -11,15 +10,10 @@ from evenkeel.model.affinity import only_node
 from evenkeel.model.annotations import MANAGED
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.cluster_objects import Namespace
+from evenkeel.model.controllers.controller import Controller
+from evenkeel.model.controllers.kinds import KINDS
 from evenkeel.model.placement import NewPod
 from evenkeel.model.reasons import Reason
-from evenkeel.model.workload import Controller, Job, ReplicaSet, StatefulSet
-
-CONTROLLERS: Final[Mapping[tuple[str, str], type[Controller]]] = {
-    (kind.resource.group, kind.resource.kind): kind for kind in (ReplicaSet, StatefulSet, Job)
-}
-"""Controllers whose pods have a share: their size can be read."""
-
 
 _BY_AFFINITY: Final = frozenset({"", "default-scheduler", names.SCHEDULER})
 """Schedulers that go by node affinity."""
@@ -68,11 +62,7 @@ def left_to_scheduler(scheduler: str, floor: FloorOf, *, in_gang: bool) -> Left 
 
 def controller_kind(pod: NewPod) -> type[Controller] | None:
     """The kind of the pod's controller; None if its pods have no share."""
-    owner = pod.controller
-    if owner is None:
-        return None
-    group = owner.api_version.rpartition("/")[0]
-    return CONTROLLERS.get((group, owner.kind))
+    return KINDS.get(pod.controller.full_kind) if pod.controller is not None else None
 
 
 def left_by_namespace(namespace: Namespace, *, everywhere: bool) -> Left | None:

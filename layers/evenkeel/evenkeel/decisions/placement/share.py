@@ -7,11 +7,12 @@ import msgspec
 from evenkeel.decisions.floor.source import MANY, FloorOf, Source, floor_of
 from evenkeel.decisions.placement.verdict import Chosen, Counted, Left
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.controllers.controller import Controller
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.floor import ALL
 from evenkeel.model.ordinal import index_of
 from evenkeel.model.placement import NewPod
 from evenkeel.model.reasons import Reason
-from evenkeel.model.workload import Controller, Deployment, Job, StatefulSet
 
 
 class Share(msgspec.Struct, frozen=True):
@@ -89,19 +90,19 @@ def _verdict(
         return Chosen(
             Capacity.SPOT, Reason.FLOOR_RELAXED, f"{told}, but no on-demand node had room"
         )
-    if isinstance(controller, StatefulSet):
+    if controller.first_ordinal is not None:
         index = index_of(pod, controller)
         if index is None:
             message = f"{told}, its ordinal not known"
             return Chosen(Capacity.ON_DEMAND, Reason.UNKNOWN_ORDINAL, message, is_required)
-        ordinal = controller.spec.ordinals.start + index
+        ordinal = controller.first_ordinal + index
         if floor.includes(index):
             message = f"{told}: ordinal {ordinal} is in"
             return Chosen(Capacity.ON_DEMAND, Reason.ORDINAL_IN_FLOOR, message, is_required)
         return Chosen(
             Capacity.SPOT, Reason.ORDINAL_ABOVE_FLOOR, f"{told}: ordinal {ordinal} is not in"
         )
-    size = controller.spec.parallelism if isinstance(controller, Job) else controller.spec.replicas
+    size = controller.at_a_time
     wanted = floor.of(size)
     if floor == ALL:
         return Chosen(Capacity.ON_DEMAND, Reason.ALL_IN_FLOOR, told, is_required)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from evenkeel.model.annotations import ONE_POOL_AT_MOST
-from evenkeel.model.workload import JobSpec, Workload
+from evenkeel.model.workload import Workload
 
 
 def goal_of(
@@ -22,5 +22,4 @@ def goal_of(
     at_most = ONE_POOL_AT_MOST.of(said)
     if at_most is None:
         return None
-    spec = workload.spec
-    return at_most.of(spec.parallelism if isinstance(spec, JobSpec) else spec.replicas)
+    return at_most.of(workload.at_a_time)

@@ -20,6 +20,7 @@ from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.losses import COUNTS_FOR
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import Move
@@ -28,7 +29,6 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.spot_rest import NEVER, SpotRest
 from evenkeel.model.times import in_words
-from evenkeel.model.workload import Deployment
 
 AFTER_A_SUCCESS: Final = 20
 """One of so many pods that are to go to spot goes at once without room, after a success: 5 %."""

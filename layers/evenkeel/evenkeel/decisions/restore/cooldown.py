@@ -10,6 +10,7 @@ from evenkeel.decisions.restore.step import leave
 from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.controllers.stateful_set import StatefulSet
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.move import Restored
 from evenkeel.model.ordinal import index_of
@@ -18,7 +19,6 @@ from evenkeel.model.reasons import Reason
 from evenkeel.model.release import FORGOTTEN_AFTER, rest_after
 from evenkeel.model.request import Patch
 from evenkeel.model.times import in_words
-from evenkeel.model.workload import StatefulSet
 
 
 def relapse(case: Case, fleet: Fleet, now: datetime) -> str:

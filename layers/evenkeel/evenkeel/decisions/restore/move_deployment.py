@@ -7,18 +7,19 @@ import msgspec
 from evenkeel.decisions.drain import budgets, writes
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.owner import Owner
-from evenkeel.decisions.drain.route import Way
 from evenkeel.decisions.restore import cooldown
 from evenkeel.decisions.restore.moving import Moving
 from evenkeel.decisions.restore.step import Outcome, Step, leave
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import Release, ReleaseReason
 from evenkeel.model.request import Patch
-from evenkeel.model.workload import Deployment, ReplicaSet
+from evenkeel.model.way import Way
 
 A_POD: Final = "one of its pods"
 

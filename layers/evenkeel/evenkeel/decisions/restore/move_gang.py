@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
-from evenkeel.decisions.drain.route import Way
 from evenkeel.decisions.floor.standing import Workload
 from evenkeel.decisions.restore.move_deployment import held_back, owner_of, release_of, released
 from evenkeel.decisions.restore.moving import Moving
 from evenkeel.decisions.restore.step import Outcome, Step, leave
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.decision import Verb
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.gang import GroupName, group_of_template, is_gang
 from evenkeel.model.reasons import Reason
-from evenkeel.model.workload import Deployment, ReplicaSet
+from evenkeel.model.way import Way
 
 
 def named_by(workload: Workload, around: NamespaceObjects) -> GroupName | None:

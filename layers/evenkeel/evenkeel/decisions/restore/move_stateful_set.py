@@ -5,17 +5,17 @@ from typing import Final
 
 from evenkeel.decisions.drain import budgets, writes
 from evenkeel.decisions.drain.owner import Owner
-from evenkeel.decisions.drain.route import Way
 from evenkeel.decisions.restore.moving import Moving
 from evenkeel.decisions.restore.step import Outcome, Step, leave
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.controllers.stateful_set import StatefulSet
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.ordinal import index_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Write
-from evenkeel.model.workload import StatefulSet
+from evenkeel.model.way import Way
 
 PLACED_WITHIN: Final = timedelta(minutes=2)
 """An evicted ordinal is made again within this time, its grace period included."""

@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 
 from evenkeel.decisions.drain.owner import Owner
-from evenkeel.decisions.drain.route import Way, route
+from evenkeel.decisions.drain.route import route
 from evenkeel.decisions.placement.clauses import only_spot
 from evenkeel.decisions.placement.own_rules import rules_of
 from evenkeel.decisions.placement.rules import allowed_by
@@ -25,6 +25,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Create, Operation, Patch, Write, as_read
+from evenkeel.model.way import Way
 
 
 class Moving(msgspec.Struct, frozen=True):

@@ -19,13 +19,13 @@ from evenkeel.decisions.restore.step import Step, about, leave
 from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.move import Restored
 from evenkeel.model.pool import MOST, Pool, noted
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import rest_after
 from evenkeel.model.template import is_by_template
 from evenkeel.model.times import in_words
-from evenkeel.model.workload import Deployment
 
 RESTS: Final = timedelta(minutes=10)
 """So long after a move of a workload none begins for its pools: the market may be on the move."""

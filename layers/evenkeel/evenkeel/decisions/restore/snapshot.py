@@ -14,11 +14,11 @@ from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.decisions.room.rules import NodeRequest, request_of
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.cluster_objects import Lease, Namespace
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.gang import GroupName, group_of_template
 from evenkeel.model.move import PER_RUN, Move
 from evenkeel.model.pod import Pod
 from evenkeel.model.spot_rest import SpotRest
-from evenkeel.model.workload import ReplicaSet
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):

@@ -28,13 +28,14 @@ from evenkeel.model import names
 from evenkeel.model.affinity import DO_NOT_SCHEDULE, NewPodSpec
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import Lease
+from evenkeel.model.controllers.stateful_set import StatefulSet
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Create, Delete, Write
 from evenkeel.model.template import Rather, Written, is_by_template, new_trace
 from evenkeel.model.times import in_words
-from evenkeel.model.workload import Deployment, StatefulSet
 
 RESTS: Final = timedelta(minutes=10)
 """So long after the last write a spread is put back at the earliest: spot may flap."""

@@ -20,11 +20,12 @@ from evenkeel.decisions.restore.step import Outcome, Step, about, leave
 from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.gang import GroupName
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
-from evenkeel.model.workload import Deployment, ReplicaSet
 
 RELEASED_WITHIN: Final = timedelta(seconds=30)
 """A run that told the webhook of a move releases its pod within this time, or has died."""

@@ -30,9 +30,9 @@ from evenkeel.model.affinity import (
     TopologySpread,
 )
 from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.request import Operation, Patch, pointer
 from evenkeel.model.template import Rather, Written
-from evenkeel.model.workload import Deployment
 
 _SPEC: Final = ("spec", "template", "spec")
 _AFFINITY: Final = (*_SPEC, "affinity")

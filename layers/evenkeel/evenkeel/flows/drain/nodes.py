@@ -17,12 +17,14 @@ from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.kept import Kept
 from evenkeel.flows.drain.queue import NODES
 from evenkeel.flows.drain.sync.questions import Questions
+from evenkeel.model.controllers.kinds import way_of
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.hook import Termination
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.pod import Pod
 from evenkeel.model.times import earliest
+from evenkeel.model.way import Way
 from evenkeel.ports import Background, Clock
 from evenkeel.settings import HandoverSettings
 
@@ -216,5 +218,5 @@ class NodeReconciler:
             for pod in chain.from_iterable(map(self._view.pods.on, node_names))
             if not pod.finished
             and pod.controller is not None
-            and pod.controller.full_kind == "StatefulSet"
+            and way_of(pod.controller.full_kind) is Way.BY_ORDINAL
         }

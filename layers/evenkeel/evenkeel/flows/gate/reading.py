@@ -14,12 +14,15 @@ from evenkeel.errors import NotFoundError
 from evenkeel.flows import namespace_objects, pause, selections
 from evenkeel.flows.read_cache import Found, ReadCache
 from evenkeel.model.cluster_objects import Namespace
+from evenkeel.model.controllers.controller import Controller
+from evenkeel.model.controllers.kinds import RELEASING, way_of
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Listing
-from evenkeel.model.workload import Deployment, ReplicaSet
+from evenkeel.model.way import Way
 from evenkeel.ports import Clock, Cluster
 
 SINGLY: Final = 32
@@ -78,7 +81,7 @@ class EvictionReader:
         if not name or not pod.template_hash:
             kind = pod.controller.full_kind if pod.controller is not None else ""
             return Workload(Owner(kind=kind))
-        asked = Get(ReplicaSet, name, pod.namespace)
+        asked = Get(RELEASING, name, pod.namespace)
         pods = List(selections.of_hash(pod.namespace, pod.template_hash), fresh=False)
         around = namespace_objects.questions(pod.namespace)
         marked = List(selections.MARKED_NODES, fresh=False)
@@ -86,21 +89,22 @@ class EvictionReader:
         afresh = (asked, pods, above)
         found = self._cache.ask(asked, pods, above, marked, *around, afresh=afresh)
         replica_set, listed, deployment, nodes, *lists = found
-        if not isinstance(replica_set, ReplicaSet) or replica_set.key != pod.origin_key:
+        if not isinstance(replica_set, Controller) or replica_set.key != pod.origin_key:
             replica_set = None
         deployment = self._above(replica_set, deployment)
+        kind = RELEASING.resource.full_kind
         return Workload(
-            Owner(kind="ReplicaSet", controller=replica_set, deployment=deployment),
+            Owner(kind=kind, controller=replica_set, deployment=deployment),
             _as_released(pod, _pods(listed)),
             NamespaceObjects.of(_items(*lists)),
             _dooms(_items(nodes)),
         )
 
-    def _above(self, replica_set: Found, guessed: Found) -> Deployment | None:
+    def _above(self, replica_set: Controller | None, guessed: Found) -> Deployment | None:
         """The Deployment of a ReplicaSet, read by itself only where the guess was wrong."""
-        if not isinstance(replica_set, ReplicaSet) or replica_set.controller is None:
+        if replica_set is None or replica_set.deployment is None:
             return None
-        if isinstance(guessed, Deployment) and guessed.uid == replica_set.controller.uid:
+        if isinstance(guessed, Deployment) and guessed.uid == replica_set.deployment.uid:
             return guessed
         return self._cache.deployment_of(replica_set, afresh=True)
 
@@ -112,7 +116,7 @@ class EvictionReader:
         """
         owner, now = workload.owner, self._clock.now()
         replica_set = owner.controller
-        assert isinstance(replica_set, ReplicaSet)  # noqa: S101 - else there is nothing to count
+        assert replica_set is not None  # noqa: S101 - else there is nothing to count
         active = [p for p in workload.pods if p.active and p.origin_key == replica_set.key]
         census = Census(now=now, owner=owner, pods=active, dooms=workload.dooms)
         deployment = owner.deployment_in_rollout
@@ -149,7 +153,7 @@ def _replica_set_of(pod: Pod) -> str:
     """The name of the ReplicaSet that has a pod, or had it before its release; else empty."""
     owner = pod.controller
     if owner is not None:
-        return owner.name if owner.full_kind == "ReplicaSet" else ""
+        return owner.name if way_of(owner.full_kind) is Way.HANDOVER else ""
     release = pod.release if pod.released else None
     return release.controller if release is not None else ""
 

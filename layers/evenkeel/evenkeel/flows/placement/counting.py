@@ -13,11 +13,11 @@ from evenkeel.flows.reads import answer
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import Lease
+from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.placement import Placed, claims_of, placed_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import List, Listing, Selection
-from evenkeel.model.workload import Controller, ReplicaSet
 from evenkeel.ports import Clock, Cluster
 
 FIRST_PAUSE: Final = timedelta(milliseconds=20)
@@ -112,7 +112,7 @@ class Counter:
         pods_asked = List(
             _siblings(controller.namespace, labels or {}),
             metadata_only=True,
-            fresh=again or not _grows(controller),
+            fresh=again or not controller.is_growing,
         )
         claims_asked = List(claims.selection(controller.uid), fresh=again)
         pods, leases = (
@@ -125,17 +125,6 @@ class Counter:
         found = claims_of(_of_kind(leases, Lease), controller.uid)
         slot = next((claim.slot for claim in found if claim.holder == holder), None)
         return slot, tally(wanted.floor, _placed(mine), found, self._clock.now(), CLAIM_EXPIRY)
-
-
-def _grows(controller: Controller) -> bool:
-    """Whether its next pod is an additional one, and replaces none that has just gone.
-
-    When a replacement is made, a ReplicaSet's status still counts the pod that has just gone. If
-    several go one after the other it does not, but then those that are being deleted are listed.
-    """
-    return (
-        isinstance(controller, ReplicaSet) and controller.status.replicas < controller.spec.replicas
-    )
 
 
 def _in_floor(message: str, slot: int | None = None) -> Place:

@@ -25,6 +25,8 @@ from evenkeel.flows.placement.reading import OwnerGoneError, PlacementInput, Rea
 from evenkeel.model import names
 from evenkeel.model.admission import AdmissionRequest
 from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.controllers.controller import Controller
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.losses import losses_in, lost_pools
 from evenkeel.model.meta import Reference
@@ -35,7 +37,6 @@ from evenkeel.model.pool import pools_in
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Operation
 from evenkeel.model.template import is_by_template
-from evenkeel.model.workload import Controller, Deployment, ReplicaSet, StatefulSet
 from evenkeel.model.zonal_shift import shifts_in, zones_of
 from evenkeel.ports import Clock, Cluster, Recorder
 from evenkeel.settings import Mode, PlacementSettings
@@ -224,10 +225,7 @@ class PlacementFlow:
             lost=lost_pools(losses_in(around.notes.get(names.LOST_POOLS), now)),
             zones=zones_of(shifts_in(around.notes.get(names.SHIFTED_ZONES), now)),
         )
-        is_only = (
-            isinstance(workload, Deployment | ReplicaSet | StatefulSet)
-            and workload.spec.replicas == 1
-        )
+        is_only = workload is not None and workload.replicas == 1
         patch = [*self._patch(pod, note, labels, is_only=is_only, pools=pools)]
         if around.deployment is not None:
             patch += spread_operations(pod, around.deployment.spec.selector)

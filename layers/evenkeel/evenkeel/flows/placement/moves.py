@@ -8,11 +8,11 @@ from evenkeel.errors import ConflictError, InvalidError, NotFoundError
 from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
+from evenkeel.model.controllers.stateful_set import StatefulSet
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import Move
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Operation, Patch, Selection, as_read, pointer
-from evenkeel.model.workload import StatefulSet
 from evenkeel.ports import Cluster
 
 _LOST: Final = (ConflictError, InvalidError, NotFoundError)

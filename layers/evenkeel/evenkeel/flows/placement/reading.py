@@ -12,13 +12,14 @@ from evenkeel.flows.read_cache import ReadCache
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.cluster_objects import Lease, Namespace
+from evenkeel.model.controllers.controller import Controller
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.gang import GroupName, PodGroup, is_gang, named
 from evenkeel.model.meta import KubernetesObject, OwnerReference
 from evenkeel.model.move import Move, move_name, move_of
 from evenkeel.model.node import Node
 from evenkeel.model.placement import NewPod
 from evenkeel.model.request import Get, List, Listing, Read, Selection
-from evenkeel.model.workload import Controller, Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Clock, Cluster
 
 LEADER: Final = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
@@ -122,7 +123,7 @@ def _of_controller(pod: NewPod, namespace: str) -> Sequence[Get[Any]]:
 
 def _controller(owner: OwnerReference, found: object) -> Controller:
     """What was found under its name, if that is the owner. Raises OwnerGoneError."""
-    if isinstance(found, ReplicaSet | StatefulSet | Job) and found.uid == owner.uid:
+    if isinstance(found, Controller) and found.uid == owner.uid:
         return found
     raise OwnerGoneError(f"its {owner.kind} {owner.name} is not there")
 

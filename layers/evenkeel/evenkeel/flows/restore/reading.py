@@ -34,6 +34,9 @@ from evenkeel.model.cluster_objects import (
     Namespace,
     PersistentVolume,
 )
+from evenkeel.model.controllers.replica_set import ReplicaSet
+from evenkeel.model.controllers.stateful_set import StatefulSet
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.gang import group_of, group_of_template
 from evenkeel.model.losses import Loss, losses_in
 from evenkeel.model.meta import KubernetesObject, Metadata
@@ -43,7 +46,6 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Listing, Selection
 from evenkeel.model.spot_rest import SpotRest
 from evenkeel.model.template import is_by_template
-from evenkeel.model.workload import Deployment, ReplicaSet, StatefulSet
 from evenkeel.model.zonal_shift import ZonalShift, shifts_in
 from evenkeel.ports import Clock, Cluster
 

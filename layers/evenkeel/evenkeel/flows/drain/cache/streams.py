@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from evenkeel.flows import selections
-from evenkeel.flows.selections import PodLabel
 from evenkeel.model.pod import Pod
+from evenkeel.model.pod_label import PodLabel
 from evenkeel.model.request import Change, Listing, Relisted
 
 FRESH_FOR = timedelta(seconds=1)

@@ -20,17 +20,19 @@ from evenkeel.flows.drain.cache.pods import Pods
 from evenkeel.flows.drain.cache.share import Share
 from evenkeel.flows.drain.cache.streams import Streams, is_recent
 from evenkeel.flows.drain.queue import NODES, Queue
-from evenkeel.flows.selections import PodLabel
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import PodDisruptionBudget
+from evenkeel.model.controllers.controller import Controller
+from evenkeel.model.controllers.kinds import RELEASING
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.division import Division
 from evenkeel.model.meta import KubernetesObject, Reference
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
+from evenkeel.model.pod_label import PodLabel
 from evenkeel.model.pool import Pool
 from evenkeel.model.request import Get, Selection
-from evenkeel.model.workload import Controller, Deployment, Job, ReplicaSet, StatefulSet
 
 REFUSED_FOR: Final = timedelta(minutes=5)
 """So long no release is tried again of a workload whose releases are not taken."""
@@ -130,7 +132,7 @@ class View:
             case Deployment():
                 if _is_news(self.deployments, item):
                     self.queue.add(self._below(item.key), urgent=urgent)
-            case ReplicaSet() | StatefulSet() | Job():
+            case Controller():
                 if _is_news(self.controllers, item):
                     self.queue.add([item.key], urgent=urgent)
 
@@ -144,7 +146,7 @@ class View:
             case Deployment():
                 if self.deployments.pop(item.key, None) is not None:
                     self.queue.add(self._below(item.key), urgent=urgent)
-            case ReplicaSet() | StatefulSet() | Job():
+            case Controller():
                 if self.controllers.pop(item.key, None) is not None:
                     self.queue.add([item.key], urgent=urgent)
 
@@ -268,7 +270,7 @@ class View:
         before = self.siblings.pop(key, None)
         if listed.siblings is not None:
             self.siblings[key] = {pod.uid: pod for pod in listed.siblings}
-        owner = self.owner("ReplicaSet", self.controllers.get(key))
+        owner = self.owner(self.controllers.get(key))
         if listed.siblings is not None or owner.deployment_in_rollout is None:
             self.listed_at[key] = asked_at  # else a rollout has begun since, and it shows no others
         in_rollout = before is not None or listed.siblings is not None
@@ -290,7 +292,7 @@ class View:
         controller = self.controllers.get(key)
         if controller is None:
             return False
-        labels = selections.labels_of(controller)
+        labels = controller.pod_labels
         return self.streams.show(labels) or is_recent(self.listed_at.get(key), now)
 
     def owner_of(self, pod: Pod) -> Owner:
@@ -299,12 +301,15 @@ class View:
         release = pod.release if pod.released else None
         if reference is None and release is None:
             return Owner()
-        kind = reference.full_kind if reference is not None else "ReplicaSet"
-        return self.owner(kind, self.controllers.get(pod.origin_key))
+        kind = reference.full_kind if reference is not None else RELEASING.resource.full_kind
+        return self.owner(self.controllers.get(pod.origin_key), kind)
 
-    def owner(self, kind: str, controller: Controller | None) -> Owner:
+    def owner(
+        self, controller: Controller | None, kind: str = RELEASING.resource.full_kind
+    ) -> Owner:
         """A controller of this kind, with the Deployment above it if that was read."""
-        above = controller.controller_key if isinstance(controller, ReplicaSet) else ""
+        has_above = controller is not None and controller.deployment is not None
+        above = controller.controller_key if controller is not None and has_above else ""
         return Owner(
             kind=kind,
             controller=controller,
@@ -333,7 +338,7 @@ class View:
     def is_refused(self, key: str) -> bool:
         """Whether a quota refuses a controller pods, or has done so."""
         controller = self.controllers.get(key)
-        return isinstance(controller, ReplicaSet) and controller.is_refused
+        return controller is not None and controller.is_refused
 
     def _below(self, deployment_key: str) -> Sequence[str]:
         """The keys of a Deployment's ReplicaSets."""
@@ -422,10 +427,7 @@ _NOTHING = NamespaceObjects()
 
 
 def _is_news[T: Controller | Deployment](known: dict[str, T], owner: T) -> bool:
-    """Take a version of an owner, by its key, if it is newer; whether it may lead to other plans.
-
-    A ReplicaSet's own counts of its pods do not matter: they follow each pod's every step.
-    """
+    """Take a version of an owner, by its key, if it is newer; whether plans may change with it."""
     last = known.get(owner.key)
     if last is not None and last.revision >= owner.revision:
         return False
@@ -433,11 +435,8 @@ def _is_news[T: Controller | Deployment](known: dict[str, T], owner: T) -> bool:
     match last, owner:
         case Deployment(), Deployment():
             return not last.says_as_much_as(owner)
-        case ReplicaSet(), ReplicaSet():
-            is_as_able = last.cannot_create == owner.cannot_create
-            status = msgspec.structs.replace(owner.status, conditions=last.status.conditions)
-            before, after = (msgspec.structs.replace(each, status=status) for each in (last, owner))
-            return not (is_as_able and before.says_as_much_as(after))
+        case Controller(), Controller():
+            return owner.may_change_plans(last)
     return True
 
 

@@ -26,14 +26,15 @@ from evenkeel.flows.drain.dispatch.forced_evictions import Answers
 from evenkeel.flows.drain.dispatch.last_moments import LastMoments
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.replies import error_in, undoing
+from evenkeel.model.controllers.kinds import KINDS
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import KubernetesObject, Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Delete, Evict, Get, Patch
-from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Clock, Reply, Session, TimeLeft
 
 METRICS = {
@@ -337,11 +338,11 @@ class Writer:
                 self._in_vain(sent, error)
 
 
-_REREAD: dict[str, type[Pod | Node | Deployment | ReplicaSet]] = {
+_REREAD: dict[str, type[KubernetesObject]] = {
     "Pod": Pod,
     "Node": Node,
     "Deployment": Deployment,
-    "ReplicaSet": ReplicaSet,
+    **KINDS,
 }
 
 

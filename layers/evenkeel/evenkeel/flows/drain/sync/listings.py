@@ -16,9 +16,12 @@ from evenkeel.flows.drain.cache.view import Listed, View
 from evenkeel.flows.drain.queue import namespace_in
 from evenkeel.flows.reads import MANY
 from evenkeel.model import names
+from evenkeel.model.controllers.controller import Controller
+from evenkeel.model.controllers.kinds import RELEASING, way_of
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Listing, Request, Selection
-from evenkeel.model.workload import Controller, Deployment, Job, ReplicaSet, StatefulSet
+from evenkeel.model.way import Way
 from evenkeel.ports import Reply, Session
 
 INTERVAL: Final = timedelta(seconds=1)
@@ -77,7 +80,7 @@ class Listings:
     def _ask(self, key: str, now: datetime) -> None:
         view = self._view
         controller, pods = view.controllers.get(key), view.pods.of_controller(key)
-        deployment = view.owner("ReplicaSet", controller).deployment_in_rollout
+        deployment = view.owner(controller).deployment_in_rollout
         requests = _requests(key, controller, deployment, pods)
         self._asked_at[key] = now
         self._asked[key] = _Asked(now, len(requests), pods, deployment is not None)
@@ -106,30 +109,22 @@ def _requests(
     where there are many by one list of their namespace: they must not take up the session. So are
     the pods of a controller that Evenkeel does not know, which may have others.
     """
-    match controller:
-        case ReplicaSet() if deployment is not None:
-            namespace = controller.namespace
-            return (
-                Get(ReplicaSet, controller.name, namespace),
-                Get(Deployment, deployment.name, namespace),
-                selections.pods_selected(namespace, deployment.spec.selector),
-            )
-        case ReplicaSet() | StatefulSet():
-            hashes = {pod.template_hash for pod in pods if pod.released}
-            if isinstance(controller, ReplicaSet):
-                hashes |= {label.value for label in selections.labels_of(controller)}
-            namespace = controller.namespace
-            return (
-                Get(type(controller), controller.name, namespace),
-                selections.pods_selected(namespace, controller.spec.selector),
-                *([selections.released_from(namespace, hashes)] if hashes else []),
-            )
-        case Job():
-            jobs = selections.labelled(controller.namespace, names.JOB_UID, controller.uid)
-            return (Get(Job, controller.name, controller.namespace), List(jobs))
+    if controller is not None:
+        namespace = controller.namespace
+        itself = Get(type(controller), controller.name, namespace)
+        if deployment is not None:
+            every = selections.pods_selected(namespace, deployment.spec.selector)
+            return itself, Get(Deployment, deployment.name, namespace), every
+        hashes = {pod.template_hash for pod in pods if pod.released}
+        hashes |= {each.value for each in controller.pod_labels if each.key == names.TEMPLATE_HASH}
+        return (
+            itself,
+            selections.pods_selected(namespace, controller.selector),
+            *([selections.released_from(namespace, hashes)] if hashes else []),
+        )
     releases = (pod.release for pod in pods if pod.released)
     lost = next((release.controller for release in releases if release is not None), None)
-    above = [Get(ReplicaSet, lost, pods[0].namespace)] if lost else []
+    above = [Get(RELEASING, lost, pods[0].namespace)] if lost else []
     if len(pods) <= MANY and all(pod.controller is None for pod in pods):
         return (*above, *(Get(Pod, pod.name, pod.namespace) for pod in pods))
     known = frozenset(pod.uid for pod in pods)
@@ -168,13 +163,14 @@ def _pods_in(found: Iterable[object]) -> Iterator[Pod]:
 
 def _asks_for_controller(reply: Reply) -> bool:
     request = reply.request
-    return isinstance(request, Get) and request.kind in (ReplicaSet, StatefulSet, Job)
+    return isinstance(request, Get) and issubclass(request.kind, Controller)
 
 
 def _is_controller(found: object, key: str) -> TypeIs[Controller]:
-    return isinstance(found, ReplicaSet | StatefulSet | Job) and found.key == key
+    return isinstance(found, Controller) and found.key == key
 
 
 def _is_sibling(pod: Pod, key: str) -> bool:
     owner = pod.controller
-    return owner is not None and owner.full_kind == "ReplicaSet" and pod.controller_key != key
+    is_handed_over = owner is not None and way_of(owner.full_kind) is Way.HANDOVER
+    return is_handed_over and pod.controller_key != key

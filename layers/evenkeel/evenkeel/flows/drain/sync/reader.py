@@ -189,7 +189,7 @@ def read_facts(
 
 def read_peers(cluster: Cluster, view: View) -> None:
     """Read all pods of the controllers seen: what watches would show. Raises ClusterError."""
-    labels = {each for found in view.controllers.values() for each in selections.labels_of(found)}
+    labels = {each for found in view.controllers.values() for each in found.pod_labels}
     chunks = [next(selections.showing(part)) for part in selections.chunks_of(labels)]
     for pods in list_all(cluster, [List(chunk) for chunk in chunks]):
         for pod in pods:

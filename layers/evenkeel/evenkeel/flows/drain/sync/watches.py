@@ -13,9 +13,9 @@ from typing import Any
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.streams import Stream
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.selections import PodLabel
 from evenkeel.model import names
 from evenkeel.model.pod import Pod
+from evenkeel.model.pod_label import PodLabel
 from evenkeel.model.request import Change, List, Listing, Relisted, Selection
 from evenkeel.ports import Reply, Session
 
@@ -58,7 +58,7 @@ class Watches:
         are. What finds no room even then is left out from now on.
         """
         controllers = self._view.controllers.values()
-        wanted = {label for each in controllers for label in selections.labels_of(each)}
+        wanted = {label for each in controllers for label in each.pod_labels}
         new = wanted.difference(self._view.streams.labels, self._left_out)
         parts = [*self._parts, *selections.chunks_of(new)]
         if len(parts) > MOST and not self._left_out:
@@ -93,7 +93,7 @@ class Watches:
         self._view.queue.add(
             key
             for key, each in self._view.controllers.items()
-            if not others.isdisjoint(selections.labels_of(each))
+            if not others.isdisjoint(each.pod_labels)
         )
 
     def selects(self, selection: Selection[Any], pod: Pod) -> bool:

@@ -9,14 +9,15 @@ import msgspec
 from evenkeel.decisions.drain import gangs
 from evenkeel.decisions.drain.census import MovingPod
 from evenkeel.decisions.drain.gangs import Gang, Together
-from evenkeel.decisions.drain.route import Way, not_ours
+from evenkeel.decisions.drain.route import not_ours
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.workload.needs import groups_of
+from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.gang import GroupName, group_of
 from evenkeel.model.meta import Reference
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.workload import Controller, Job
+from evenkeel.model.way import Way
 
 
 class _Look(NamedTuple):
@@ -47,7 +48,8 @@ class Gangs:
 
     def may_have(self, controller: Controller | None) -> bool:
         """Whether pods of a controller may be in a gang: most clusters have none."""
-        return bool(self._view.pods.groups) or isinstance(controller, Job)
+        is_gang = controller is not None and controller.is_gang
+        return is_gang or bool(self._view.pods.groups)
 
     def mover(
         self, pod: Pod, own: MovingPod | None, siblings: Sequence[Pod], now: datetime

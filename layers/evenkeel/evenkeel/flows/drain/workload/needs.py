@@ -16,12 +16,13 @@ from evenkeel.model.cluster_objects import (
     PodDisruptionBudget,
     Service,
 )
+from evenkeel.model.controllers.kinds import KINDS, RELEASING
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.gang import GroupName, group_of
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Get, List, Read, Selection
-from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 
 AGAIN_AFTER: Final = timedelta(seconds=30)
 """How old may get what a workload depends on: somebody scales a StatefulSet, changes a Deployment's
@@ -30,12 +31,6 @@ strategy, or makes a Service that selects by template hash."""
 BUDGETS_AGAIN_AFTER: Final = timedelta(seconds=1)
 """How old may get the counts of budgets while a voluntary move hangs on them."""
 
-_CONTROLLERS: Final[dict[str, type[ReplicaSet | StatefulSet | Job]]] = {
-    "ReplicaSet": ReplicaSet,
-    "StatefulSet": StatefulSet,
-    "Job": Job,
-}
-
 
 def owner_and_namespace(view: View, controller_key: str, pods: Sequence[Pod]) -> Needs:
     """What has to be known before anything is decided about a controller's pods.
@@ -43,15 +38,12 @@ def owner_and_namespace(view: View, controller_key: str, pods: Sequence[Pod]) ->
     One whose owner nobody knows would look like one that nobody wants. Claims are read only if a
     pod mounts one, groups and their members only if a pod names one.
     """
-    replica_set = view.controllers.get(controller_key)
-    if not isinstance(replica_set, ReplicaSet):
-        replica_set = None
-    age = AGAIN_AFTER if replica_set is None else None  # a watch shows ReplicaSets
+    controller, namespace = view.controllers.get(controller_key), pods[0].namespace
+    is_watched = controller is not None and bool(controller.watched_by)
+    age = None if is_watched else AGAIN_AFTER
     needs: dict[Read, timedelta | None] = dict.fromkeys(_controller_of(pods), age)
-    above = replica_set.controller if replica_set is not None else None
-    namespace = pods[0].namespace
-    if above is not None and above.full_kind == "Deployment":
-        needs[Get(Deployment, above.name, namespace)] = AGAIN_AFTER
+    if controller is not None and controller.deployment is not None:
+        needs[Get(Deployment, controller.deployment.name, namespace)] = AGAIN_AFTER
     needs |= _policies(namespace)
     if any(volume.persistent_volume_claim for pod in pods for volume in pod.spec.volumes):
         needs[List(Selection(PersistentVolumeClaim, namespace), fresh=False)] = AGAIN_AFTER
@@ -86,7 +78,7 @@ def nodes_of(view: View, controller_key: str, pods: Sequence[Pod]) -> Needs:
         for name in sorted(names - view.lost_nodes - {""})
     }
     controller = view.controllers.get(controller_key)
-    if controller is None or not view.streams.select(selections.labels_of(controller)):
+    if controller is None or not view.streams.select(controller.pod_labels):
         for name in sorted({pod.spec.node_name for pod in pods if _is_unwatched(view, pod)}):
             needs[selections.candidates_on(name)] = SOON_AGAIN_AFTER
     return needs
@@ -109,10 +101,10 @@ def _controller_of(pods: Sequence[Pod]) -> Iterator[Get[Any]]:
     """How to read the controller that pods have or were released from, if they say it."""
     first = next((pod for pod in pods if pod.controller is not None), pods[0])
     reference, release = first.controller, first.release if first.released else None
-    if reference is not None and (kind := _CONTROLLERS.get(reference.full_kind)) is not None:
+    if reference is not None and (kind := KINDS.get(reference.full_kind)) is not None:
         yield Get(kind, reference.name, first.namespace)
     elif release is not None:
-        yield Get(ReplicaSet, release.controller, first.namespace)
+        yield Get(RELEASING, release.controller, first.namespace)
 
 
 def groups_of(pods: Iterable[Pod]) -> Iterable[GroupName]:

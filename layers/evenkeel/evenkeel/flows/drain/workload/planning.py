@@ -16,15 +16,7 @@ from evenkeel.decisions.drain.pace import Ranking
 from evenkeel.decisions.drain.plan import Plan, plan
 from evenkeel.decisions.drain.refusal import kept_past_deadline
 from evenkeel.decisions.drain.returning import Drain, came_late, with_return
-from evenkeel.decisions.drain.route import (
-    Route,
-    Way,
-    not_ours,
-    route,
-    unless_young,
-    without_place,
-)
-from evenkeel.flows import selections
+from evenkeel.decisions.drain.route import Route, not_ours, route, unless_young, without_place
 from evenkeel.flows.drain.cache.facts import Needs
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.places import Places, Wish
@@ -34,16 +26,17 @@ from evenkeel.flows.drain.workload.needs import (
     nodes_of,
     owner_and_namespace,
 )
-from evenkeel.flows.selections import PodLabel
 from evenkeel.model import names
+from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.decision import Decision
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.pod_count import PodCount
+from evenkeel.model.pod_label import PodLabel
 from evenkeel.model.reasons import Reason
 from evenkeel.model.times import earliest
-from evenkeel.model.workload import Controller, ReplicaSet, StatefulSet
+from evenkeel.model.way import Way
 
 
 class Has(StrEnum):
@@ -129,7 +122,7 @@ class Planner:
             )
         wishes = self._wishes(controller_key, moving)
         unsought = {each.pod.uid for each in wishes if not self._places.was_sought(each.pod)}
-        is_handed_over = census.is_of_replica_set
+        is_handed_over = census.owner.hands_over
         needs = {**needs, **nodes_of(self._view, controller_key, pods)}
         if is_handed_over and _is_voluntary(census):
             needs |= budgets_in(pods[0].namespace)
@@ -204,8 +197,7 @@ class Planner:
         """What is known of a controller's pods."""
         view = self._view
         owner = self._owner(controller, pods)
-        replica_set = owner.controller if isinstance(owner.controller, ReplicaSet) else None
-        is_tight = replica_set is not None and replica_set.awaits_gone(now)
+        is_tight = owner.controller is not None and owner.controller.awaits_gone(now)
         one = next(iter((*(mover.pod for mover in moving[:1]), *pods)), None)
         census = Census(
             now=now,
@@ -217,24 +209,22 @@ class Planner:
             dooms=view.dooms,
             lost=frozenset(view.lost_nodes),
             siblings=self._siblings(controller_key, owner),
-            minimum_available=view.minimums.get(replica_set.uid, 0) if replica_set else 0,
+            minimum_available=view.minimums.get(owner.controller.uid, 0) if owner.controller else 0,
             most_seen=view.most_seen(controller_key) if controller is None else 0,
             pools=view.node_pools,
             kept_empty=view.kept_empty,
         )
-        if replica_set is not None:
-            view.keep_at_least(replica_set.uid, census.promised)
+        if census.replica_set is not None:
+            view.keep_at_least(census.replica_set.uid, census.promised)
         return census
 
     def _owner(self, controller: Controller | None, pods: Sequence[Pod]) -> Owner:
         """Who owns a controller's pods; a ReplicaSet, where released pods are all that there is."""
-        if isinstance(controller, ReplicaSet):
-            return self._view.owner("ReplicaSet", controller)
+        if controller is not None and controller.way is Way.HANDOVER:
+            return self._view.owner(controller)
         first = next((pod for pod in pods if pod.controller is not None), pods[0])
         owner = self._view.owner_of(first)
-        if first.released or owner.kind == "ReplicaSet":
-            return self._view.owner("ReplicaSet", None)
-        return owner
+        return self._view.owner(None) if first.released or owner.hands_over else owner
 
     def _siblings(self, controller_key: str, owner: Owner) -> Sequence[Pod] | None:
         """The pods that the Deployment's other ReplicaSets have, as last read.
@@ -308,9 +298,9 @@ def _watched_by(controller: Controller | None, census: Census) -> frozenset[PodL
     """
     if controller is None or census.owner.deployment_in_rollout is not None:
         return frozenset()
-    if census.is_of_replica_set and census.replicas == 0:
+    if census.owner.hands_over and census.replicas == 0:
         return frozenset()
-    labels = selections.labels_of(controller)
+    labels = controller.pod_labels
     values = {value for label in labels for value in label.values}
     borne = (item.pod.metadata.labels.get(names.TEMPLATE_HASH) for item in census.released)
     return labels if all(value in values for value in borne) else frozenset()
@@ -326,7 +316,7 @@ def _count(census: Census) -> PodCount | None:
     workload = owner.workload
     if workload is None or owner.deployment_in_rollout is not None:
         return None
-    if not isinstance(owner.controller, ReplicaSet | StatefulSet):
+    if owner.controller is None or owner.controller.replicas is None:
         return None
     return PodCount(
         at=census.now, workload=workload, available=census.available, wanted=census.size

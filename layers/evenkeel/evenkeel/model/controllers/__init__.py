@@ -1,0 +1,1 @@
+"""What makes pods, a module for each kind, and ``kinds``, which lists them."""

@@ -1,0 +1,24 @@
+"""The kinds of controllers that Evenkeel knows. A new one is a module beside, and a line here."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from evenkeel.model.controllers.controller import Controller
+from evenkeel.model.controllers.job import Job
+from evenkeel.model.controllers.replica_set import ReplicaSet
+from evenkeel.model.controllers.stateful_set import StatefulSet
+from evenkeel.model.way import Way
+
+KINDS: Final[Mapping[str, type[Controller]]] = {
+    kind.resource.full_kind: kind for kind in (ReplicaSet, StatefulSet, Job)
+}
+"""By the full name of the kind, see ``OwnerReference.full_kind``."""
+
+RELEASING: Final = ReplicaSet
+"""The kind that released pods were released from: their release names the controller alone."""
+
+
+def way_of(full_kind: str) -> Way | None:
+    """The way of the pods of a kind of controllers; None of one that Evenkeel does not know."""
+    kind = KINDS.get(full_kind)
+    return None if kind is None else kind.way

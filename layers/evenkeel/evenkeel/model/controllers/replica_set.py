@@ -1,0 +1,135 @@
+"""ReplicaSets. One lets go of a pod whose template hash changes, and makes another."""
+
+from functools import cached_property
+from typing import ClassVar, Final, Self, override
+
+import msgspec
+
+from evenkeel.model import names
+from evenkeel.model.controllers.controller import Controller, ControllerSpec
+from evenkeel.model.meta import (
+    ApiStruct,
+    Condition,
+    LabelSelector,
+    OwnerReference,
+    Resource,
+)
+from evenkeel.model.notes import read_note
+from evenkeel.model.pod_label import PodLabel
+from evenkeel.model.refused import Refused
+from evenkeel.model.way import Way
+
+EXCEEDED: Final = "exceeded quota"
+"""What the API server says when a quota refuses a pod."""
+
+MOST_DIGITS: Final = 10
+"""Of a number of replicas. What is longer is none."""
+
+
+class ReplicaSetSpec(ControllerSpec, frozen=True, kw_only=True):
+    """The part of a ReplicaSet's spec that Evenkeel reads."""
+
+    replicas: int = 1
+    selector: LabelSelector = LabelSelector()
+    min_ready_seconds: int = 0
+
+
+class ReplicaSetStatus(ApiStruct, frozen=True, kw_only=True):
+    """The part of a ReplicaSet's status that Evenkeel reads."""
+
+    replicas: int = 0
+    conditions: tuple[Condition, ...] = ()
+
+
+class ReplicaSet(Controller, frozen=True, kw_only=True):
+    """A ReplicaSet."""
+
+    resource: ClassVar = Resource(
+        group="apps", version="v1", plural="replicasets", kind="ReplicaSet", short="rs"
+    )
+
+    way: ClassVar = Way.HANDOVER
+    watched_by: ClassVar = names.TEMPLATE_HASH
+
+    spec: ReplicaSetSpec = ReplicaSetSpec()
+    status: ReplicaSetStatus = ReplicaSetStatus()
+
+    @property
+    @override
+    def replicas(self) -> int:
+        return self.spec.replicas
+
+    @property
+    @override
+    def min_ready_seconds(self) -> int:
+        return self.spec.min_ready_seconds
+
+    @property
+    @override
+    def selector(self) -> LabelSelector:
+        return self.spec.selector
+
+    @cached_property
+    @override
+    def pod_labels(self) -> frozenset[PodLabel]:
+        """A ReplicaSet may not select by template hash."""
+        value = self.spec.selector.match_labels.get(names.TEMPLATE_HASH)
+        return frozenset([PodLabel(names.TEMPLATE_HASH, value)] if value else ())
+
+    @property
+    @override
+    def deployment(self) -> OwnerReference | None:
+        owner = self.controller
+        return owner if owner is not None and owner.full_kind == "Deployment" else None
+
+    @property
+    @override
+    def is_in_rollout(self) -> bool:
+        """The Deployment's controller notes how many it wants whenever it sizes the ReplicaSet."""
+        wanted = self.metadata.annotations.get(names.DESIRED_REPLICAS, "")
+        is_number = len(wanted) <= MOST_DIGITS and wanted.isdecimal()
+        return is_number and self.spec.replicas < int(wanted)
+
+    @property
+    @override
+    def cannot_create(self) -> Condition | None:
+        """The ReplicaFailure condition while the controller fails to create or delete pods."""
+        return next(
+            (
+                c
+                for c in self.status.conditions
+                if c.type == "ReplicaFailure" and c.status == "True"
+            ),
+            None,
+        )
+
+    @property
+    @override
+    def refused_by_quota(self) -> Condition | None:
+        """That condition while a quota refuses pods; it has the text and time of the first try."""
+        failure = self.cannot_create
+        return failure if failure is not None and EXCEEDED in failure.message else None
+
+    @cached_property
+    @override
+    def refused(self) -> Refused | None:
+        note = read_note(self.metadata.annotations.get(names.REFUSED), Refused)
+        return note if note is not None and note.makes_sense else None
+
+    @property
+    @override
+    def is_growing(self) -> bool:
+        """When a replacement is made, its status still counts the pod that has just gone.
+
+        If several go one after the other it does not, but then those that are being deleted are
+        listed.
+        """
+        return self.status.replicas < self.spec.replicas
+
+    @override
+    def may_change_plans(self, before: Self) -> bool:
+        """Its own counts of its pods do not matter: they follow each pod's every step."""
+        is_as_able = before.cannot_create == self.cannot_create
+        status = msgspec.structs.replace(self.status, conditions=before.status.conditions)
+        last, this = (msgspec.structs.replace(each, status=status) for each in (before, self))
+        return not (is_as_able and last.says_as_much_as(this))

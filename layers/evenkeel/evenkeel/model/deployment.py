@@ -1,0 +1,63 @@
+"""Deployments."""
+
+from typing import ClassVar
+
+from evenkeel.model.floor import NONE
+from evenkeel.model.meta import ApiStruct, KubernetesObject, LabelSelector, Resource
+from evenkeel.model.pod_template import PodTemplate
+
+type IntOrString = int | str
+
+
+class RollingUpdate(ApiStruct, frozen=True, kw_only=True):
+    """Bounds of a Deployment's rolling update; numbers or percentages of the replicas."""
+
+    max_surge: IntOrString = "25%"
+    max_unavailable: IntOrString = "25%"
+
+
+class DeploymentStrategy(ApiStruct, frozen=True, kw_only=True):
+    """How a Deployment replaces its pods: RollingUpdate or Recreate."""
+
+    type: str = "RollingUpdate"
+    rolling_update: RollingUpdate | None = None
+
+
+class DeploymentSpec(ApiStruct, frozen=True, kw_only=True):
+    """The part of a Deployment's spec that Evenkeel reads."""
+
+    replicas: int = 1
+    selector: LabelSelector = LabelSelector()
+    template: PodTemplate = PodTemplate()
+    strategy: DeploymentStrategy = DeploymentStrategy()
+    min_ready_seconds: int = 0
+    paused: bool = False
+
+
+class DeploymentStatus(ApiStruct, frozen=True, kw_only=True):
+    """The part of a Deployment's status that Evenkeel reads."""
+
+    observed_generation: int = 0
+
+
+class Deployment(KubernetesObject, frozen=True, kw_only=True):
+    """A Deployment."""
+
+    resource: ClassVar = Resource(
+        group="apps", version="v1", plural="deployments", kind="Deployment", short="deploy"
+    )
+
+    default_floor: ClassVar = NONE
+
+    spec: DeploymentSpec = DeploymentSpec()
+    status: DeploymentStatus = DeploymentStatus()
+
+    @property
+    def replicas(self) -> int:
+        """How many pods it asks for."""
+        return self.spec.replicas
+
+    @property
+    def at_a_time(self) -> int:
+        """How many pods it has at a time, but for a rollout's."""
+        return self.spec.replicas

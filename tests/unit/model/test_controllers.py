@@ -1,0 +1,88 @@
+"""What every kind of controllers that Evenkeel knows has, in the code and in what is delivered."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+
+from evenkeel.model import annotations
+from evenkeel.model.controllers.controller import Controller
+from evenkeel.model.controllers.kinds import KINDS, way_of
+from evenkeel.model.way import Way
+from evenkeel.model.workload import WORKLOADS
+from tests.kit.control_plane import ROOT
+
+type Kind = type[Controller]
+
+SPEC: Mapping[str, Any] = {
+    "selector": {"matchLabels": {"app": "web", "pod-template-hash": "5c8d9"}},
+    "template": {"metadata": {"labels": {"app": "web"}}},
+}
+
+each_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+
+
+def decoded(kind: Kind) -> Controller:
+    """One with a uid of its own, as the API server sends it."""
+    metadata = {"name": "web", "namespace": "shop", "uid": "u1", "resourceVersion": "7"}
+    return msgspec.json.decode(json.dumps({"metadata": metadata, "spec": SPEC}), type=kind)
+
+
+def verbs(function: str, kind: Kind) -> Iterator[str]:
+    """What a function may do with objects of a kind, by manifests/rbac."""
+    text = (ROOT / "manifests" / "rbac" / f"{function}.yaml").read_text()
+    for document in yaml.safe_load_all(text):
+        for rule in document.get("rules", ()):
+            of_kind = kind.resource.plural in rule["resources"]
+            if of_kind and kind.resource.group in rule["apiGroups"]:
+                yield from rule["verbs"]
+
+
+@each_kind
+def test_its_pods_are_counted_and_selected(kind: Kind) -> None:
+    controller = decoded(kind)
+    assert controller.at_a_time == 1
+    assert controller.replicas in {1, None}
+    assert controller.selector.match_labels
+    assert all(controller.pod_labels)
+    assert controller.spec.template.metadata.labels == {"app": "web"}
+
+
+@each_kind
+def test_it_is_known_by_its_full_name(kind: Kind) -> None:
+    controller = decoded(kind)
+    reference = controller.as_controller
+    assert reference.full_kind == kind.resource.full_kind
+    assert way_of(reference.full_kind) is kind.way
+
+
+def test_another_groups_kind_of_the_same_name_is_none() -> None:
+    assert way_of("ReplicaSet.example.com") is None
+
+
+@each_kind
+def test_functions_may_read_it(kind: Kind) -> None:
+    assert {"get"} <= {*verbs("placement", kind)}
+    may = {*verbs("handover", kind)}
+    assert {"get", "list"} <= may
+    assert ("watch" in may) is bool(kind.watched_by)
+
+
+@each_kind
+def test_what_its_owner_writes_on_it_counts(kind: Kind) -> None:
+    assert kind.resource.kind in annotations.WORKLOADS
+    assert len(annotations.WORKLOADS) == len(WORKLOADS)
+
+
+@each_kind
+def test_the_table_of_ways_has_it(kind: Kind) -> None:
+    assert f"| of a {kind.resource.kind}" in (ROOT / "docs" / "notices.md").read_text()
+
+
+def test_ways_of_kinds_are_those_of_whole_kinds() -> None:
+    """The others depend on more than the kind."""
+    whole = {Way.HANDOVER, Way.BY_ORDINAL, Way.AT_LAST_MOMENT}
+    assert {kind.way for kind in KINDS.values()} <= whole
