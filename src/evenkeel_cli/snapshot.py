@@ -22,11 +22,11 @@ from evenkeel.model.cluster_objects import (
     Service,
 )
 from evenkeel.model.controllers.kinds import KINDS as CONTROLLERS
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.names import is_subdomain
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.workload import WORKLOADS
 from evenkeel_cli import object_stream
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.event_files import STANDARD_INPUT
@@ -44,7 +44,8 @@ COMMAND: Final = (
 _READ: Final[tuple[type[KubernetesObject], ...]] = (
     Node,
     Pod,
-    *WORKLOADS,
+    Deployment,
+    *CONTROLLERS.values(),
     PodDisruptionBudget,
     Service,
     Namespace,

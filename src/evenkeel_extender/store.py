@@ -9,11 +9,12 @@ from typing import Any, Final
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.cluster_objects import ConfigMap, Namespace
+from evenkeel.model.controllers.kinds import KINDS
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import KubernetesObject, Metadata
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Relisted, Selection
-from evenkeel.model.workload import WORKLOADS
 from evenkeel.ports import Clock
 from evenkeel_extender.node_scores import NodeScores
 from evenkeel_extender.pod_counts import PodCounts
@@ -22,7 +23,8 @@ _PAUSE: Final = Selection(ConfigMap, names.SYSTEM_NAMESPACE, fields=f"metadata.n
 SELECTIONS: Final[tuple[Selection[Any], ...]] = (
     Selection(Node),
     Selection(Namespace),
-    *map(Selection, WORKLOADS),
+    Selection(Deployment),
+    *map(Selection, KINDS.values()),
     _PAUSE,
     Selection(Pod),
 )

@@ -169,9 +169,10 @@ class Site:
         self.apply(*manifests)
         for manifest in manifests:
             name = manifest["metadata"]["name"]
-            self._await_pods(name, pods or manifest["spec"].get("replicas", 1))
+            self.await_pods(name, pods or manifest["spec"].get("replicas", 1))
 
-    def _await_pods(self, name: str, wanted: int) -> None:
+    def await_pods(self, name: str, wanted: int) -> None:
+        """Wait until so many pods of a workload are ready, and count those from then on."""
         self.wait_for(
             f"{wanted} ready pods of {name}",
             lambda: self.witness.count(name, selector(name)) == wanted,

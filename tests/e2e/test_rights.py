@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -30,10 +31,12 @@ from tests.e2e.manifests import (
     job,
     selector,
     stateful_set,
+    timed,
     volume,
 )
 from tests.e2e.rights import allowed, may, used
 from tests.e2e.wire import TappedCluster
+from tests.kit import argo
 from tests.kit.control_plane import ROOT, ControlPlane
 from tests.kit.manifests import Manifest, resource
 
@@ -135,25 +138,37 @@ def _hint(site: Site, functions: Evenkeel) -> None:
     alone = {**deployment("alone", 1, cpu="5"), "kind": "ReplicaSet"}
     alone["spec"]["selector"]["matchLabels"][names.TEMPLATE_HASH] = "own"
     alone["spec"]["template"]["metadata"]["labels"][names.TEMPLATE_HASH] = "own"
-    site.add_nodes("hinted", cpu="12")
+    site.add_nodes("hinted", cpu="17")
     site.run(stuck, alone, stateful_set("shelf", 1, volumes=[mounted]))
+    _run_rollout(site, "rolled", cpu="5")
     site.run(job("early"), pods=1)
     site.clock.skip(SETTLES)  # a recommendation moves no pod of a StatefulSet that is younger
     functions.notify(site.recommendation("hinted"))
-    site.wait_for_releases("stuck")
+    for app in ("stuck", "rolled"):
+        site.wait_for_releases(app)
     _released_before(site, "alone")
     site.clock.skip(HINT)
 
-    def rests(kind: str, name: str) -> bool:
-        notes = site.get("apps/v1", kind, name)["metadata"].get("annotations", {})
+    def rests(kind: str, name: str, version: str = "apps/v1") -> bool:
+        notes = site.get(version, kind, name)["metadata"].get("annotations", {})
         return names.COOLDOWN in notes
 
     site.wait_for(
-        "both workloads to rest",
-        lambda: rests("Deployment", "stuck") and rests("ReplicaSet", "alone"),
+        "all workloads to rest",
+        lambda: (
+            rests("Deployment", "stuck")
+            and rests("ReplicaSet", "alone")
+            and rests("Rollout", "rolled", "argoproj.io/v1alpha1")
+        ),
         seconds=60,
     )
     site.cordon("hinted")
+
+
+def _run_rollout(site: Site, app: str, **pod: Any) -> None:
+    """A Rollout of Argo's with one pod."""
+    argo.run(site.control_plane, site.namespace, app, 1, **timed(**pod))
+    site.await_pods(app, 1)
 
 
 def _released_before(site: Site, name: str) -> None:
@@ -180,7 +195,7 @@ def _released_before(site: Site, name: str) -> None:
 
 
 def _warning(site: Site, functions: Evenkeel) -> None:
-    site.add_nodes("doomed", cpu="4")
+    site.add_nodes("doomed", cpu="6")
     site.apply(*volume("ledger", site.namespace), budget("web", minAvailable=1))
     # A budget that never allows a disruption: at the last moment they are deleted.
     site.apply(budget("db", minAvailable=1), budget("batch", minAvailable=1))
@@ -194,7 +209,9 @@ def _warning(site: Site, functions: Evenkeel) -> None:
     for make in (deployment, stateful_set):
         site.run(*(make(f"many-{make.__name__}-{n}".replace("_", "-"), 1) for n in range(MANY)))
     site.run(*(job(f"many-{n}") for n in range(MANY)), pods=1)
-    site.add_nodes("other", spot=False, cpu="4")
+    for number in range(MANY):
+        _run_rollout(site, f"many-rolled-{number}")
+    site.add_nodes("other", spot=False, cpu="6")
     lost = bare_pod("lost", nodeName=site.node_name("other"))
     lost["metadata"]["labels"][names.RELEASED_FROM] = "gone"
     site.run(lost, pods=1)

@@ -4,35 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tests.e2e.harness import Site
-from tests.e2e.manifests import selector, timed
+from tests.e2e.manifests import timed
+from tests.kit import argo
 from tests.kit.manifests import Manifest, resource, template
 from tests.kit.others import ADOPTERS, adopter
 
 EVERYTHING = [{"operator": "Exists"}]
-
-ROLLOUTS = resource(
-    "CustomResourceDefinition",
-    "rollouts.argoproj.io",
-    spec={
-        "group": "argoproj.io",
-        "scope": "Namespaced",
-        "names": {"kind": "Rollout", "plural": "rollouts"},
-        "versions": [
-            {
-                "name": "v1alpha1",
-                "served": True,
-                "storage": True,
-                "schema": {
-                    "openAPIV3Schema": {
-                        "type": "object",
-                        "x-kubernetes-preserve-unknown-fields": True,
-                    }
-                },
-            }
-        ],
-    },
-)
-"""Argo's kind, as far as its name goes."""
 
 
 def adopters(app: str) -> Sequence[Manifest]:
@@ -55,22 +32,8 @@ def add_bound_pod(site: Site, app: str, short: str) -> None:
 
 def add_rollout(site: Site, app: str, replicas: int) -> None:
     """A Rollout, and the ReplicaSet that its controller would have made."""
-    site.apply(ROLLOUTS)
-    name = ROLLOUTS["metadata"]["name"]
-    site.control_plane.kubectl("wait", "--for=condition=Established", f"crd/{name}")
-    site.wait_for("Rollouts to be served", lambda: _are_served(site))
-    owner = _owned_by(site, resource("Rollout", app, spec={"replicas": replicas}))
-    labels = {**selector(app), "rollouts-pod-template-hash": "6d8f9"}
-    made = template(app, **timed())
-    made["metadata"]["labels"] = labels
-    spec = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": made}
-    site.run(_owned(resource("ReplicaSet", app, spec=spec), owner))
-
-
-def _are_served(site: Site) -> bool:
-    path = f"apis/argoproj.io/v1alpha1/namespaces/{site.namespace}/rollouts"
-    answer = site.control_plane.request("GET", path, fine=(429,))
-    return bool(answer["kind"] == "RolloutList")
+    argo.run(site.control_plane, site.namespace, app, replicas, **timed())
+    site.await_pods(app, replicas)
 
 
 def _pod(app: str, spec: Manifest) -> Manifest:

@@ -120,10 +120,12 @@ def test_pods_whose_evictions_are_denied_are_told_to_go_in_time(end: End) -> Non
     assert end.site.witness.lowest("denied") == 2
 
 
-def test_pods_of_an_argo_rollout_go_one_at_a_time(end: End) -> None:
-    assert end.site.witness.lowest("rolled") == 2
+def test_pods_of_an_argo_rollout_are_replaced_before_they_go(end: End) -> None:
+    assert end.site.witness.lowest("rolled") == 3
     assert end.site.is_settled("rolled", 3, "b")
-    assert not end.site.witness.ever_released(**selector("rolled"))
+    released = end.site.witness.ever_released(**selector("rolled"))
+    assert len(released) == 3
+    assert {owner["kind"] for pod in released for owner in owners_of(pod)} == {"Rollout"}
 
 
 def test_a_pod_bound_to_its_node_like_a_daemon_set_s_stays(end: End) -> None:

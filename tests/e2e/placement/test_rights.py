@@ -16,10 +16,11 @@ from evenkeel_runtime.kubeconfig import from_kubeconfig
 from tests.e2e.accounts import kubeconfig_of_member
 from tests.e2e.audit import Audit, audited
 from tests.e2e.harness import ShiftedClock
-from tests.e2e.manifests import deployment, job, pod_quota, stateful_set
+from tests.e2e.manifests import deployment, job, pod_quota, stateful_set, timed
 from tests.e2e.placement.restoring import Runs, workload_of
 from tests.e2e.placement.webhook import Ground, on_demand
 from tests.e2e.rights import Right, allowed
+from tests.kit import argo
 from tests.kit.control_plane import ControlPlane
 from tests.kit.manifests import MAJORITY, Manifest
 
@@ -96,7 +97,9 @@ def test_nothing_that_it_does_is_refused_and_each_right_is_used(
     ground.apply(counted)
     for each in grouped(ground):
         ground.apply(each)
-    assert len(on_demand(ground.settled(15))) == 2 + 2 + 1 + 2 + 1
+    notes = {names.ON_DEMAND: "all"}
+    argo.run(ground.control_plane, ground.namespace, "rolled", 1, notes, **timed())
+    assert len(on_demand(ground.settled(16))) == 2 + 2 + 1 + 2 + 1 + 1
     told = ground.wait_for(
         "the warning",
         lambda: [

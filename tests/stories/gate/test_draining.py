@@ -154,7 +154,7 @@ def test_no_pod_passes_on_what_the_api_server_s_cache_shows(gated: Gated, replic
     (replacement,) = gated.pods("web", "o1")
     assert replacement.ready
 
-    asked = List(selections.of_hash("default", replacement.template_hash), fresh=False)
+    asked = List(selections.of_hash(replacement), fresh=False)
     (before,) = gated.cluster.perform([asked])
     gated.cluster.server.delete("Pod", ("default", replacement.name), grace=0)
 
@@ -174,7 +174,7 @@ def test_no_pod_passes_on_what_the_api_server_s_cache_shows(gated: Gated, replic
 def test_a_pod_waits_for_its_replacement_though_a_cache_shows_it_unreleased(gated: Gated) -> None:
     gated.given(deployment("one"), spare="o1")
     (old,) = gated.pods("one")
-    asked = List(selections.of_hash("default", old.template_hash), fresh=False)
+    asked = List(selections.of_hash(old), fresh=False)
     (before,) = gated.cluster.perform([asked])
     gated.drainer().evict(old.name, "default", again=False)
     gated.run(until=0.5)

@@ -8,8 +8,9 @@ from typing import Final
 from evenkeel.errors import NotFoundError
 from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.deployment import Deployment
+from evenkeel.model.deployments import reading
 from evenkeel.model.meta import KubernetesObject
-from evenkeel.model.request import Get, Listing, Read
+from evenkeel.model.request import Listing, Read
 from evenkeel.ports import Clock, Cluster
 
 KEPT_FOR: Final = timedelta(seconds=1)
@@ -77,7 +78,7 @@ class ReadCache:
         owner = controller.deployment if isinstance(controller, Controller) else None
         if controller is None or owner is None:
             return None
-        asked = Get(Deployment, owner.name, controller.namespace)
+        asked = reading(owner, controller.namespace)
         (found,) = self.ask(asked, afresh=(asked,) if afresh else ())
         return found if isinstance(found, Deployment) and found.uid == owner.uid else None
 

@@ -43,8 +43,7 @@ def labels_on(pod: Pod) -> Iterator[PodLabel]:
     labels = pod.metadata.labels
     for key in KEYS:
         if key in labels:
-            is_hash = key == names.TEMPLATE_HASH
-            yield PodLabel(key, pod.template_hash if is_hash else labels[key])
+            yield PodLabel(key, pod.template_hash if key == pod.hash_label else labels[key])
 
 
 def chunks_of(labels: Iterable[PodLabel]) -> Iterator[frozenset[PodLabel]]:
@@ -69,7 +68,7 @@ def showing(part: Collection[PodLabel]) -> Iterator[Selection[Any]]:
     values = (value for label in part for value in label.values)
     yield Selection(Pod, labels=selectors.any_of(key, values))
     for kind in KINDS.values():
-        if kind.watched_by == key:
+        if key in kind.watched_by:
             yield Selection(kind, labels=selectors.any_of(key, (label.value for label in part)))
 
 
@@ -86,7 +85,7 @@ def released_beside(hashes: Collection[str]) -> Selection[Pod]:
 
 def released_hashes(labels: Iterable[PodLabel]) -> frozenset[str]:
     """The template hash labels of pods released from these, as many as fit into one selection."""
-    hashes = (names.released_hash(each.value) for each in labels if each.key == KEYS[0])
+    hashes = (names.released_hash(each.value) for each in labels if each.key == names.TEMPLATE_HASH)
     return frozenset(next(selectors.chunks(hashes), ()))
 
 
@@ -99,10 +98,10 @@ def released_from(namespace: str, hashes: Iterable[str]) -> List[Pod]:
     return pods_selected(namespace, LabelSelector(match_expressions=(there, any_of)))
 
 
-def of_hash(namespace: str, template_hash: str) -> Selection[Pod]:
-    """The pods of a namespace with this template hash, released or not."""
-    values = PodLabel(names.TEMPLATE_HASH, template_hash).values
-    return Selection(Pod, namespace, labels=selectors.any_of(names.TEMPLATE_HASH, values))
+def of_hash(pod: Pod) -> Selection[Pod]:
+    """The pods of a pod's namespace with the same template hash, released or not."""
+    values = PodLabel(pod.hash_label, pod.template_hash).values
+    return Selection(Pod, pod.namespace, labels=selectors.any_of(pod.hash_label, values))
 
 
 def selected(namespace: str, selector: LabelSelector) -> Selection[Pod]:

@@ -14,7 +14,7 @@ from evenkeel.model import floor, names, pool
 from evenkeel.model.floor import Floor
 from evenkeel.model.pool import AtMost
 
-WORKLOADS: Final = ("Deployment", "ReplicaSet", "StatefulSet", "Job")
+WORKLOADS: Final = ("Deployment", "Rollout", "ReplicaSet", "StatefulSet", "Job")
 """Kinds whose annotations count for their pods, as the pods' own do."""
 
 BOOLEANS: Final = ("false", names.TRUE)
@@ -129,7 +129,7 @@ PLACEMENT: Final = OwnersEntry(
 
 HANDOVER: Final = OwnersEntry(
     key=names.HANDOVER,
-    on=("Deployment", "ReplicaSet", "Pod"),
+    on=("Deployment", "Rollout", "ReplicaSet", "Pod"),
     values=str(NEVER),
     read=NEVER,
     meaning="A pod and its replacement never run at the same time: the pod goes first.",

@@ -62,7 +62,7 @@ class NetworkPolicyPeer(ApiStruct, frozen=True, kw_only=True):
     @property
     def is_by_hash(self) -> bool:
         """Whether it tells pods apart by their template hash."""
-        return self.pod_selector is not None and self.pod_selector.mentions(names.TEMPLATE_HASH)
+        return self.pod_selector is not None and self.pod_selector.mentions(*names.HASHES)
 
 
 class NetworkPolicyRule(ApiStruct, frozen=True, kw_only=True):
@@ -97,7 +97,7 @@ class NetworkPolicySpec(ApiStruct, frozen=True, kw_only=True):
 
         Its own, and those of the peers whose traffic it allows.
         """
-        if self.pod_selector.mentions(names.TEMPLATE_HASH):
+        if self.pod_selector.mentions(*names.HASHES):
             yield self.pod_selector
         for rule in (*self.ingress, *self.egress):
             for peer in (*rule.from_, *rule.to):

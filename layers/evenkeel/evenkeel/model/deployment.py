@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from evenkeel.model import names
 from evenkeel.model.floor import NONE
 from evenkeel.model.meta import ApiStruct, KubernetesObject, LabelSelector, Resource
 from evenkeel.model.pod_template import PodTemplate
@@ -22,6 +23,11 @@ class DeploymentStrategy(ApiStruct, frozen=True, kw_only=True):
     type: str = "RollingUpdate"
     rolling_update: RollingUpdate | None = None
 
+    @property
+    def bounds(self) -> RollingUpdate | None:
+        """How many pods more or less a rolling update has; None if all go before others come."""
+        return None if self.type == "Recreate" else self.rolling_update or RollingUpdate()
+
 
 class DeploymentSpec(ApiStruct, frozen=True, kw_only=True):
     """The part of a Deployment's spec that Evenkeel reads."""
@@ -41,13 +47,19 @@ class DeploymentStatus(ApiStruct, frozen=True, kw_only=True):
 
 
 class Deployment(KubernetesObject, frozen=True, kw_only=True):
-    """A Deployment."""
+    """A Deployment, or what makes ReplicaSets like one (see ``deployments``).
+
+    - ``hash_label``: the label by which its ReplicaSets select their pods.
+    - ``size_note``: the annotation of its ReplicaSets that says how many replicas it wants.
+    """
 
     resource: ClassVar = Resource(
         group="apps", version="v1", plural="deployments", kind="Deployment", short="deploy"
     )
 
     default_floor: ClassVar = NONE
+    hash_label: ClassVar = names.TEMPLATE_HASH
+    size_note: ClassVar = names.DESIRED_REPLICAS
 
     spec: DeploymentSpec = DeploymentSpec()
     status: DeploymentStatus = DeploymentStatus()

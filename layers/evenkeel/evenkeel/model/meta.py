@@ -216,9 +216,10 @@ class LabelSelector(ApiStruct, frozen=True, kw_only=True):
             return False
         return all(_holds(clause, labels) for clause in self.match_expressions)
 
-    def mentions(self, key: str) -> bool:
-        """Whether any clause is about this label key."""
-        return key in self.match_labels or any(c.key == key for c in self.match_expressions)
+    def mentions(self, *keys: str) -> bool:
+        """Whether any clause is about one of these label keys."""
+        clauses = (*self.match_labels, *(clause.key for clause in self.match_expressions))
+        return any(key in keys for key in clauses)
 
 
 def _holds(clause: LabelSelectorRequirement, labels: dict[str, str]) -> bool:

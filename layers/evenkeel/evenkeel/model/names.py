@@ -129,6 +129,15 @@ https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions-extended.ht
 TEMPLATE_HASH: Final = "pod-template-hash"
 """Label that the Deployment controller puts on its ReplicaSets and their pods."""
 
+ROLLOUT_HASH: Final = "rollouts-pod-template-hash"
+"""Label that Argo Rollouts' controller puts on its ReplicaSets and their pods.
+
+https://github.com/argoproj/argo-rollouts/blob/v1.8.3/pkg/apis/rollouts/v1alpha1/types.go
+"""
+
+HASHES: Final = (TEMPLATE_HASH, ROLLOUT_HASH)
+"""Labels that tell the pods of one ReplicaSet from those of others."""
+
 REVISION_HASH: Final = "controller-revision-hash"
 """Label that the StatefulSet controller puts on pods: the revision of their template."""
 
@@ -179,6 +188,9 @@ JOB_UID: Final = "batch.kubernetes.io/controller-uid"
 
 DESIRED_REPLICAS: Final = "deployment.kubernetes.io/desired-replicas"
 """Annotation that the Deployment controller puts on its ReplicaSets: its own replicas then."""
+
+ROLLOUT_REPLICAS: Final = "rollout.argoproj.io/desired-replicas"
+"""Annotation that Argo Rollouts' controller puts on its ReplicaSets: its own replicas then."""
 
 UNSCHEDULABLE: Final = "node.kubernetes.io/unschedulable"
 """NoSchedule taint of a node that is cordoned."""

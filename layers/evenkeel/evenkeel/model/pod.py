@@ -8,6 +8,7 @@ from typing import ClassVar
 from evenkeel.model import names
 from evenkeel.model.affinity import NewAffinity, SchedulingGroup, Toleration, only_node
 from evenkeel.model.controllers.kinds import KINDS
+from evenkeel.model.deployments import DEPLOYMENTS
 from evenkeel.model.meta import (
     ApiStruct,
     Condition,
@@ -26,7 +27,7 @@ DEFAULT_GRACE_SECONDS = 30
 PLACES = "pods"
 """The resource of which every pod takes one."""
 
-MOVED_CONTROLLERS = frozenset({"Deployment", *KINDS})
+MOVED_CONTROLLERS = frozenset({*DEPLOYMENTS, *KINDS})
 """Kinds of controllers whose pods do not belong to their nodes, even if they are bound to one."""
 
 LONGEST_TEXT = 4_096
@@ -177,7 +178,7 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         Another's controller may make pods for a Deployment, which bear no template hash.
         """
         named = self.metadata.controller
-        return named is not None and named.full_kind == "Deployment" and bool(self.template_hash)
+        return named is not None and named.full_kind in DEPLOYMENTS and bool(self.template_hash)
 
     @cached_property
     def released(self) -> bool:
@@ -200,10 +201,16 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         return self.bears_release or self._is_kept or names.RELEASE in self.metadata.annotations
 
     @cached_property
+    def hash_label(self) -> str:
+        """The label with the template hash of its ReplicaSet."""
+        labels = self.metadata.labels
+        return next((key for key in names.HASHES if key in labels), names.TEMPLATE_HASH)
+
+    @cached_property
     def template_hash(self) -> str:
         """The template hash of its ReplicaSet, also of a released pod; empty if it has none."""
         labels = self.metadata.labels
-        own, left = labels.get(names.TEMPLATE_HASH, ""), labels.get(names.RELEASED_FROM, "")
+        own, left = labels.get(self.hash_label, ""), labels.get(names.RELEASED_FROM, "")
         return left if left and own in ("", names.released_hash(left)) else own
 
     @cached_property

@@ -11,7 +11,7 @@ LONGEST_LABEL: Final = 63
 LONGEST_HASH: Final = LONGEST_LABEL - len(names.RELEASED_SUFFIX)
 """A released pod's label is longer. The Deployment controller's hashes have 10 characters."""
 
-KEYS: Final = (names.TEMPLATE_HASH, names.POD_NAME, names.JOB_UID)
+KEYS: Final = (*names.HASHES, names.POD_NAME, names.JOB_UID)
 """The keys of such labels, in the order in which they get watches: ReplicaSets' pods first."""
 
 
@@ -27,6 +27,6 @@ class PodLabel(NamedTuple):
 
         No pod is released whose label would get too long.
         """
-        if self.key != names.TEMPLATE_HASH or len(self.value) > LONGEST_HASH:
+        if self.key not in names.HASHES or len(self.value) > LONGEST_HASH:
             return (self.value,)
         return self.value, names.released_hash(self.value)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from evenkeel.model.cluster_objects import PodDisruptionBudget
-from evenkeel.model.deployment import Deployment, IntOrString
+from evenkeel.model.deployment import Deployment, IntOrString, RollingUpdate
 
 MOST_DIGITS: Final = 9
 """A percentage of more digits counts as the least of so many: the API server allows any number."""
@@ -27,27 +27,23 @@ def max_unavailable(deployment: Deployment | None) -> int:
 
     Zero without a Deployment and for Recreate, which has no such bound.
     """
-    if deployment is None or deployment.spec.strategy.type == "Recreate":
+    bounds = deployment.spec.strategy.bounds if deployment is not None else None
+    if deployment is None or bounds is None:
         return 0
-    rolling = deployment.spec.strategy.rolling_update
-    if rolling is None:
-        return deployment.spec.replicas // 4
-    return scaled(rolling.max_unavailable, deployment.spec.replicas, round_up=False)
+    return scaled(bounds.max_unavailable, deployment.spec.replicas, round_up=False)
 
 
 def kept_in_rollout(deployment: Deployment) -> int:
     """How many available replicas a rollout of this Deployment leaves; none under Recreate."""
-    if deployment.spec.strategy.type == "Recreate":
+    if deployment.spec.strategy.bounds is None:
         return 0
     return deployment.spec.replicas - max_unavailable(deployment)
 
 
 def max_surge(deployment: Deployment) -> int:
     """How many replicas a rolling update of this Deployment may add, rounded up."""
-    rolling = deployment.spec.strategy.rolling_update
-    if rolling is None:
-        return -(-deployment.spec.replicas // 4)
-    return scaled(rolling.max_surge, deployment.spec.replicas, round_up=True)
+    bounds = deployment.spec.strategy.bounds or RollingUpdate()
+    return scaled(bounds.max_surge, deployment.spec.replicas, round_up=True)
 
 
 def never_allows(budget: PodDisruptionBudget) -> bool:

@@ -334,7 +334,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         replica_set = self.replica_set
         if replica_set is None or replica_set.leaving or replica_set.cannot_create is not None:
             return ()
-        own = replica_set.selector.match_labels.get(names.TEMPLATE_HASH)
+        own = replica_set.template_hash
         return [
             item.release
             for item in self.released

@@ -275,7 +275,7 @@ def _two_at_once_ruled_out(
       the traffic of such: a released pod would lose it.
     """
     deployment = owner.deployment
-    if deployment is not None and deployment.spec.strategy.type == "Recreate":
+    if deployment is not None and deployment.spec.strategy.bounds is None:
         return (
             Reason.RECREATE,
             "the Deployment's strategy is Recreate",
@@ -302,8 +302,8 @@ def _two_at_once_ruled_out(
     if selector:
         return (
             Reason.SELECTED_BY_HASH,
-            f"{selector} selects by {names.TEMPLATE_HASH} and would lose the released pod",
-            f"take {names.TEMPLATE_HASH} out of the selector of {selector}",
+            f"{selector} selects by {pod.hash_label} and would lose the released pod",
+            f"take {pod.hash_label} out of the selector of {selector}",
         )
     return None
 
@@ -338,11 +338,11 @@ def _cannot_be_released(pod: Pod, owner: Owner) -> tuple[Reason, str, str] | Non
         )
     template_hash = pod.template_hash
     replica_set = owner.controller
-    is_selected = replica_set is None or replica_set.selector.mentions(names.TEMPLATE_HASH)
+    is_selected = replica_set is None or replica_set.selector.mentions(pod.hash_label)
     if not template_hash or len(template_hash) > LONGEST_HASH or not is_selected:
         return (
             Reason.NO_TEMPLATE_HASH,
-            f"its ReplicaSet does not select by {names.TEMPLATE_HASH}, so it cannot be released",
+            f"its ReplicaSet does not select by {pod.hash_label}, so it cannot be released",
             "run it under a Deployment",
         )
     if replica_set is not None and replica_set.deployment is None:
@@ -357,10 +357,10 @@ def _cannot_be_released(pod: Pod, owner: Owner) -> tuple[Reason, str, str] | Non
 def _selects_by_hash(pod: Pod, around: NamespaceObjects) -> str:
     labels = pod.metadata.labels
     if pod.released:
-        labels = labels | {names.TEMPLATE_HASH: pod.template_hash}
+        labels = labels | {pod.hash_label: pod.template_hash}
     for service in around.services:
         selector = service.spec.selector
-        if names.TEMPLATE_HASH in selector and selector.items() <= labels.items():
+        if pod.hash_label in selector and selector.items() <= labels.items():
             return str(service.reference)
     for policy in around.policies:
         if any(selector.matches(labels) for selector in policy.spec.by_hash):

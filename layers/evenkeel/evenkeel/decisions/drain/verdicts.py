@@ -126,8 +126,7 @@ def _last_of(census: Census, pod: Pod) -> Controller | None:
     replica_set = census.replica_set
     if replica_set is None:
         return None
-    own = replica_set.selector.match_labels.get(names.TEMPLATE_HASH)
-    return replica_set if own == pod.template_hash else None
+    return replica_set if replica_set.template_hash == pod.template_hash else None
 
 
 def cool_down(census: Census, key: str) -> Sequence[Decision]:

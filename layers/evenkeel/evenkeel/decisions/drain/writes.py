@@ -30,8 +30,8 @@ def release_patch(pod: Pod, release: Release, deployment: OwnerReference) -> Pat
     """
     owners = pod.metadata.owner_references
     index = next(i for i, o in enumerate(owners) if o.uid == release.controller_uid)
-    template_hash = pod.metadata.labels[names.TEMPLATE_HASH]
-    hash_path = pointer(*_LABELS, names.TEMPLATE_HASH)
+    template_hash = pod.metadata.labels[pod.hash_label]
+    hash_path = pointer(*_LABELS, pod.hash_label)
     return _patch(
         pod,
         Operation("test", hash_path, template_hash),
@@ -76,7 +76,7 @@ def roll_back_patch(
         operations += [
             Operation("test", mark, template_hash),
             Operation("remove", mark),
-            Operation("add", pointer(*_LABELS, names.TEMPLATE_HASH), template_hash),
+            Operation("add", pointer(*_LABELS, pod.hash_label), template_hash),
         ]
     operations += _owned_again(pod, _replica_set_of(release, replica_set))
     if names.RELEASE in pod.metadata.annotations:

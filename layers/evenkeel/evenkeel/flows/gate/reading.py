@@ -17,6 +17,7 @@ from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.controllers.kinds import RELEASING, way_of
 from evenkeel.model.deployment import Deployment
+from evenkeel.model.deployments import BY_HASH
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
@@ -82,19 +83,19 @@ class EvictionReader:
             kind = pod.controller.full_kind if pod.controller is not None else ""
             return Workload(Owner(kind=kind))
         asked = Get(RELEASING, name, pod.namespace)
-        pods = List(selections.of_hash(pod.namespace, pod.template_hash), fresh=False)
+        pods = List(selections.of_hash(pod), fresh=False)
         around = namespace_objects.questions(pod.namespace)
         marked = List(selections.MARKED_NODES, fresh=False)
-        above = Get(Deployment, name.removesuffix(f"-{pod.template_hash}"), pod.namespace)
+        made_by = name.removesuffix(f"-{pod.template_hash}")
+        above = Get(BY_HASH[pod.hash_label], made_by, pod.namespace)
         afresh = (asked, pods, above)
         found = self._cache.ask(asked, pods, above, marked, *around, afresh=afresh)
         replica_set, listed, deployment, nodes, *lists = found
         if not isinstance(replica_set, Controller) or replica_set.key != pod.origin_key:
             replica_set = None
         deployment = self._above(replica_set, deployment)
-        kind = RELEASING.resource.full_kind
         return Workload(
-            Owner(kind=kind, controller=replica_set, deployment=deployment),
+            Owner(kind=RELEASING.resource.full_kind, controller=replica_set, deployment=deployment),
             _as_released(pod, _pods(listed)),
             NamespaceObjects.of(_items(*lists)),
             _dooms(_items(nodes)),
@@ -122,7 +123,7 @@ class EvictionReader:
         deployment = owner.deployment_in_rollout
         if deployment is None:
             return census
-        every = selections.pods_selected(replica_set.namespace, deployment.spec.selector)
+        every = selections.pods_selected(replica_set.namespace, replica_set.shared_selector)
         siblings = replace(every, fresh=afresh)
         (found,) = self._cache.ask(siblings, afresh=(siblings,))
         its_own = ("", replica_set.key)
@@ -139,7 +140,7 @@ class EvictionReader:
         counted = {pod.uid: pod for pod in workload.pods if census.is_available(pod)}
         if len(counted) > SINGLY:
             (pod, *_) = counted.values()
-            afresh = List(selections.of_hash(pod.namespace, pod.template_hash))
+            afresh = List(selections.of_hash(pod))
             (listed,) = self._cache.ask(afresh, afresh=(afresh,))
             return replace(workload, pods=_pods(listed))
         asked = [Get(Pod, pod.name, pod.namespace) for pod in counted.values()]

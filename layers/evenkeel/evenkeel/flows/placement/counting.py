@@ -134,8 +134,7 @@ def _in_floor(message: str, slot: int | None = None) -> Place:
 def _siblings(namespace: str, labels: dict[str, str]) -> Selection[Pod]:
     """The pods that may hold the floor: placed on on-demand, of the same template."""
     selected = [f"{names.CAPACITY}={Capacity.ON_DEMAND}"]
-    if names.TEMPLATE_HASH in labels:
-        selected.append(f"{names.TEMPLATE_HASH}={labels[names.TEMPLATE_HASH]}")
+    selected += [f"{key}={labels[key]}" for key in names.HASHES if key in labels]
     return Selection(Pod, namespace, labels=",".join(selected), fields=NOT_FINISHED)
 
 

@@ -27,13 +27,13 @@ class Controller(KubernetesObject, frozen=True, kw_only=True):
     """What makes pods, and is counted. A kind is a subclass; what it does not say is said here.
 
     - ``way``: the way of its pods, unless something about one of them rules it out.
-    - ``watched_by``: the key of a label that it bears as its pods do, so that it is watched with
-      them; empty where there is none.
+    - ``watched_by``: the keys of the labels one of which it bears as its pods do, so that it is
+      watched with them.
     - ``default_floor``: how many of its pods are to be on-demand where nobody says it.
     """
 
     way: ClassVar[Way]
-    watched_by: ClassVar[str] = ""
+    watched_by: ClassVar[frozenset[str]] = frozenset()
     default_floor: ClassVar[Floor] = NONE
 
     spec: ControllerSpec = ControllerSpec()
@@ -66,9 +66,24 @@ class Controller(KubernetesObject, frozen=True, kw_only=True):
         return frozenset()
 
     @property
+    def hash_label(self) -> str:
+        """The label by which its pods are told from those of others that select them, too."""
+        return ""
+
+    @property
+    def template_hash(self) -> str:
+        """What that label says; empty without one."""
+        return ""
+
+    @property
     def first_ordinal(self) -> int | None:
         """The lowest number of its pods; None where it does not number them."""
         return None
+
+    @property
+    def shared_selector(self) -> LabelSelector:
+        """What selects the pods of all controllers under the same Deployment."""
+        return self.selector
 
     # What is above it, and whether others of that have pods, too.
 

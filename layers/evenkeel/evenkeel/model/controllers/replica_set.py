@@ -7,6 +7,7 @@ import msgspec
 
 from evenkeel.model import names
 from evenkeel.model.controllers.controller import Controller, ControllerSpec
+from evenkeel.model.deployments import DEPLOYMENTS
 from evenkeel.model.meta import (
     ApiStruct,
     Condition,
@@ -49,7 +50,7 @@ class ReplicaSet(Controller, frozen=True, kw_only=True):
     )
 
     way: ClassVar = Way.HANDOVER
-    watched_by: ClassVar = names.TEMPLATE_HASH
+    watched_by: ClassVar = frozenset(names.HASHES)
 
     spec: ReplicaSetSpec = ReplicaSetSpec()
     status: ReplicaSetStatus = ReplicaSetStatus()
@@ -72,21 +73,44 @@ class ReplicaSet(Controller, frozen=True, kw_only=True):
     @cached_property
     @override
     def pod_labels(self) -> frozenset[PodLabel]:
+        value = self.template_hash
+        return frozenset([PodLabel(self.hash_label, value)] if value else ())
+
+    @cached_property
+    @override
+    def hash_label(self) -> str:
         """A ReplicaSet may not select by template hash."""
-        value = self.spec.selector.match_labels.get(names.TEMPLATE_HASH)
-        return frozenset([PodLabel(names.TEMPLATE_HASH, value)] if value else ())
+        selected = self.spec.selector.match_labels
+        return next((key for key in names.HASHES if key in selected), "")
+
+    @property
+    @override
+    def template_hash(self) -> str:
+        return self.spec.selector.match_labels.get(self.hash_label, "")
+
+    @cached_property
+    @override
+    def shared_selector(self) -> LabelSelector:
+        """What is above it may say none: a Rollout can have its template from a Deployment."""
+        own = self.spec.selector
+        shared = {key: each for key, each in own.match_labels.items() if key != self.hash_label}
+        return msgspec.structs.replace(own, match_labels=shared)
 
     @property
     @override
     def deployment(self) -> OwnerReference | None:
         owner = self.controller
-        return owner if owner is not None and owner.full_kind == "Deployment" else None
+        return owner if owner is not None and owner.full_kind in DEPLOYMENTS else None
 
     @property
     @override
     def is_in_rollout(self) -> bool:
         """The Deployment's controller notes how many it wants whenever it sizes the ReplicaSet."""
-        wanted = self.metadata.annotations.get(names.DESIRED_REPLICAS, "")
+        above = self.deployment
+        if above is None:
+            return False
+        note = DEPLOYMENTS[above.full_kind].size_note
+        wanted = self.metadata.annotations.get(note, "")
         is_number = len(wanted) <= MOST_DIGITS and wanted.isdecimal()
         return is_number and self.spec.replicas < int(wanted)
 

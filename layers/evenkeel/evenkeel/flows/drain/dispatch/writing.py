@@ -26,15 +26,14 @@ from evenkeel.flows.drain.dispatch.forced_evictions import Answers
 from evenkeel.flows.drain.dispatch.last_moments import LastMoments
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.replies import error_in, undoing
-from evenkeel.model.controllers.kinds import KINDS
 from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import KubernetesObject, Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Delete, Evict, Get, Patch
+from evenkeel.model.workload import WORKLOADS
 from evenkeel.ports import Clock, Reply, Session, TimeLeft
 
 METRICS = {
@@ -341,8 +340,7 @@ class Writer:
 _REREAD: dict[str, type[KubernetesObject]] = {
     "Pod": Pod,
     "Node": Node,
-    "Deployment": Deployment,
-    **KINDS,
+    **{kind.resource.kind: kind for kind in WORKLOADS},
 }
 
 

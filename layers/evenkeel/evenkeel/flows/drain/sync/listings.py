@@ -113,10 +113,10 @@ def _requests(
         namespace = controller.namespace
         itself = Get(type(controller), controller.name, namespace)
         if deployment is not None:
-            every = selections.pods_selected(namespace, deployment.spec.selector)
-            return itself, Get(Deployment, deployment.name, namespace), every
+            every = selections.pods_selected(namespace, controller.shared_selector)
+            return itself, Get(type(deployment), deployment.name, namespace), every
         hashes = {pod.template_hash for pod in pods if pod.released}
-        hashes |= {each.value for each in controller.pod_labels if each.key == names.TEMPLATE_HASH}
+        hashes |= {each.value for each in controller.pod_labels if each.key in names.HASHES}
         return (
             itself,
             selections.pods_selected(namespace, controller.selector),

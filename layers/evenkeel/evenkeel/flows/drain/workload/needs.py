@@ -17,7 +17,7 @@ from evenkeel.model.cluster_objects import (
     Service,
 )
 from evenkeel.model.controllers.kinds import KINDS, RELEASING
-from evenkeel.model.deployment import Deployment
+from evenkeel.model.deployments import reading
 from evenkeel.model.gang import GroupName, group_of
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
@@ -43,7 +43,7 @@ def owner_and_namespace(view: View, controller_key: str, pods: Sequence[Pod]) ->
     age = None if is_watched else AGAIN_AFTER
     needs: dict[Read, timedelta | None] = dict.fromkeys(_controller_of(pods), age)
     if controller is not None and controller.deployment is not None:
-        needs[Get(Deployment, controller.deployment.name, namespace)] = AGAIN_AFTER
+        needs[reading(controller.deployment, namespace)] = AGAIN_AFTER
     needs |= _policies(namespace)
     if any(volume.persistent_volume_claim for pod in pods for volume in pod.spec.volumes):
         needs[List(Selection(PersistentVolumeClaim, namespace), fresh=False)] = AGAIN_AFTER

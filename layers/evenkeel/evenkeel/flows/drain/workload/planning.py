@@ -26,7 +26,6 @@ from evenkeel.flows.drain.workload.needs import (
     nodes_of,
     owner_and_namespace,
 )
-from evenkeel.model import names
 from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.decision import Decision
 from evenkeel.model.node import Node
@@ -302,7 +301,7 @@ def _watched_by(controller: Controller | None, census: Census) -> frozenset[PodL
         return frozenset()
     labels = controller.pod_labels
     values = {value for label in labels for value in label.values}
-    borne = (item.pod.metadata.labels.get(names.TEMPLATE_HASH) for item in census.released)
+    borne = (item.pod.metadata.labels.get(item.pod.hash_label) for item in census.released)
     return labels if all(value in values for value in borne) else frozenset()
 
 
