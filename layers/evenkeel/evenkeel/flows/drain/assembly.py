@@ -85,7 +85,7 @@ def observe(
     for step in (step for _, plan in plans for step in (*plan.plan.steps, *plan.plan.evictions)):
         if not forced.has_begun(step.subject.uid, now):
             once.record([step])
-    turns = pace.turns(plans.rankings.values(), len(view.pods.active))
+    turns = pace.turns(plans.rankings, len(view.pods.active))
     once.record(pace.release(turn, now) for turn in turns)
     once.record(keeper.plan(plans.handovers, now))
     once.tell_counts()

@@ -77,6 +77,7 @@ class ForcedEvictions:
         self._answers = answers
         self._forced: dict[str, dict[str, Forced]] = {}  # by controller, and the pod's uid
         self._slots: dict[str, Slot] = {}  # by the pod's uid, the earliest first
+        self._preceded: dict[str, Slot] = {}  # those with a write before the eviction
         self._times: Sequence[datetime] = ()
         self._counted_at: datetime | None = None
         self._is_outdated = True
@@ -101,6 +102,12 @@ class ForcedEvictions:
                 self._left.append(counted_at)
         for uid in self._slots.keys() & after.keys():
             self._slots[uid] = msgspec.structs.replace(self._slots[uid], forced=after[uid])
+        for uid in self._preceded.keys() & (before.keys() | after.keys()):
+            slot = self._slots.get(uid)
+            if slot is None or slot.forced.first is None:
+                del self._preceded[uid]
+            else:
+                self._preceded[uid] = slot
         if not _times(after) <= _times(before):
             self._is_outdated = True
 
@@ -120,14 +127,14 @@ class ForcedEvictions:
         return slot is not None and slot.begin <= now
 
     def due(self, now: datetime, by: datetime) -> Iterator[Slot]:
-        """The slots of which a write has to be sent by then, in order.
+        """The slots of which a write has to be sent by then: evictions in order, then other writes.
 
         Those that were sent are among them until their controller is planned for again.
         """
         self._count(now)
-        latest = by + agenda.LEAD
-        near = takewhile(lambda slot: slot.begin <= latest, self._slots.values())
-        return (slot for slot in near if slot.is_due(by))
+        yield from takewhile(lambda slot: slot.begin <= by, self._slots.values())
+        preceded = takewhile(lambda slot: slot.is_due(by), self._preceded.values())
+        yield from (slot for slot in preceded if slot.begin > by)
 
     def next_at(self, now: datetime) -> datetime | None:
         """When something has to be sent next that is not due now."""
@@ -159,6 +166,7 @@ class ForcedEvictions:
         else:
             slots = agenda.alone(forced)
         self._slots = {slot.forced.pod.uid: slot for slot in slots}
+        self._preceded = {u: slot for u, slot in self._slots.items() if slot.forced.first}
         self._times = sorted({at for slot in slots for at in (slot.first_at, slot.begin)})
 
 

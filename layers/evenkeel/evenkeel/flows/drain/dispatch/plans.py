@@ -39,6 +39,8 @@ class Plans:
         self._having: Mapping[Has, dict[str, WorkloadPlan]] = {has: {} for has in Has}
         self.pending_replacements = 0
         """How many released pods have no replacement yet."""
+        self.ranked_anew: set[str] = set()
+        """The keys of the controllers whose ranking may be another; who reads it empties it."""
         self._untold: set[str] = set()
         self._handovers = Counter[str]()
         self.of_nodes: Sequence[Decision] = ()
@@ -58,10 +60,15 @@ class Plans:
         return self._view.pods.controllers_of(self._view.pods)
 
     @property
-    def rankings(self) -> Mapping[str, Ranking]:
-        """The pods that wait to be released, one ranking per ReplicaSet, by its key."""
-        plans = self.having(Has.RANKING)
-        return {key: plan.ranking for key, plan in plans if plan.ranking is not None}
+    def rankings(self) -> Sequence[Ranking]:
+        """The pods that wait to be released, one ranking per ReplicaSet."""
+        found = (plan.ranking for _, plan in self.having(Has.RANKING))
+        return [each for each in found if each is not None]
+
+    def ranking(self, key: str) -> Ranking | None:
+        """The pods of a ReplicaSet that wait to be released; None if there are none."""
+        plan = self._plans.get(key)
+        return plan.ranking if plan is not None else None
 
     @property
     def wishes(self) -> Sequence[Wish]:
@@ -105,6 +112,7 @@ class Plans:
             plans.pop(key, None)
             if has in plan.has:
                 plans[key] = plan
+        self.ranked_anew.add(key)
         self.pending_replacements += plan.pending_replacements - before.pending_replacements
         self._view.facts.need(key, plan.needs)
         self._forced.put(key, plan.plan.forced)

@@ -10,6 +10,7 @@ from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.writing import Writer
+from evenkeel.flows.drain.workload.planning import Has
 from evenkeel.model.decision import Verb
 from evenkeel.model.pod import Pod
 from evenkeel.settings import HandoverSettings
@@ -64,7 +65,7 @@ class Releases:
         self._progress = Progress()
         self._unplanned: dict[str, str] = {}
         self._counts = 0
-        self._in_time: dict[str, tuple[Ranking, Ranking]] = {}  # by key: all pods, and those
+        self._in_time: dict[str, Ranking] = {}  # by the ReplicaSet's key
 
     def do_zeros_wait(self) -> bool:
         """Whether workloads here that would reach zero wait for their first release."""
@@ -102,18 +103,19 @@ class Releases:
 
         In the last seconds these are all. They are looked for when their slots or plans change.
         """
+        changed = self._plans.ranked_anew
         if self._counts != self._forced.counts:
             self._counts = self._forced.counts
-            self._in_time.clear()
-        found = list[Ranking]()
-        for key, ranking in self._plans.rankings.items():
-            every, in_time = self._in_time.get(key, (None, ranking))
-            if every is not ranking:
-                in_time = pace.only(ranking, partial(self._is_in_time, now))
-                self._in_time[key] = ranking, in_time
-            if in_time.turns:
-                found.append(in_time)
-        return found
+            changed |= {key for key, _ in self._plans.having(Has.RANKING)}
+        while changed:
+            key = changed.pop()
+            ranking = self._plans.ranking(key)
+            in_time = ranking and pace.only(ranking, partial(self._is_in_time, now))
+            if in_time is not None and in_time.turns:
+                self._in_time[key] = in_time
+            else:
+                self._in_time.pop(key, None)
+        return list(self._in_time.values())
 
     def _is_in_time(self, now: datetime, pod: Pod) -> bool:
         begins = self._forced.begins(pod.uid)
