@@ -506,7 +506,7 @@ def moving(
     pod: Pod, way: Way, notice: NodeNotice, *, warning: bool = False, **other: Any
 ) -> MovingPod:
     """A pod that has to move, this way; ``other`` are MovingPod's own fields."""
-    route = Route(way=way, reason=Reason.RECREATE, message="it is so", warning=warning)
+    route = Route(way=way, reason=Reason.RECREATE, cause="it is so", warning=warning)
     return MovingPod(pod, route, notice, **other)
 
 

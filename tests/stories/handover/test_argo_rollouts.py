@@ -10,12 +10,13 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.drain import writes
+from evenkeel.errors import ClusterError, ForbiddenError, NotFoundError, UnreadableObjectError
 from evenkeel.model import names
 from evenkeel.model.release import Cooldown
-from evenkeel.model.request import Evict
+from evenkeel.model.request import Evict, Get, Request
 from evenkeel.model.rollout import Rollout
 from tests.kit.argo import CANARY, STABLE, replica_set, rollout
-from tests.kit.manifests import Manifest, deployment, service
+from tests.kit.manifests import Manifest, deployment, resource, stateful_set
 from tests.kit.scene import Scene
 
 
@@ -106,20 +107,77 @@ def test_between_two_steps_as_many_stay_as_the_rollout_keeps(scene: Scene) -> No
     assert {pod.spec.node_name for pod in scene.pods("web")} == {"o1"}
 
 
+SPLIT: Manifest = {"canary": {"trafficRouting": {"istio": {"destinationRule": {"name": "web"}}}}}
+"""Istio sends traffic to pods by their hash, as Argo tells it to."""
+
+
 @pytest.mark.parametrize(
     "strategy",
-    [{"canary": {"maxSurge": 0, "maxUnavailable": 1}}, {"blueGreen": {"activeService": "web"}}],
-    ids=["no pod too many", "a Service for each template"],
+    [
+        {"canary": {"maxSurge": 0, "maxUnavailable": 1}},
+        {"canary": {"maxSurge": "0", "maxUnavailable": 1}},
+        {"blueGreen": {"activeService": "web"}},
+        SPLIT,
+    ],
+    ids=["no pod too many", "the same as text", "a Service for each template", "a mesh"],
 )
 def test_pods_go_one_at_a_time_where_two_are_ruled_out(
     scene: Scene, strategy: Mapping[str, Any]
 ) -> None:
-    by_hash = {names.ROLLOUT_HASH: STABLE}
-    services = [service("web", **by_hash)] if "blueGreen" in strategy else []
-    old = given(scene, web(3, **strategy), {STABLE: 3}, *services)
+    old = given(scene, web(3, **strategy), {STABLE: 3})
     scene.interrupt("s1").run(until=80)
 
     assert scene.lowest("web") == 2
     gone = [sent for sent in scene.written() if isinstance(sent.write, Evict)]
     assert {sent.name for sent in gone} == set(old)
     assert not scene.told("NodeDoomed")
+
+
+def test_pods_that_traffic_reaches_by_hash_keep_it_and_a_step_keeps_its_part(scene: Scene) -> None:
+    """Three canaries of fifteen pods: a quarter of all would be every one of them."""
+    given(scene, web(12, **SPLIT), {STABLE: 12, CANARY: 3})
+    scene.interrupt("s1")
+    seen = {STABLE: [12], CANARY: [3]}
+    for tenth in range(1, 800):
+        scene.run(until=tenth / 10)
+        ready = [pod for pod in scene.pods("web") if pod.ready and pod.active]
+        for of, counts in seen.items():
+            counts.append(sum(pod.metadata.labels[names.ROLLOUT_HASH] == of for pod in ready))
+    assert {of: min(counts) for of, counts in seen.items()} == {STABLE: 9, CANARY: 2}
+
+
+def is_of_rollout(request: Request) -> bool:
+    """Whether it asks for a Rollout."""
+    return isinstance(request, Get) and request.kind is Rollout
+
+
+@pytest.mark.parametrize(
+    "error", [ForbiddenError("no right"), UnreadableObjectError("replicas"), NotFoundError("gone")]
+)
+def test_all_else_is_moved_where_rollouts_cannot_be_read(scene: Scene, error: ClusterError) -> None:
+    """Functions may come before their rights. What is not known is not handed over."""
+    given(scene, web(3), {STABLE: 3}, stateful_set("db", 2))
+    scene.fail(error, is_of_rollout)
+    scene.interrupt("s1").run(until=80)
+
+    assert not scene.told("NodeDoomed")
+    assert scene.lowest("web") == 2
+    assert scene.lowest("db") == 1
+    assert {pod.spec.node_name for app in ("web", "db") for pod in scene.pods(app)} == {"o1"}
+
+
+def test_a_pod_with_a_label_of_another_kind_goes_back_as_it_was(scene: Scene) -> None:
+    (old,) = given(scene, web(1), {STABLE: 1})
+    late = {"annotations": {"evenkeel.test/ready-after": "1h"}}
+    scene.apply(replica_set(web(1), uid_of(scene, "web"), pods=late))
+    scene.recommend("s1").run(until=10)
+    scene.apply(resource("Pod", old, "default", labels={names.TEMPLATE_HASH: "mine"}))
+    (pod,) = (each for each in scene.pods("web", "s1") if each.name == old)
+    assert pod.released
+    assert pod.metadata.labels[names.TEMPLATE_HASH] == "mine"
+    scene.run(until=1000)
+
+    (pod,) = (each for each in scene.pods("web", "s1") if each.name == old)
+    assert pod.metadata.labels[names.ROLLOUT_HASH] == STABLE
+    assert pod.controller is not None
+    assert not pod.has_any_of_release

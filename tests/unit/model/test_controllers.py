@@ -11,11 +11,14 @@ import yaml
 from evenkeel.model import annotations
 from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.controllers.kinds import KINDS, way_of
+from evenkeel.model.deployments import DEPLOYMENTS
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.pod_label import KEYS
 from evenkeel.model.way import Way
 from evenkeel.model.workload import WORKLOADS
 from tests.kit.control_plane import ROOT
 
-type Kind = type[Controller]
+type Kind = type[KubernetesObject]
 
 SPEC: Mapping[str, Any] = {
     "selector": {"matchLabels": {"app": "web", "pod-template-hash": "5c8d9"}},
@@ -25,7 +28,7 @@ SPEC: Mapping[str, Any] = {
 each_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 
 
-def decoded(kind: Kind) -> Controller:
+def decoded(kind: type[Controller]) -> Controller:
     """One with a uid of its own, as the API server sends it."""
     metadata = {"name": "web", "namespace": "shop", "uid": "u1", "resourceVersion": "7"}
     return msgspec.json.decode(json.dumps({"metadata": metadata, "spec": SPEC}), type=kind)
@@ -42,17 +45,17 @@ def verbs(function: str, kind: Kind) -> Iterator[str]:
 
 
 @each_kind
-def test_its_pods_are_counted_and_selected(kind: Kind) -> None:
+def test_its_pods_are_counted_and_selected(kind: type[Controller]) -> None:
     controller = decoded(kind)
     assert controller.at_a_time == 1
     assert controller.replicas in {1, None}
     assert controller.selector.match_labels
-    assert all(controller.pod_labels)
+    assert {label.key for label in controller.pod_labels} <= {*KEYS}
     assert controller.spec.template.metadata.labels == {"app": "web"}
 
 
 @each_kind
-def test_it_is_known_by_its_full_name(kind: Kind) -> None:
+def test_it_is_known_by_its_full_name(kind: type[Controller]) -> None:
     controller = decoded(kind)
     reference = controller.as_controller
     assert reference.full_kind == kind.resource.full_kind
@@ -63,18 +66,24 @@ def test_another_groups_kind_of_the_same_name_is_none() -> None:
     assert way_of("ReplicaSet.example.com") is None
 
 
-@each_kind
+@pytest.mark.parametrize("kind", WORKLOADS, ids=lambda kind: kind.__name__)
 def test_functions_may_read_it(kind: Kind) -> None:
-    assert {"get"} <= {*verbs("placement", kind)}
-    may = {*verbs("handover", kind)}
-    assert {"get", "list"} <= may
-    assert ("watch" in may) is bool(kind.watched_by)
+    assert "get" in verbs("placement", kind)
+    assert {"get", "list"} <= {*verbs("handover", kind)}
 
 
 @each_kind
-def test_what_its_owner_writes_on_it_counts(kind: Kind) -> None:
-    assert kind.resource.kind in annotations.WORKLOADS
-    assert len(annotations.WORKLOADS) == len(WORKLOADS)
+def test_the_handover_may_watch_it_where_it_does(kind: type[Controller]) -> None:
+    assert ("watch" in verbs("handover", kind)) is bool(kind.watched_by)
+
+
+@pytest.mark.parametrize("kind", DEPLOYMENTS.values(), ids=DEPLOYMENTS)
+def test_the_handover_may_note_that_it_rests(kind: Kind) -> None:
+    assert "patch" in verbs("handover", kind)
+
+
+def test_what_owners_write_on_workloads_counts() -> None:
+    assert {kind.resource.kind for kind in WORKLOADS} == {*annotations.WORKLOADS}
 
 
 @each_kind

@@ -23,8 +23,11 @@ def decoded(replicas: int, strategy: dict[str, Any]) -> Rollout:
         ({"canary": {"maxSurge": 1, "maxUnavailable": 0}}, 1, 0),
         ({"canary": {"maxSurge": "50%", "maxUnavailable": "50%"}}, 5, 4),
         ({"blueGreen": {"activeService": "web"}}, 9, 0),
-        ({"canary": {"maxSurge": "1", "maxUnavailable": -1}}, 3, 2),
-        ({"canary": {"maxSurge": "%", "maxUnavailable": "many"}}, 3, 2),
+        ({"canary": {"maxSurge": "50", "maxUnavailable": "0"}}, 5, 0),
+        ({"canary": {"maxSurge": -1, "maxUnavailable": -1}}, 0, 0),
+        ({"canary": {"maxSurge": "%", "maxUnavailable": "many"}}, 0, 0),
+        ({"canary": {"maxSurge": "200%", "maxUnavailable": "9999999999999%"}}, 18, 9),
+        ({"canary": {"maxSurge": "٣%", "maxUnavailable": 12}}, 0, 9),
     ],
 )
 def test_its_bounds_are_those_of_its_strategy(
@@ -34,6 +37,22 @@ def test_its_bounds_are_those_of_its_strategy(
     assert budgets.max_surge(rollout) == surge
     assert budgets.max_unavailable(rollout) == unavailable
     assert budgets.kept_in_rollout(rollout) == 9 - unavailable
+
+
+@pytest.mark.parametrize(
+    ("strategy", "is_reached"),
+    [
+        ({"canary": {}}, False),
+        ({"canary": {"stableService": "stable"}}, True),
+        ({"canary": {"canaryService": "canary"}}, True),
+        ({"canary": {"trafficRouting": {"istio": {"destinationRule": {"name": "web"}}}}}, True),
+        ({"blueGreen": {"activeService": "web"}}, True),
+    ],
+)
+def test_it_says_whether_traffic_goes_by_hash(
+    strategy: dict[str, Any], *, is_reached: bool
+) -> None:
+    assert decoded(9, strategy).is_reached_by_hash is is_reached
 
 
 def test_its_template_and_selector_may_be_a_deployments() -> None:

@@ -79,7 +79,8 @@ class ReadCache:
         if controller is None or owner is None:
             return None
         asked = reading(owner, controller.namespace)
-        (found,) = self.ask(asked, afresh=(asked,) if afresh else ())
+        optional = (asked,) if asked.kind.must_be_read else ()  # its ReplicaSet says as much
+        (found,) = self.ask(asked, afresh=(asked,) if afresh else (), optional=optional)
         return found if isinstance(found, Deployment) and found.uid == owner.uid else None
 
     def _keep(self, question: Read, found: Found, now: datetime) -> None:

@@ -11,9 +11,10 @@ from evenkeel.errors import (
     ThrottledError,
     UnauthenticatedError,
     UnavailableError,
+    UnreadableObjectError,
 )
 from evenkeel.model.meta import KubernetesObject
-from evenkeel.model.request import Get, List, Listing, Read, Selection
+from evenkeel.model.request import Get, List, Listing, Read, Request, Selection
 from evenkeel.ports import Cluster, Reply
 
 MANY = 8
@@ -95,13 +96,20 @@ def shown(replies: Sequence[Reply]) -> Sequence[Reply]:
 
     One object must not keep all others from being read: a tenant may have named it. Raises the
     ClusterError of a reply without an answer, and the first one where the API server refuses every
-    object for another reason than that it does not exist.
+    object of a kind that is in every cluster. That one does not exist, or cannot be decoded, is
+    about that one.
     """
-    errors = [reply.error for reply in answered(replies) if reply.error is not None]
-    if len(errors) == len(replies) and not any(isinstance(e, NotFoundError) for e in errors):
+    own = [each for each in answered(replies) if not _is_of_custom_kind(each.request)]
+    errors = [each.error for each in own if each.error is not None]
+    of_one = any(isinstance(each, NotFoundError | UnreadableObjectError) for each in errors)
+    if len(errors) == len(own) and not of_one:
         for error in errors:
             raise error
     return replies
+
+
+def _is_of_custom_kind(request: Request) -> bool:
+    return isinstance(request, Get) and request.kind.resource.is_custom
 
 
 def answered(replies: Sequence[Reply]) -> Sequence[Reply]:

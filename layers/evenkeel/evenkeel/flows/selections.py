@@ -72,21 +72,23 @@ def showing(part: Collection[PodLabel]) -> Iterator[Selection[Any]]:
             yield Selection(kind, labels=selectors.any_of(key, (label.value for label in part)))
 
 
-def released_beside(hashes: Collection[str]) -> Selection[Pod]:
+def released_beside(hashes: Collection[PodLabel]) -> Selection[Pod]:
     """The released pods that no watch of these template hashes shows; see ``released_hashes``.
 
     An older version of Evenkeel took the hash label off: the pods that it released are among them.
     """
     clauses = [names.RELEASED_FROM]
-    if hashes:
-        clauses.append(f"{names.TEMPLATE_HASH} notin ({','.join(sorted(hashes))})")
+    for key in names.HASHES:
+        values = sorted(each.value for each in hashes if each.key == key)
+        clauses += [f"{key} notin ({','.join(values)})"] if values else []
     return Selection(Pod, labels=",".join(clauses))
 
 
-def released_hashes(labels: Iterable[PodLabel]) -> frozenset[str]:
+def released_hashes(labels: Iterable[PodLabel]) -> frozenset[PodLabel]:
     """The template hash labels of pods released from these, as many as fit into one selection."""
-    hashes = (names.released_hash(each.value) for each in labels if each.key == names.TEMPLATE_HASH)
-    return frozenset(next(selectors.chunks(hashes), ()))
+    hashes = [each for each in labels if each.key in names.HASHES]
+    keys = {names.released_hash(each.value): each.key for each in hashes}
+    return frozenset(PodLabel(keys[each], each) for each in next(selectors.chunks(keys), ()))
 
 
 def released_from(namespace: str, hashes: Iterable[str]) -> List[Pod]:

@@ -51,6 +51,8 @@ class Deployment(KubernetesObject, frozen=True, kw_only=True):
 
     - ``hash_label``: the label by which its ReplicaSets select their pods.
     - ``size_note``: the annotation of its ReplicaSets that says how many replicas it wants.
+    - ``must_be_read``: its pods are handed over only where it could be read, because it says how
+      traffic reaches them.
     """
 
     resource: ClassVar = Resource(
@@ -60,9 +62,15 @@ class Deployment(KubernetesObject, frozen=True, kw_only=True):
     default_floor: ClassVar = NONE
     hash_label: ClassVar = names.TEMPLATE_HASH
     size_note: ClassVar = names.DESIRED_REPLICAS
+    must_be_read: ClassVar = False
 
     spec: DeploymentSpec = DeploymentSpec()
     status: DeploymentStatus = DeploymentStatus()
+
+    @property
+    def is_reached_by_hash(self) -> bool:
+        """Whether its controller has traffic sent to pods by their template hash."""
+        return False
 
     @property
     def replicas(self) -> int:

@@ -29,6 +29,11 @@ class Resource(msgspec.Struct, frozen=True):
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @property
+    def is_custom(self) -> bool:
+        """Whether a cluster may lack the kind, and the right to it: it is not Kubernetes' own."""
+        return "." in self.group and not self.group.endswith(".k8s.io")
+
+    @property
     def full_kind(self) -> str:
         """See ``OwnerReference.full_kind``."""
         return _full_kind(self.group, self.kind)

@@ -202,9 +202,15 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
 
     @cached_property
     def hash_label(self) -> str:
-        """The label with the template hash of its ReplicaSet."""
+        """The label with the template hash of its ReplicaSet: of a released pod that one says so.
+
+        Others may have added the label of another kind.
+        """
         labels = self.metadata.labels
-        return next((key for key in names.HASHES if key in labels), names.TEMPLATE_HASH)
+        released = names.released_hash(labels.get(names.RELEASED_FROM, ""))
+        borne = [key for key in names.HASHES if key in labels]
+        left = (key for key in borne if labels[key] == released)
+        return next(left, borne[0] if borne else names.TEMPLATE_HASH)
 
     @cached_property
     def template_hash(self) -> str:

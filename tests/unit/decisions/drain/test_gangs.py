@@ -221,11 +221,11 @@ def test_of_an_unknown_size_all_are_needed() -> None:
 
 
 def test_under_a_hint_a_member_stays() -> None:
-    way = Route(way=Way.HANDOVER, reason=Reason.MAKE_BEFORE_BREAK, message="")
+    way = Route(way=Way.HANDOVER, reason=Reason.MAKE_BEFORE_BREAK, cause="")
     found = stays_under_hint(way, TRAIN)
     assert (found.way, found.reason) == (Way.STAY, "Gang")
     assert "none is moved while its node lives" in found.message
-    left = Route(way=Way.STAY, reason=Reason.FINISHED, message="it has ended already")
+    left = Route(way=Way.STAY, reason=Reason.FINISHED, cause="it has ended already")
     assert stays_under_hint(left, TRAIN) is left
 
 

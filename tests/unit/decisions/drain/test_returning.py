@@ -66,7 +66,7 @@ def after(number: float) -> dict[str, Any]:
 
 
 def route(way: Way) -> Route:
-    return Route(way=way, reason=Reason.STATEFUL_SET, message="it is so")
+    return Route(way=way, reason=Reason.STATEFUL_SET, cause="it is so")
 
 
 STATEFUL_SET, REPLICA_SET = builders.stateful_set(), builders.replica_set()

@@ -16,11 +16,16 @@ from evenkeel.model.way import Way
 from tests.kit import builders
 
 OWNED = builders.owner(builders.replica_set())
-HANDOVER = Route(way=Way.HANDOVER, reason=Reason.MAKE_BEFORE_BREAK, message="")
+HANDOVER = Route(way=Way.HANDOVER, reason=Reason.MAKE_BEFORE_BREAK, cause="")
 
 
-def left(message: str) -> Route:
-    return Route(way=Way.RATIONED, reason=Reason.HANDOVER_NEVER, message=message)
+def left(consequence: str = "") -> Route:
+    return Route(
+        way=Way.RATIONED,
+        reason=Reason.HANDOVER_NEVER,
+        cause="forbidden",
+        consequence=consequence,
+    )
 
 
 GATED, MANAGED = {names.GATE: "true"}, {names.MANAGED: "true"}
@@ -84,9 +89,9 @@ def test_a_pod_is_gated_that_serves_and_whose_owner_does_not_take_it_out_of_the_
     assert (passes and (passes.reason, passes.warning)) == (reason and (reason, False))
 
 
-@pytest.mark.parametrize("message", ["forbidden: two at once", "forbidden"])
-def test_a_pod_without_a_handover_goes_as_without_the_gate(message: str) -> None:
-    passes = passes_by_itself(builders.pod(), OWNED, left(message))
+@pytest.mark.parametrize("consequence", ["two at once", ""])
+def test_a_pod_without_a_handover_goes_as_without_the_gate(consequence: str) -> None:
+    passes = passes_by_itself(builders.pod(), OWNED, left(consequence))
     assert passes is not None
     assert (passes.reason, passes.warning) == ("HandoverNever", False)
     assert passes.message == "it goes without a replacement: forbidden"

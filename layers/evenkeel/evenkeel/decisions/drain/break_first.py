@@ -93,7 +93,7 @@ def _most_missing(census: Census, going: Sequence[MovingPod]) -> int:
     """How many pods may be missing at a time while some take turns."""
     if going[0].route.way is Way.BY_ORDINAL:
         return 1
-    return max(1, budgets.max_unavailable(census.owner.deployment))
+    return budgets.ration(census.owner.deployment, census.size)
 
 
 def evict_by(census: Census, in_turn: Sequence[MovingPod]) -> Mapping[str, datetime]:

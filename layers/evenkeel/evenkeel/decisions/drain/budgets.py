@@ -30,7 +30,18 @@ def max_unavailable(deployment: Deployment | None) -> int:
     bounds = deployment.spec.strategy.bounds if deployment is not None else None
     if deployment is None or bounds is None:
         return 0
-    return scaled(bounds.max_unavailable, deployment.spec.replicas, round_up=False)
+    replicas = deployment.spec.replicas
+    return min(replicas, scaled(bounds.max_unavailable, replicas, round_up=False))
+
+
+def ration(deployment: Deployment | None, size: int) -> int:
+    """How many pods of a ReplicaSet of this size may be missing at a time: its part, at least one.
+
+    In a rollout those of one template may have traffic of their own.
+    """
+    if deployment is None or not deployment.spec.replicas:
+        return 1
+    return max(1, max_unavailable(deployment) * size // deployment.spec.replicas)
 
 
 def kept_in_rollout(deployment: Deployment) -> int:

@@ -118,7 +118,8 @@ def stays_under_hint(route: Route, gang: Gang) -> Route:
     return Route(
         way=Way.STAY,
         reason=Reason.GANG,
-        message=f"it is one of the {gang}: none is moved while its node lives",
+        cause=f"it is one of the {gang}",
+        consequence="none is moved while its node lives",
         until=route.until,
     )
 
@@ -128,7 +129,7 @@ def with_the_others(found: Together) -> Route:
     return Route(
         way=Way.AT_LAST_MOMENT,
         reason=Reason.GANG,
-        message=f"too few of the {found.gang} would stay: those on dying nodes go together, at the "
-        "earliest last moment among them",
+        cause=f"too few of the {found.gang} would stay",
+        consequence="those on dying nodes go together, at the earliest last moment among them",
         until=found.until,
     )

@@ -11,7 +11,7 @@ import msgspec
 
 from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.owner import Owner
-from evenkeel.decisions.drain.route import Route
+from evenkeel.decisions.drain.route import NO_GAP, Route
 from evenkeel.decisions.room.rules import bears
 from evenkeel.model import names
 from evenkeel.model.affinity import only_node
@@ -69,12 +69,12 @@ def with_return(way: Route, pod: Pod, owner: Owner, drain: Drain) -> Route:
     if is_handed_over and not (is_let_in or is_bound):
         return way
     if drain.is_hint:
-        return _route(Way.STAY, f"{why}: no gap is made while its node lives")
+        return _route(Way.STAY, why, NO_GAP)
     if is_handed_over and not (is_let_in and (is_bound or is_back)):
         return way
     if came_late(pod, drain):
-        return _route(Way.STAY, f"{why}: it came shortly before its node dies, and stays")
-    return _route(Way.AT_LAST_MOMENT, f"{why}: it goes at the last moment")
+        return _route(Way.STAY, why, "it came shortly before its node dies, and stays")
+    return _route(Way.AT_LAST_MOMENT, why, "it goes at the last moment")
 
 
 def why_back(pod: Pod, owner: Owner, drain: Drain) -> str:
@@ -135,10 +135,11 @@ def _since_drained(pod: Pod, drain: Drain) -> timedelta:
     return max(timedelta(), pod.landed_at - since)
 
 
-def _route(way: Way, message: str) -> Route:
+def _route(way: Way, cause: str, consequence: str) -> Route:
     return Route(
         way=way,
         reason=Reason.RETURNS_TO_NODE,
-        message=message,
+        cause=cause,
+        consequence=consequence,
         remedy=f"tolerate no taint {names.DOOMED}, and name no node",
     )

@@ -14,6 +14,7 @@ from evenkeel.decisions.drain.owner import Owner
 from evenkeel.model import names
 from evenkeel.model.annotations import HANDOVER
 from evenkeel.model.controllers.kinds import way_of
+from evenkeel.model.deployments import DEPLOYMENTS
 from evenkeel.model.durations import go_duration
 from evenkeel.model.pod import Pod
 from evenkeel.model.pod_label import LONGEST_HASH
@@ -24,17 +25,27 @@ from evenkeel.model.way import Way
 
 
 class Route(msgspec.Struct, frozen=True, kw_only=True):
-    """The way of one pod. ``remedy`` says what an owner can change to get a better one.
+    """The way of one pod: what is so, and what follows for it where that is not plain.
 
-    ``until``: the way is another from then on.
+    ``remedy`` says what an owner can change to get a better one. ``until``: the way is another from
+    then on.
     """
 
     way: Way
     reason: Reason
-    message: str
+    cause: str
+    consequence: str = ""
     remedy: str = ""
     warning: bool = False
     until: datetime | None = None
+
+    @property
+    def message(self) -> str:
+        """Cause and consequence in one sentence."""
+        return f"{self.cause}: {self.consequence}" if self.consequence else self.cause
+
+
+NO_GAP: Final = "no gap is made while its node lives"
 
 
 def route(
@@ -72,7 +83,7 @@ def route(
             return Route(
                 way=Way.STAY,
                 reason=Reason.NAMESPACE_UNREAD,
-                message=f"its namespace could not be read: {around.unread}",
+                cause=f"its namespace could not be read: {around.unread}",
             )
     way: Route
     match way_of(owner.kind):
@@ -80,14 +91,15 @@ def route(
             way = Route(
                 way=Way.BY_ORDINAL,
                 reason=Reason.STATEFUL_SET,
-                message=f"a {owner.kind} has each ordinal once: one at a time, the next when it "
-                "is available again",
+                cause=f"a {owner.kind} has each ordinal once",
+                consequence="one at a time, the next when it is available again",
             )
         case Way.AT_LAST_MOMENT:
             way = Route(
                 way=Way.AT_LAST_MOMENT,
                 reason=Reason.JOB_MAY_FINISH,
-                message=f"a {owner.kind}'s pod may still finish: it goes at the last moment",
+                cause=f"a {owner.kind}'s pod may still finish",
+                consequence="it goes at the last moment",
             )
         case Way.HANDOVER:
             way = _replica_set(pod, owner, around, now)
@@ -95,7 +107,8 @@ def route(
             way = Route(
                 way=Way.AT_LAST_MOMENT,
                 reason=Reason.BARE_POD,
-                message="no controller will make this pod again: it goes at the last moment",
+                cause="no controller will make this pod again",
+                consequence="it goes at the last moment",
                 remedy="run it under a Deployment, StatefulSet or Job",
                 warning=True,
             )
@@ -105,7 +118,8 @@ def route(
         return Route(
             way=Way.STAY,
             reason=way.reason,
-            message=f"{way.message.rpartition(': ')[0]}: no gap is made while its node lives",
+            cause=way.cause,
+            consequence=NO_GAP,
             remedy=way.remedy,
             until=way.until,
         )
@@ -117,8 +131,9 @@ NO_PLACE_IS_KNOWN: Final = "no node with room for it is known that its rules and
 
 def without_place(way: Route, lacks: str = NO_PLACE_IS_KNOWN) -> Route:
     """The way of a pod that would break first for a hint, while no node is known to take it."""
-    message = f"{lacks}: no gap is made while its node lives"
-    return msgspec.structs.replace(way, way=Way.STAY, reason=Reason.NO_PLACE, message=message)
+    return msgspec.structs.replace(
+        way, way=Way.STAY, reason=Reason.NO_PLACE, cause=lacks, consequence=NO_GAP
+    )
 
 
 SETTLES: Final = COOLDOWN_LONGEST
@@ -139,8 +154,8 @@ def unless_young(way: Route, pod: Pod, now: datetime) -> Route:
     return Route(
         way=Way.STAY,
         reason=Reason.COOLING_DOWN,
-        message=f"it is younger than {SETTLES // timedelta(hours=1)} h: no gap is made for a mere"
-        " recommendation",
+        cause=f"it is younger than {SETTLES // timedelta(hours=1)} h",
+        consequence="no gap is made for a mere recommendation",
         until=settled,
     )
 
@@ -153,15 +168,15 @@ def not_ours(pod: Pod, owner: Owner) -> Route | None:
     - a static pod: its kubelet owns it, the API server has only its mirror.
     """
     if pod.finished:
-        return Route(way=Way.STAY, reason=Reason.FINISHED, message="it has ended already")
+        return Route(way=Way.STAY, reason=Reason.FINISHED, cause="it has ended already")
     if pod.leaving:
         return Route(
-            way=Way.STAY, reason=Reason.ALREADY_LEAVING, message="it is being deleted already"
+            way=Way.STAY, reason=Reason.ALREADY_LEAVING, cause="it is being deleted already"
         )
     if owner.kind == "DaemonSet" or pod.is_of_daemon:
-        return Route(way=Way.STAY, reason=Reason.DAEMON_SET, message="it belongs to its node")
+        return Route(way=Way.STAY, reason=Reason.DAEMON_SET, cause="it belongs to its node")
     if pod.is_mirror or owner.kind == "Node":
-        return Route(way=Way.STAY, reason=Reason.STATIC_POD, message="its kubelet owns it")
+        return Route(way=Way.STAY, reason=Reason.STATIC_POD, cause="its kubelet owns it")
     return None
 
 
@@ -194,7 +209,7 @@ def _kept(key: str, word: str, until: datetime | None = None) -> Route:
     return Route(
         way=Way.STAY,
         reason=Reason.PROTECTED,
-        message=f'the annotation {key}: "{word}" forbids voluntary moves{lasts}',
+        cause=f'the annotation {key}: "{word}" forbids voluntary moves{lasts}',
         remedy=f"take the annotation {key} off",
         until=until,
     )
@@ -206,14 +221,15 @@ def _foreign(kind: str, *, has_budget: bool) -> Route:
         return Route(
             way=Way.AT_ONCE,
             reason=Reason.FOREIGN_CONTROLLER,
-            message=f"its controller is a {kind}: evicted within its budget, so that the {kind} "
-            "has the most time to replace it",
+            cause=f"its controller is a {kind}",
+            consequence=f"evicted within its budget, so that the {kind} has the most time to"
+            " replace it",
         )
     return Route(
         way=Way.RATIONED,
         reason=Reason.FOREIGN_CONTROLLER,
-        message=f"its controller is a {kind}, and no budget says how many may be missing: one at a "
-        "time",
+        cause=f"its controller is a {kind}, and no budget says how many may be missing",
+        consequence="one at a time",
         remedy="give it a PodDisruptionBudget",
     )
 
@@ -229,7 +245,7 @@ def _replica_set(pod: Pod, owner: Owner, around: NamespaceObjects, now: datetime
         return Route(
             way=Way.HANDOVER,
             reason=Reason.MAKE_BEFORE_BREAK,
-            message="its replacement runs before it goes",
+            cause="its replacement runs before it goes",
         )
     reason, why, remedy = ruled_out
     alone = owner.controller is not None and owner.controller.at_a_time <= 1
@@ -239,14 +255,16 @@ def _replica_set(pod: Pod, owner: Owner, around: NamespaceObjects, now: datetime
         return Route(
             way=Way.AT_ONCE,
             reason=reason,
-            message=f"{why}: it goes at once, so that its replacement has the most time",
+            cause=why,
+            consequence="it goes at once, so that its replacement has the most time",
             remedy=remedy,
             until=until,
         )
     return Route(
         way=Way.RATIONED,
         reason=reason,
-        message=f"{why}: no more than maxUnavailable at a time",
+        cause=why,
+        consequence="no more than maxUnavailable at a time",
         remedy=remedy,
         until=until,
     )
@@ -271,6 +289,8 @@ def _two_at_once_ruled_out(
     - somebody moves it alive, and keeps its owner for that;
     - the ReplicaSet does not select by template hash: its pods cannot be released from it;
     - no Deployment made it: a released pod would have no controller, and another may adopt it;
+    - what made it could not be read, and would say how traffic reaches the pod;
+    - what made it has traffic sent by template hash: a released pod would lose it;
     - a Service or NetworkPolicy selects by template hash, or a NetworkPolicy of other pods allows
       the traffic of such: a released pod would lose it.
     """
@@ -278,7 +298,7 @@ def _two_at_once_ruled_out(
     if deployment is not None and deployment.spec.strategy.bounds is None:
         return (
             Reason.RECREATE,
-            "the Deployment's strategy is Recreate",
+            f"the {deployment.resource.kind}'s strategy is Recreate",
             "set the strategy to RollingUpdate",
         )
     claim = _single_node_claim(pod, around)
@@ -295,9 +315,16 @@ def _two_at_once_ruled_out(
             f"take the annotation {names.HANDOVER} off",
         )
     if deployment is not None and max_surge(deployment) == 0:
-        return (Reason.NO_SURGE, "the Deployment's maxSurge is 0", "set maxSurge to 1 or more")
+        why = f"the {deployment.resource.kind}'s maxSurge is 0"
+        return (Reason.NO_SURGE, why, "set maxSurge to 1 or more")
     if (unreleasable := _cannot_be_released(pod, owner)) is not None:
         return unreleasable
+    if deployment is not None and deployment.is_reached_by_hash:
+        return (
+            Reason.SELECTED_BY_HASH,
+            f"traffic reaches it by {pod.hash_label}, and a released pod would lose it",
+            "have the canary go without Services and a mesh of its own",
+        )
     selector = _selects_by_hash(pod, around)
     if selector:
         return (
@@ -350,6 +377,13 @@ def _cannot_be_released(pod: Pod, owner: Owner) -> tuple[Reason, str, str] | Non
             Reason.NO_DEPLOYMENT,
             "no Deployment made its ReplicaSet, so another controller could adopt the released pod",
             "run it under a Deployment",
+        )
+    above = replica_set.deployment if replica_set is not None else None
+    if above is not None and owner.deployment is None and DEPLOYMENTS[above.full_kind].must_be_read:
+        return (
+            Reason.NO_DEPLOYMENT,
+            f"the {above.kind} that made its ReplicaSet could not be read",
+            "apply manifests/rbac",
         )
     return None
 

@@ -185,7 +185,7 @@ def _whose_turn(census: Census, note: Refused, movers: Sequence[MovingPod]) -> C
     there = len({*whole, *(pod.uid for pod in census.pods if census.is_available(pod))})
     left = (ordered[-1].evict_by - census.now).total_seconds()
     takes = _took(census, note) or turn_length(census, ordered[0].pod).total_seconds()
-    most = max(1, budgets.max_unavailable(census.owner.deployment))
+    most = budgets.ration(census.owner.deployment, census.size)
     if takes < left:
         most = max(most, int(len(whole) * takes / left))
     room = min(most - max(0, wanted - there), len(ready) - 1)

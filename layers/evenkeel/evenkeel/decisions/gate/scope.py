@@ -70,8 +70,7 @@ def passes_by_itself(pod: Pod, owner: Owner, way: Route) -> Allowed | None:
     if not pod.ready:
         return Allowed(reason=Reason.NOT_READY, message="it is not Ready")
     if way.way is not Way.HANDOVER:
-        why = way.message.rpartition(": ")[0] or way.message
-        return Allowed(reason=way.reason, message=f"it goes without a replacement: {why}")
+        return Allowed(reason=way.reason, message=f"it goes without a replacement: {way.cause}")
     if owner.controller is None:
         return Allowed(reason=Reason.NOT_WANTED, message="its ReplicaSet is gone")
     return None

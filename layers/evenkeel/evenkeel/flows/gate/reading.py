@@ -123,7 +123,9 @@ class EvictionReader:
         deployment = owner.deployment_in_rollout
         if deployment is None:
             return census
-        every = selections.pods_selected(replica_set.namespace, replica_set.shared_selector)
+        every = selections.pods_selected(
+            replica_set.namespace, replica_set.shared_selector(deployment)
+        )
         siblings = replace(every, fresh=afresh)
         (found,) = self._cache.ask(siblings, afresh=(siblings,))
         its_own = ("", replica_set.key)

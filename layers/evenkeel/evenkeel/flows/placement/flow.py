@@ -228,7 +228,7 @@ class PlacementFlow:
         is_only = workload is not None and workload.replicas == 1
         patch = [*self._patch(pod, note, labels, is_only=is_only, pools=pools)]
         if around.controller is not None and around.deployment is not None:
-            patch += spread_operations(pod, around.controller.shared_selector)
+            patch += spread_operations(pod, around.controller.shared_selector(around.deployment))
         return Outcome(patch, summary=message)
 
     def _patch(

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import ClassVar, Self
 
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.floor import NONE, Floor
 from evenkeel.model.meta import (
     ApiStruct,
@@ -80,10 +81,9 @@ class Controller(KubernetesObject, frozen=True, kw_only=True):
         """The lowest number of its pods; None where it does not number them."""
         return None
 
-    @property
-    def shared_selector(self) -> LabelSelector:
-        """What selects the pods of all controllers under the same Deployment."""
-        return self.selector
+    def shared_selector(self, above: Deployment) -> LabelSelector:
+        """What selects the pods of all controllers under the Deployment above it."""
+        return above.spec.selector
 
     # What is above it, and whether others of that have pods, too.
 

@@ -15,7 +15,7 @@ KINDS: Final[Mapping[str, type[Controller]]] = {
 """By the full name of the kind, see ``OwnerReference.full_kind``."""
 
 RELEASING: Final = ReplicaSet
-"""The kind that released pods were released from: their release names the controller alone."""
+"""Pods are released from ReplicaSets alone. A release notes the controller's name, not its kind."""
 
 
 def way_of(full_kind: str) -> Way | None:

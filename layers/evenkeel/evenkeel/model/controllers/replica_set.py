@@ -7,6 +7,7 @@ import msgspec
 
 from evenkeel.model import names
 from evenkeel.model.controllers.controller import Controller, ControllerSpec
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.deployments import DEPLOYMENTS
 from evenkeel.model.meta import (
     ApiStruct,
@@ -88,10 +89,11 @@ class ReplicaSet(Controller, frozen=True, kw_only=True):
     def template_hash(self) -> str:
         return self.spec.selector.match_labels.get(self.hash_label, "")
 
-    @cached_property
     @override
-    def shared_selector(self) -> LabelSelector:
-        """What is above it may say none: a Rollout can have its template from a Deployment."""
+    def shared_selector(self, above: Deployment) -> LabelSelector:
+        """A Rollout whose template is a Deployment's says none: then its own, without the hash."""
+        if above.spec.selector != LabelSelector():
+            return above.spec.selector
         own = self.spec.selector
         shared = {key: each for key, each in own.match_labels.items() if key != self.hash_label}
         return msgspec.structs.replace(own, match_labels=shared)

@@ -301,17 +301,19 @@ class View:
         release = pod.release if pod.released else None
         if reference is None and release is None:
             return Owner()
-        kind = reference.full_kind if reference is not None else RELEASING.resource.full_kind
+        kind = reference.full_kind if reference is not None else ""
         return self.owner(self.controllers.get(pod.origin_key), kind)
 
-    def owner(
-        self, controller: Controller | None, kind: str = RELEASING.resource.full_kind
-    ) -> Owner:
-        """A controller of this kind, with the Deployment above it if that was read."""
+    def owner(self, controller: Controller | None, kind: str = "") -> Owner:
+        """A controller, with the Deployment above it if that was read.
+
+        ``kind``: its kind where it is not known itself; without one, that of released pods.
+        """
+        of = controller.resource.full_kind if controller is not None else kind
         has_above = controller is not None and controller.deployment is not None
         above = controller.controller_key if controller is not None and has_above else ""
         return Owner(
-            kind=kind,
+            kind=of or RELEASING.resource.full_kind,
             controller=controller,
             deployment=self.deployments.get(above),
             releases_refused=self.releases_refused.get(controller.key) if controller else None,

@@ -113,7 +113,7 @@ def _requests(
         namespace = controller.namespace
         itself = Get(type(controller), controller.name, namespace)
         if deployment is not None:
-            every = selections.pods_selected(namespace, controller.shared_selector)
+            every = selections.pods_selected(namespace, controller.shared_selector(deployment))
             return itself, Get(type(deployment), deployment.name, namespace), every
         hashes = {pod.template_hash for pod in pods if pod.released}
         hashes |= {each.value for each in controller.pod_labels if each.key in names.HASHES}

@@ -35,7 +35,7 @@ class Watches:
         self._parts: Sequence[frozenset[PodLabel]] = ()
         self._labels: dict[Selection[Any], frozenset[PodLabel]] = {}
         self._released: Selection[Pod] | None = None
-        self._released_elsewhere: frozenset[str] = frozenset()
+        self._released_elsewhere: frozenset[PodLabel] = frozenset()
         self._left_out: set[PodLabel] = set()
 
     @property
@@ -99,8 +99,9 @@ class Watches:
     def selects(self, selection: Selection[Any], pod: Pod) -> bool:
         """Whether a pod as it is known is one that a watch of pods shows."""
         if selection == self._released:
-            own = pod.metadata.labels.get(names.TEMPLATE_HASH)
-            return pod.bears_release and own not in self._released_elsewhere
+            borne = pod.metadata.labels
+            own = (PodLabel(key, borne[key]) for key in names.HASHES if key in borne)
+            return pod.bears_release and self._released_elsewhere.isdisjoint(own)
         labels = self._labels.get(selection, ())
         return any(each in labels for each in selections.labels_on(pod))
 
