@@ -52,6 +52,9 @@ UNTOLD: Mapping[str, Collection[str]] = {
     # found anew at once; when plans change by time follows from them
     "Planner": ("_routes",),
     "Queue": ("_heap", "_least", "_opens_at", "_planned_for", "_times"),
+    # follows from the plans
+    "Evictions": ("_planned", "_shown", "_unshown"),
+    "Releases": ("_counts", "_in_time", "_planned"),
 }
 """Attributes that do not either, by class."""
 

@@ -1,5 +1,6 @@
 """Recording decisions once each, however often they are made."""
 
+import heapq
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 
@@ -26,6 +27,7 @@ class OnceRecorder:
         self._words: dict[tuple[str, str], tuple[_Word, ...]] = {}
         self._counts: dict[str, PodCount] = {}
         self._held_back: dict[str, PodCount] = {}
+        self._tell_at: list[tuple[datetime, str]] = []  # a heap: when each of those may be told
 
     def record(self, decisions: Iterable[Decision]) -> None:
         """Record those of the decisions that were not among the last two about their subject."""
@@ -49,18 +51,22 @@ class OnceRecorder:
             return
         if count.says_as(told):
             self._held_back.pop(uid, None)
-        else:
-            self._held_back[uid] = count
+            return
+        if uid not in self._held_back:
+            at = count.at if told is None else told.at + COUNTS_APART
+            heapq.heappush(self._tell_at, (at, uid))
+        self._held_back[uid] = count
 
     def tell_counts(self, now: datetime | None = None) -> None:
         """Record the counts that are held back: at most one a second and workload up to ``now``.
 
         None: all of them, for the loop ends.
         """
-        for uid, count in list(self._held_back.items()):
-            told = self._counts.get(uid)
-            if now is None or told is None or now - told.at >= COUNTS_APART:
-                self._counts[uid] = self._held_back.pop(uid)
+        while self._tell_at and (now is None or self._tell_at[0][0] <= now):
+            _, uid = heapq.heappop(self._tell_at)
+            count = self._held_back.pop(uid, None)
+            if count is not None:
+                self._counts[uid] = count
                 self.recorder.counted_pods(count)
 
     def forget(self, *, but: Collection[str] = ()) -> None:

@@ -39,8 +39,7 @@ class Plans:
         self._having: Mapping[Has, dict[str, WorkloadPlan]] = {has: {} for has in Has}
         self.pending_replacements = 0
         """How many released pods have no replacement yet."""
-        self.ranked_anew: set[str] = set()
-        """The keys of the controllers whose ranking may be another; who reads it empties it."""
+        self._followers: list[set[str]] = []
         self._untold: set[str] = set()
         self._handovers = Counter[str]()
         self.of_nodes: Sequence[Decision] = ()
@@ -65,10 +64,15 @@ class Plans:
         found = (plan.ranking for _, plan in self.having(Has.RANKING))
         return [each for each in found if each is not None]
 
-    def ranking(self, key: str) -> Ranking | None:
-        """The pods of a ReplicaSet that wait to be released; None if there are none."""
-        plan = self._plans.get(key)
-        return plan.ranking if plan is not None else None
+    def of(self, key: str) -> WorkloadPlan | None:
+        """The plan for a controller's pods; None where nothing is planned."""
+        return self._plans.get(key)
+
+    def follow(self) -> set[str]:
+        """The keys of the controllers that are planned for from now on; whoever asks empties it."""
+        followed = set[str]()
+        self._followers.append(followed)
+        return followed
 
     @property
     def wishes(self) -> Sequence[Wish]:
@@ -112,7 +116,8 @@ class Plans:
             plans.pop(key, None)
             if has in plan.has:
                 plans[key] = plan
-        self.ranked_anew.add(key)
+        for followed in self._followers:
+            followed.add(key)
         self.pending_replacements += plan.pending_replacements - before.pending_replacements
         self._view.facts.need(key, plan.needs)
         self._forced.put(key, plan.plan.forced)

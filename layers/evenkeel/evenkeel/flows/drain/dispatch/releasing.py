@@ -61,6 +61,7 @@ class Releases:
         self._settings = settings
         self._view = view
         self._plans = plans
+        self._planned = plans.follow()
         self._writer = writer
         self._progress = Progress()
         self._unplanned: dict[str, str] = {}
@@ -103,13 +104,14 @@ class Releases:
 
         In the last seconds these are all. They are looked for when their slots or plans change.
         """
-        changed = self._plans.ranked_anew
+        changed = self._planned
         if self._counts != self._forced.counts:
             self._counts = self._forced.counts
             changed |= {key for key, _ in self._plans.having(Has.RANKING)}
         while changed:
             key = changed.pop()
-            ranking = self._plans.ranking(key)
+            plan = self._plans.of(key)
+            ranking = plan.ranking if plan is not None else None
             in_time = ranking and pace.only(ranking, partial(self._is_in_time, now))
             if in_time is not None and in_time.turns:
                 self._in_time[key] = in_time

@@ -16,6 +16,7 @@ from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync.listings import Listings
 from evenkeel.flows.drain.workload.planning import Has
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.pod_label import PodLabel
 from evenkeel.model.times import earliest
 
 COOLDOWN_FIRST_FOR = timedelta(seconds=5)
@@ -33,6 +34,9 @@ class Evictions:
     def __init__(self, plans: Plans, writer: Writer, view: View, listings: Listings) -> None:
         """All of them are the invocation's."""
         self._plans = plans
+        self._planned = plans.follow()
+        self._shown: frozenset[PodLabel] = frozenset()
+        self._unshown: set[str] = set()  # the workloads whose pods are awaited, and no watch shows
         self._writer = writer
         self._view = view
         self._listings = listings
@@ -52,11 +56,7 @@ class Evictions:
         changes with its pods.
         """
         view, may_write = self._view, self._writer.may_write
-        awaiting = self._plans.having(Has.AWAITS_PODS)
-        shown = view.streams.shown  # no call for each: it is asked in each turn
-        stale = {
-            key for key, plan in awaiting if not (plan.watched_by and plan.watched_by <= shown)
-        }
+        stale = self._look_for_unshown()
         for key, plan in self._plans.having(Has.EVICTIONS):
             if view.queue.has_changed(key):
                 continue
@@ -66,6 +66,26 @@ class Evictions:
             elif steps:
                 stale.add(key)
         self.next_at = self._listings.refresh(stale, now)
+
+    def _look_for_unshown(self) -> set[str]:
+        """The workloads that no watch shows, among those whose plans await pods.
+
+        That is asked in each turn, and changes with a plan, or when a watch begins.
+        """
+        shown = self._view.streams.shown
+        if shown is not self._shown:
+            self._shown = shown
+            self._planned.update(key for key, _ in self._plans.having(Has.AWAITS_PODS))
+        while self._planned:
+            key = self._planned.pop()
+            plan = self._plans.of(key)
+            labels = plan.watched_by if plan is not None else frozenset()
+            awaits = plan is not None and Has.AWAITS_PODS in plan.has
+            if awaits and not (labels and labels <= shown):
+                self._unshown.add(key)
+            else:
+                self._unshown.discard(key)
+        return set(self._unshown)
 
 
 class Sender:
