@@ -328,7 +328,7 @@ MUTATIONS = (
     Mutation(
         "a pod that goes back waits for its ReplicaSet to take it",
         "decisions/drain/writes.py",
-        [("    if not pod.released:\n        return []", "    release = None")],
+        [("_owned_again(pod, _replica_set_of(release, replica_set))", "_owned_again(pod, None)")],
         [HINTED_BESIDE],
     ),
     Mutation(

@@ -73,7 +73,7 @@ class Controller(KubernetesObject, frozen=True, kw_only=True):
 
     @property
     def template_hash(self) -> str:
-        """What that label says; empty without one."""
+        """The value of that label; empty without one."""
         return ""
 
     @property
@@ -101,12 +101,12 @@ class Controller(KubernetesObject, frozen=True, kw_only=True):
 
     @property
     def cannot_create(self) -> Condition | None:
-        """What says that it cannot make or delete pods; None while it can, or nobody knows."""
+        """The condition that says that it cannot make or delete pods; None without one."""
         return None
 
     @property
     def refused_by_quota(self) -> Condition | None:
-        """That, while a quota refuses it pods."""
+        """The same condition, if a quota is the reason."""
         return None
 
     @property
