@@ -79,7 +79,7 @@ def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
             _conclude(outcome, recorder)
             if outcome.error is not None:
                 raise nothing_done(outcome.error) from outcome.error
-            if outcome.again_in is not None and not outcome.awaited:
+            if outcome.again_in is not None and not outcome.needs_no_wake_up:
                 wake_up = WakeUp(reason=outcome.reason)
                 wake_ups.send(wake_up, outcome.again_in)
             return {}

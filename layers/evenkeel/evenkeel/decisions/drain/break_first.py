@@ -22,10 +22,10 @@ def of_moving(
     """What becomes of the ``movers`` before their last moment; some of them go ``in_turn``.
 
     - at once: all go now, within their budgets;
-    - rationed, by ordinal: see ``_whose_turn``;
+    - rationed, by ordinal: see ``_within_budget``;
     - at the last moment, and those that have to wait for a turn: they wait.
     """
-    turn = _whose_turn(census, in_turn)
+    turn = _within_budget(census, in_turn)
     for mover in movers:
         pod, route, due = mover.pod, mover.route, tried_until(mover.deadline)
         if route.way is Way.AT_ONCE:
@@ -72,7 +72,7 @@ def _rank(mover: MovingPod) -> tuple[bool, datetime, int, str]:
     return not deadline.forced, deadline.at, -(ordinal_of(pod) or 0), pod.uid
 
 
-def _whose_turn(census: Census, going: Sequence[MovingPod]) -> Collection[str]:
+def _within_budget(census: Census, going: Sequence[MovingPod]) -> Collection[str]:
     """The uids of the pods whose turn it is, of those that take turns.
 
     - pods that are not available cost nothing: all of them under a ration; of a StatefulSet, whose
@@ -109,7 +109,7 @@ def evict_by(census: Census, in_turn: Sequence[MovingPod]) -> Mapping[str, datet
         for mover in in_turn
         if mover.deadline.forced and census.is_available(mover.pod) and not mover.pod.is_moved_alive
     ]
-    turn = _whose_turn(census, dying)
+    turn = _within_budget(census, dying)
     if not turn:
         return {}
     later = math.ceil(len(dying) / _most_missing(census, dying)) - 1

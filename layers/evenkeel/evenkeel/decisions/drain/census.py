@@ -146,10 +146,9 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def has_room(self) -> bool:
         """Whether more pods are there than when turns began: the quota has let one more be made.
 
-        Turns alone do not lead to that. A pod that leaves counts in the quota, so its successor is
-        made when it is gone. Only where a dead node holds it the quota forgets it before: after its
-        grace period, and as long again. So one that is past its grace period says nothing here. Nor
-        does a finished one, which no quota counts: it is not among those that are going.
+        A terminating pod still counts in the quota. One past its grace period is not counted here,
+        because the quota may have dropped it already: it does so where a dead node holds the pod.
+        A finished pod is not among those that are going, and no quota counts it.
         """
         note = self.noted_turns
         leaving = (pod.ends_at is None or self.now < pod.ends_at for pod in self.going)

@@ -34,9 +34,9 @@ WHY: Final = "a quota refuses a second pod beside it"
 def of_note(census: Census, handed: Sequence[MovingPod]) -> Iterator[PodPlan]:
     """Write the note: turns begin or end, a pod goes or is gone, or it is to be tried again.
 
-    But for the end, nothing is written where no pod is refused. Nor is anything where the
-    Deployment bears such a note, as after ``kubectl rollout undo``: its controller would write that
-    over each of ours.
+    Nothing is written unless a quota refuses a pod, except to end turns. Nothing is written either
+    if the Deployment has the annotation, as after ``kubectl rollout undo``: its controller would
+    write it over each of Evenkeel's.
     """
     replica_set, deployment = census.replica_set, census.owner.deployment
     if replica_set is None or (replica_set.refused_by_quota is None and not census.has_room):
@@ -44,7 +44,7 @@ def of_note(census: Census, handed: Sequence[MovingPod]) -> Iterator[PodPlan]:
     if deployment is not None and names.REFUSED in deployment.metadata.annotations:
         return
     last = census.refused
-    new = (_followed(census, last) if last is not None else None) or _begun(census, handed)
+    new = (_next_note(census, last) if last is not None else None) or _first_note(census, handed)
     if new is not None:
         text = msgspec.json.encode(msgspec.structs.replace(new, at=census.now)).decode()
         yield PodPlan(
@@ -63,7 +63,7 @@ def of_note(census: Census, handed: Sequence[MovingPod]) -> Iterator[PodPlan]:
 def dues(census: Census, handed: Sequence[MovingPod]) -> Iterator[datetime | None]:
     """When the note is to be written, or ends, though nothing else changes."""
     known_at = _known_at(census)
-    if known_at is not None and _until(census, handed) is not None:
+    if known_at is not None and _longest_wait(census, handed) is not None:
         yield known_at
     if census.noted_turns is not None:
         yield from (pod.ends_at for pod in census.going)
@@ -82,19 +82,19 @@ def _known_at(census: Census) -> datetime | None:
     return since + KNOWN_AFTER if since is not None and is_sound(since) else census.now
 
 
-def _until(census: Census, handed: Sequence[MovingPod]) -> datetime | None:
+def _longest_wait(census: Census, handed: Sequence[MovingPod]) -> datetime | None:
     """How long evictions are tried of pods that wait for replacements on dying nodes, if any do."""
     waiting = (*(each.deadline for each in census.released), *(each.deadline for each in handed))
     until = max((tried_until(each) for each in waiting if each.forced), default=census.now)
     return until if census.now < until else None
 
 
-def _begun(census: Census, handed: Sequence[MovingPod]) -> Refused | None:
+def _first_note(census: Census, handed: Sequence[MovingPod]) -> Refused | None:
     """The first note, and that with which turns begin; None: neither.
 
     Both are written once a refusal is known, while pods on dying nodes wait for replacements.
     """
-    until, known_at = _until(census, handed), _known_at(census)
+    until, known_at = _longest_wait(census, handed), _known_at(census)
     if census.in_turns is not None or until is None or known_at is None or census.now < known_at:
         return None
     first = Refused(at=census.now, tries=MOST_TRIES)
@@ -118,7 +118,7 @@ def _may_begin(census: Census) -> bool:
     return census.owner.deployment_in_rollout is None and len(census.pods) > 1
 
 
-def _followed(census: Census, last: Refused) -> Refused | None:
+def _next_note(census: Census, last: Refused) -> Refused | None:
     """The note after turns, after a pod was told to go, or is gone, or for another try.
 
     None: it holds.
@@ -132,7 +132,7 @@ def _followed(census: Census, last: Refused) -> Refused | None:
             last,
             going=going,
             told_at=told_at,
-            took=_took(census, last),
+            took=_seconds_of_last_turn(census, last),
             tries=0 if going < last.going else MOST_TRIES,
         )
     if last.tries < MOST_TRIES and census.now >= last.at + TRY_AGAIN_AFTER:
@@ -140,7 +140,7 @@ def _followed(census: Census, last: Refused) -> Refused | None:
     return None
 
 
-def _took(census: Census, note: Refused) -> float:
+def _seconds_of_last_turn(census: Census, note: Refused) -> float:
     """How many seconds the last turn took, from the eviction until the new pod was available."""
     ended, told_at = census.last_available_at, note.told_at
     if census.in_turns is None or told_at is None or ended is None or ended <= told_at:
@@ -150,7 +150,7 @@ def _took(census: Census, note: Refused) -> float:
 
 def of_turns(census: Census, note: Refused, movers: Sequence[MovingPod]) -> Iterator[PodPlan]:
     """What becomes of pods that wait for their turn: some go, the others wait."""
-    turn = _whose_turn(census, note, movers)
+    turn = _within_quota(census, note, movers)
     for mover in movers:
         pod, is_next = mover.pod, mover.pod.uid in turn
         decision = census.owner.decision(
@@ -164,16 +164,14 @@ def of_turns(census: Census, note: Refused, movers: Sequence[MovingPod]) -> Iter
         yield PodPlan(decision, tried_until(mover.deadline), needs_fresh=is_next)
 
 
-def _whose_turn(census: Census, note: Refused, movers: Sequence[MovingPod]) -> Collection[str]:
+def _within_quota(census: Census, note: Refused, movers: Sequence[MovingPod]) -> Collection[str]:
     """The uids of the pods whose turn it is, by eviction deadline.
 
     - None while a pod that is gone has no successor, or one that was put back is not adopted: if
       another pod took the place, the rest waits for its last moment.
     - Pods that are not Ready cost nothing. One that is Ready and not available yet does serve: it
       counts, for it goes before it would be available; a new one counts once it is.
-    - So many may be missing that all are replaced by the last eviction deadline, rounded down, for
-      by then the last turn has to begin only; one, or maxUnavailable, if that is more, or if no
-      turn is over by then. One Ready pod stays in any case.
+    - One Ready pod stays in any case.
     """
     wanted = min(note.pods, census.replicas)
     if not movers or len(census.owned) + len(census.going) < wanted:
@@ -183,10 +181,21 @@ def _whose_turn(census: Census, note: Refused, movers: Sequence[MovingPod]) -> C
     whole = [each.pod.uid for each in ordered if each.pod.uid in ready]
     broken = {each.pod.uid for each in ordered} - ready
     there = len({*whole, *(pod.uid for pod in census.pods if census.is_available(pod))})
-    left = (ordered[-1].evict_by - census.now).total_seconds()
-    takes = _took(census, note) or turn_length(census, ordered[0].pod).total_seconds()
-    most = budgets.ration(census.owner.deployment, census.size)
-    if takes < left:
-        most = max(most, int(len(whole) * takes / left))
-    room = min(most - max(0, wanted - there), len(ready) - 1)
-    return {*broken, *whole[: max(0, room)]}
+    takes = (
+        _seconds_of_last_turn(census, note) or turn_length(census, ordered[0].pod).total_seconds()
+    )
+    most = _may_be_missing(census, len(whole), takes, ordered[-1].evict_by)
+    may_go_now = min(most - max(0, wanted - there), len(ready) - 1)
+    return {*broken, *whole[: max(0, may_go_now)]}
+
+
+def _may_be_missing(census: Census, pods: int, takes: float, last: datetime) -> int:
+    """How many of so many pods may be missing at a time, where a turn ``takes`` so many seconds.
+
+    - the ReplicaSet's ration: its part of maxUnavailable, at least one;
+    - as many as it takes for the last turn to begin by the ``last`` eviction deadline, if that is
+      more and one turn is over by then.
+    """
+    most, left = budgets.ration(census.owner.deployment, census.size), last - census.now
+    seconds = left.total_seconds()
+    return max(most, int(pods * takes / seconds)) if takes < seconds else most

@@ -138,7 +138,7 @@ class HandoverFlow:
                     self._note_schedule()
                 return outcome
         except ClusterError as error:
-            return msgspec.structs.replace(self._failed(error), awaited=True, error=error)
+            return msgspec.structs.replace(self._failed(error), needs_no_wake_up=True, error=error)
 
     def _failed(self, error: ClusterError) -> Outcome:
         metric = metric_of(error)
@@ -189,7 +189,7 @@ class HandoverFlow:
             self._once.forget()
             return Outcome("Quiet")
         if pause.is_paused(self._cluster):
-            return Outcome("Paused", REST_IN_CALM, awaited=True)
+            return Outcome("Paused", REST_IN_CALM, needs_no_wake_up=True)
         if self._settings.stands_in and are_deployed(self._cluster, started):
             return Outcome("LeftToFunctions", None if scheduled else STANDING_BY)
         leadership.warned = view.warned
@@ -203,9 +203,9 @@ class HandoverFlow:
             if outcome.again_in is not None:
                 wake_up_at = self._clock.now() + outcome.again_in
         finally:
-            awaited = leadership.give_up(wake_up_at)
+            needs_none = leadership.give_up(wake_up_at)
         rest = None if wake_up_at is None else max(wake_up_at - self._clock.now(), timedelta())
-        return msgspec.structs.replace(outcome, again_in=rest, awaited=awaited)
+        return msgspec.structs.replace(outcome, again_in=rest, needs_no_wake_up=needs_none)
 
     def _note_schedule(self) -> None:
         """Tell commands that functions are deployed; where that is refused they do not learn it.

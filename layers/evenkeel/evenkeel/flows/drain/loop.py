@@ -1,4 +1,15 @@
-"""One invocation of the reconciler: decide and apply, until time is up or nothing is due."""
+"""One invocation of the reconciler: decide and apply, until time is up or nothing is due.
+
+Everything happens in one thread, in turns. A turn takes what has arrived in the session's mailbox
+(changes that watches show, and replies) into the view, which puts the keys of the workloads
+concerned into the queue. The keys that may not wait are planned for, and others as long as planning
+has taken no more than its share of the time. Then the steps of the plans are sent as far as there
+is room: forced evictions, releases, evictions of replaced pods, writes to nodes. The next turn
+begins with the next arrival, or when something falls due.
+
+An invocation ends when its time is up, when it has lost the Lease, or when nothing is due soon. It
+says how soon the next one has to begin.
+"""
 
 from concurrent.futures import Future
 from datetime import datetime, timedelta
@@ -25,22 +36,22 @@ REST_IN_CALM = timedelta(seconds=5)
 LONGEST_WAIT = timedelta(milliseconds=400)
 """How long to wait for the mailbox at most: the pause has to be asked for."""
 
-DRAINING = timedelta(seconds=2)
+WAIT_FOR_REPLIES = timedelta(seconds=2)
 """How long to wait, in the end, for the replies to what is under way."""
 
 FIRST_LISTS = timedelta(seconds=1)
 """How long the watches may take for their first lists, before work begins without them."""
 
-AT_ONCE = timedelta()
+NO_DELAY = timedelta()
 
 LEAD = timedelta(seconds=1)
 """Lead time of the next wake-up: a queue counts in whole seconds."""
 
 SHORTEST_REST = timedelta(seconds=10)
-"""An invocation with something to do before this stays for it."""
+"""An invocation stays if its next step is due within this time."""
 
 CLOSING = timedelta(seconds=3)
-"""No invocation begins anything so shortly before it is stopped."""
+"""No write is begun within this time of the end of the invocation."""
 
 FLUSH_EVERY = timedelta(seconds=30)
 """How long metrics and Kubernetes Events are held back while an invocation works."""
@@ -54,14 +65,14 @@ class Outcome(msgspec.Struct, frozen=True):
 
     ``again_in`` None: nothing is left that cannot wait a minute.
 
-    ``awaited``: the schedule need not send a wake-up. One comes anyway, or its own next turn
-    is soon enough.
+    ``needs_no_wake_up``: the schedule need not send one. One comes anyway, or its own next turn is
+    soon enough.
     ``error``: why nothing could be done: the invocation could not read what it needs.
     """
 
     reason: str
     again_in: timedelta | None = None
-    awaited: bool = False
+    needs_no_wake_up: bool = False
     error: ClusterError | None = None
 
 
@@ -158,7 +169,7 @@ class Loop:
         if self._sender.writer.is_paused:
             return Outcome("Paused", REST_IN_CALM)
         reason = "LeaseLost" if self._leadership.is_lost else "OutOfTime"
-        return Outcome(reason, max(AT_ONCE, again_at - self._clock.now()))
+        return Outcome(reason, max(NO_DELAY, again_at - self._clock.now()))
 
     def begin(self, gathered_in: timedelta, left: TimeLeft) -> None:
         """Watch what is known, and plan for all of it first."""
@@ -231,7 +242,7 @@ class Loop:
 
         Pods whose forced eviction would begin before the next invocation has read all go now.
         """
-        back_at, until = now + self._lead, now + DRAINING
+        back_at, until = now + self._lead, now + WAIT_FOR_REPLIES
         while (at := self._clock.now()) < until:
             has_to_stop = self._has_to_stop
             if not has_to_stop:
@@ -265,9 +276,9 @@ class Loop:
 
     def _rest(self, now: datetime) -> timedelta:
         """How long until the next invocation: a moment where nodes die, and never too long."""
-        rest = AT_ONCE if self._has_deadlines else REST_IN_CALM
+        rest = NO_DELAY if self._has_deadlines else REST_IN_CALM
         step = self._next_step(now)
-        return rest if step is None else max(AT_ONCE, min(rest, step - now - self._lead))
+        return rest if step is None else max(NO_DELAY, min(rest, step - now - self._lead))
 
     @property
     def _has_deadlines(self) -> bool:

@@ -40,7 +40,7 @@ class Plans:
         self.pending_replacements = 0
         """How many released pods have no replacement yet."""
         self._followers: list[set[str]] = []
-        self._untold: set[str] = set()
+        self._unreported: set[str] = set()
         self._handovers = Counter[str]()
         self.of_nodes: Sequence[Decision] = ()
         """What was decided about the nodes."""
@@ -106,10 +106,10 @@ class Plans:
         before = self._plans.pop(key, _NOTHING)
         plan = self._plan(key, before.needs, now) if self._view.pods.has_any(key) else _NOTHING
         if plan is _NOTHING:
-            self._untold.discard(key)
+            self._unreported.discard(key)
         else:
             self._plans[key] = plan
-            self._untold.add(key)
+            self._unreported.add(key)
             if plan.count is not None:
                 self._once.count(plan.count, begins=plan.is_touched)
         for has, plans in self._having.items():
@@ -162,16 +162,16 @@ class Plans:
         changed = self._view.queue.has_changed
         return (plan.writes for key, plan in self.having(Has.WRITES) if not changed(key))
 
-    def news(self) -> Sequence[Decision]:
+    def take_unreported(self) -> Sequence[Decision]:
         """The decisions of new plans that write nothing; each plan gives them once.
 
         A plan that awaits pods gives them once all pods of its workload were seen.
         """
-        ready = {key for key in self._untold if self._may_tell(key, self._plans[key])}
-        self._untold -= ready
+        ready = {key for key in self._unreported if self._may_report(key, self._plans[key])}
+        self._unreported -= ready
         return [note for key in sorted(ready) for note in self._plans[key].notes]
 
-    def _may_tell(self, key: str, plan: WorkloadPlan) -> bool:
+    def _may_report(self, key: str, plan: WorkloadPlan) -> bool:
         view = self._view
         was_seen = key in view.listed_at or view.streams.show(plan.watched_by)
         return was_seen or not plan.plan.awaits_pods

@@ -128,7 +128,7 @@ class Sender:
         self.once.record(step for step in plans.of_nodes if step.write is None)
         self.once.tell_counts(now)
         has_begun = self.forced.has_begun
-        self.once.record(s for s in plans.news() if not has_begun(s.subject.uid, now))
+        self.once.record(s for s in plans.take_unreported() if not has_begun(s.subject.uid, now))
 
     def _send_writes(self, now: datetime) -> None:
         """Send what rests on no count, as long as a namespace leaves others room.

@@ -239,7 +239,7 @@ class Writer:
         self._backoff.forget(uid, _lane(decision))
         self._recorder.counted(_metric_of(decision))
         if isinstance(decision.write, Evict | Delete):
-            return  # planned for since it was sent
+            return  # the plan has counted this pod as gone since the eviction was sent
         self._view.see(reply.result)
         if decision.verb is Verb.SET_CONDITION:
             self._go_on(uid)
