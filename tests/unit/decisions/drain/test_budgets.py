@@ -74,6 +74,23 @@ def test_max_unavailable_is_what_a_rolling_update_may_take_away(
 
 
 @pytest.mark.parametrize(
+    ("deployment", "size", "ration"),
+    [
+        (None, 3, 1),
+        (builders.deployment(replicas=0), 3, 1),
+        (builders.deployment(replicas=12), 12, 3),
+        (builders.deployment(replicas=12), 8, 2),
+        (builders.deployment(replicas=12), 3, 1),
+        (builders.deployment(replicas=12, max_unavailable=20), 6, 6),
+    ],
+)
+def test_a_replica_set_goes_by_its_part_of_what_may_be_missing(
+    deployment: Deployment | None, size: int, ration: int
+) -> None:
+    assert budgets.ration(deployment, size) == ration
+
+
+@pytest.mark.parametrize(
     ("deployment", "surge"),
     [
         (builders.deployment(replicas=9), 3),

@@ -18,6 +18,7 @@ from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import LabelSelector, LabelSelectorRequirement, OwnerReference
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
+from evenkeel.model.rollout import BlueGreen, Canary, Rollout, RolloutSpec, RolloutStrategy
 from evenkeel.model.way import Way
 from tests.kit import builders
 from tests.kit.builders import NOW, seconds
@@ -396,6 +397,40 @@ def test_a_pod_is_handed_over_when_nothing_rules_out_two_at_once(
 ) -> None:
     found = way_of(*pod_and_owner, namespace_objects, hint=hint)
     assert (found.way, found.reason) == (Way.HANDOVER, "MakeBeforeBreak")
+
+
+def of_rollout(strategy: RolloutStrategy, *, is_read: bool = True) -> tuple[Pod, Owner]:
+    """A pod of a Rollout of three, and its owner."""
+    rollout = Rollout(
+        metadata=builders.metadata("web"), spec=RolloutSpec(replicas=3, strategy=strategy)
+    )
+    replica_set = builders.replica_set(
+        of=rollout.as_controller, selector={"app": "web", names.ROLLOUT_HASH: "5f6d8"}
+    )
+    pod = builders.pod(of=replica_set, labels={"app": "web", names.ROLLOUT_HASH: "5f6d8"})
+    return pod, builders.owner(replica_set, rollout if is_read else None)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "way", "reason"),
+    [
+        (RolloutStrategy(canary=Canary()), Way.HANDOVER, "MakeBeforeBreak"),
+        (RolloutStrategy(canary=Canary(max_surge=0)), Way.RATIONED, "NoSurge"),
+        (RolloutStrategy(blue_green=BlueGreen()), Way.RATIONED, "SelectedByHash"),
+        (RolloutStrategy(canary=Canary(stable_service="web")), Way.RATIONED, "SelectedByHash"),
+    ],
+)
+def test_a_rollouts_pod_is_handed_over_unless_traffic_reaches_it_by_its_hash(
+    strategy: RolloutStrategy, way: Way, reason: str
+) -> None:
+    found = way_of(*of_rollout(strategy))
+    assert (found.way, found.reason) == (way, reason)
+
+
+def test_a_rollouts_pod_is_not_handed_over_while_the_rollout_could_not_be_read() -> None:
+    found = way_of(*of_rollout(RolloutStrategy(), is_read=False))
+    assert (found.way, found.reason) == (Way.RATIONED, "NoDeployment")
+    assert found.cause == "the Rollout that made its ReplicaSet could not be read"
 
 
 def test_a_foreign_controller_s_pods_go_at_once_within_a_budget() -> None:
