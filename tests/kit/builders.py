@@ -33,7 +33,8 @@ from evenkeel.model.cluster_objects import (
 )
 from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.controllers.job import Job, JobSpec, PodFailurePolicy
-from evenkeel.model.controllers.replica_set import ReplicaSet, ReplicaSetSpec, ReplicaSetStatus
+from evenkeel.model.controllers.replica_set import ReplicaSet, ReplicaSetStatus
+from evenkeel.model.controllers.replicated import ReplicatedSpec
 from evenkeel.model.controllers.stateful_set import StatefulSet, StatefulSetSpec
 from evenkeel.model.deployment import (
     Deployment,
@@ -193,7 +194,7 @@ def replica_set(
             annotations=sized | dict(annotations or {}),
             **meta,
         ),
-        spec=ReplicaSetSpec(
+        spec=ReplicatedSpec(
             replicas=replicas,
             selector=LabelSelector(match_labels=dict(selector)),
             min_ready_seconds=min_ready_seconds,

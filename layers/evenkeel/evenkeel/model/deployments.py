@@ -1,4 +1,4 @@
-"""What makes ReplicaSets: Deployments, and kinds like them. A new one is a line here."""
+"""The owners of ReplicaSets: Deployments, and kinds like them. A new kind is a line here."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -18,5 +18,5 @@ BY_HASH: Final = {kind.hash_label: kind for kind in DEPLOYMENTS.values()}
 
 
 def reading(owner: OwnerReference, namespace: str) -> Get[Deployment]:
-    """How to read what made a ReplicaSet."""
+    """How to read the owner of a ReplicaSet."""
     return Get(DEPLOYMENTS[owner.full_kind], owner.name, namespace)

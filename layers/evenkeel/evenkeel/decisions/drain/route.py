@@ -372,13 +372,13 @@ def _cannot_be_released(pod: Pod, owner: Owner) -> tuple[Reason, str, str] | Non
             f"its ReplicaSet does not select by {pod.hash_label}, so it cannot be released",
             "run it under a Deployment",
         )
-    if replica_set is not None and replica_set.deployment is None:
+    above = replica_set.deployment if replica_set is not None else None
+    if replica_set is not None and above is None:
         return (
             Reason.NO_DEPLOYMENT,
             "no Deployment made its ReplicaSet, so another controller could adopt the released pod",
             "run it under a Deployment",
         )
-    above = replica_set.deployment if replica_set is not None else None
     if above is not None and owner.deployment is None and DEPLOYMENTS[above.full_kind].must_be_read:
         return (
             Reason.NO_DEPLOYMENT,

@@ -8,7 +8,7 @@ import msgspec
 
 from evenkeel.model import names
 from evenkeel.model.controllers.controller import Controller
-from evenkeel.model.controllers.replica_set import ReplicaSet
+from evenkeel.model.controllers.kinds import RELEASING
 from evenkeel.model.meta import KubernetesObject, OwnerReference
 from evenkeel.model.notes import read_note
 from evenkeel.model.pod import Pod
@@ -103,8 +103,8 @@ def _replica_set_of(
     if release is None:
         return None if replica_set is None else replica_set.as_controller
     return OwnerReference(
-        api_version=ReplicaSet.resource.api_version,
-        kind=ReplicaSet.resource.kind,
+        api_version=RELEASING.resource.api_version,
+        kind=RELEASING.resource.kind,
         name=release.controller,
         uid=release.controller_uid,
     )

@@ -1,4 +1,4 @@
-"""What is asked of whatever makes pods, whichever kind it is."""
+"""What Evenkeel asks of a controller of any kind."""
 
 from datetime import datetime
 from typing import ClassVar, Self
@@ -58,7 +58,7 @@ class Controller(KubernetesObject, frozen=True, kw_only=True):
 
     @property
     def selector(self) -> LabelSelector:
-        """What selects its pods, and perhaps others."""
+        """What selects its pods, and perhaps others. Each kind has its own."""
         raise NotImplementedError
 
     @property
@@ -67,13 +67,8 @@ class Controller(KubernetesObject, frozen=True, kw_only=True):
         return frozenset()
 
     @property
-    def hash_label(self) -> str:
-        """The label by which its pods are told from those of others that select them, too."""
-        return ""
-
-    @property
     def template_hash(self) -> str:
-        """The value of that label; empty without one."""
+        """The template hash by which it selects its pods; empty where it selects by none."""
         return ""
 
     @property

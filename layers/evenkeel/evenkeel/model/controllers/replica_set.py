@@ -6,7 +6,7 @@ from typing import ClassVar, Final, Self, override
 import msgspec
 
 from evenkeel.model import names
-from evenkeel.model.controllers.controller import Controller, ControllerSpec
+from evenkeel.model.controllers.replicated import Replicated
 from evenkeel.model.deployment import Deployment
 from evenkeel.model.deployments import DEPLOYMENTS
 from evenkeel.model.meta import (
@@ -28,14 +28,6 @@ MOST_DIGITS: Final = 10
 """Of a number of replicas. What is longer is none."""
 
 
-class ReplicaSetSpec(ControllerSpec, frozen=True, kw_only=True):
-    """The part of a ReplicaSet's spec that Evenkeel reads."""
-
-    replicas: int = 1
-    selector: LabelSelector = LabelSelector()
-    min_ready_seconds: int = 0
-
-
 class ReplicaSetStatus(ApiStruct, frozen=True, kw_only=True):
     """The part of a ReplicaSet's status that Evenkeel reads."""
 
@@ -43,7 +35,7 @@ class ReplicaSetStatus(ApiStruct, frozen=True, kw_only=True):
     conditions: tuple[Condition, ...] = ()
 
 
-class ReplicaSet(Controller, frozen=True, kw_only=True):
+class ReplicaSet(Replicated, frozen=True, kw_only=True):
     """A ReplicaSet."""
 
     resource: ClassVar = Resource(
@@ -53,23 +45,7 @@ class ReplicaSet(Controller, frozen=True, kw_only=True):
     way: ClassVar = Way.HANDOVER
     watched_by: ClassVar = frozenset(names.HASHES)
 
-    spec: ReplicaSetSpec = ReplicaSetSpec()
     status: ReplicaSetStatus = ReplicaSetStatus()
-
-    @property
-    @override
-    def replicas(self) -> int:
-        return self.spec.replicas
-
-    @property
-    @override
-    def min_ready_seconds(self) -> int:
-        return self.spec.min_ready_seconds
-
-    @property
-    @override
-    def selector(self) -> LabelSelector:
-        return self.spec.selector
 
     @cached_property
     @override
@@ -78,9 +54,8 @@ class ReplicaSet(Controller, frozen=True, kw_only=True):
         return frozenset([PodLabel(self.hash_label, value)] if value else ())
 
     @cached_property
-    @override
     def hash_label(self) -> str:
-        """A ReplicaSet may not select by template hash."""
+        """The label that tells its pods from other ReplicaSets'; empty where it selects by none."""
         selected = self.spec.selector.match_labels
         return next((key for key in names.HASHES if key in selected), "")
 

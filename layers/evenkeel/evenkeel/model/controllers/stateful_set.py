@@ -4,9 +4,9 @@ from functools import lru_cache
 from typing import ClassVar, Final, override
 
 from evenkeel.model import names
-from evenkeel.model.controllers.controller import Controller, ControllerSpec
+from evenkeel.model.controllers.replicated import Replicated, ReplicatedSpec
 from evenkeel.model.floor import MAJORITY_OF_ALL
-from evenkeel.model.meta import ApiStruct, LabelSelector, Resource
+from evenkeel.model.meta import ApiStruct, Resource
 from evenkeel.model.pod_label import LONGEST_LABEL, PodLabel
 from evenkeel.model.way import Way
 
@@ -33,12 +33,9 @@ class StatefulSetStrategy(ApiStruct, frozen=True, kw_only=True):
     rolling_update: OrdinalUpdate | None = None
 
 
-class StatefulSetSpec(ControllerSpec, frozen=True, kw_only=True):
+class StatefulSetSpec(ReplicatedSpec, frozen=True, kw_only=True):
     """The part of a StatefulSet's spec that Evenkeel reads."""
 
-    replicas: int = 1
-    selector: LabelSelector = LabelSelector()
-    min_ready_seconds: int = 0
     ordinals: Ordinals = Ordinals()
     update_strategy: StatefulSetStrategy = StatefulSetStrategy()
 
@@ -51,7 +48,7 @@ class StatefulSetStatus(ApiStruct, frozen=True, kw_only=True):
     update_revision: str = ""
 
 
-class StatefulSet(Controller, frozen=True, kw_only=True):
+class StatefulSet(Replicated, frozen=True, kw_only=True):
     """A StatefulSet."""
 
     resource: ClassVar = Resource(
@@ -63,21 +60,6 @@ class StatefulSet(Controller, frozen=True, kw_only=True):
 
     spec: StatefulSetSpec = StatefulSetSpec()
     status: StatefulSetStatus = StatefulSetStatus()
-
-    @property
-    @override
-    def replicas(self) -> int:
-        return self.spec.replicas
-
-    @property
-    @override
-    def min_ready_seconds(self) -> int:
-        return self.spec.min_ready_seconds
-
-    @property
-    @override
-    def selector(self) -> LabelSelector:
-        return self.spec.selector
 
     @property
     @override

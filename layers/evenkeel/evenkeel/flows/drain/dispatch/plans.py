@@ -69,7 +69,7 @@ class Plans:
         return self._plans.get(key)
 
     def follow(self) -> set[str]:
-        """The keys of the controllers that are planned for from now on; whoever asks empties it."""
+        """A set that gets the key of each controller that is planned for; the caller empties it."""
         followed = set[str]()
         self._followers.append(followed)
         return followed
