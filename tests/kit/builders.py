@@ -7,11 +7,14 @@ and annotations instead. Uids are made from names, so equal calls give equal obj
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from evenkeel.decisions.drain.census import Census, MovingPod
+from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.counts import Counts
+from evenkeel.decisions.drain.leaving import MovingPod
+from evenkeel.decisions.drain.nodes import Nodes
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Route
 from evenkeel.model import names
@@ -511,28 +514,45 @@ def moving(
     return MovingPod(pod, route, notice, **other)
 
 
+NO_NODES: Final = Nodes()
+"""Nothing is known of any node."""
+
+
 def census(
     replica_set: ReplicaSet | None,
     *,
     owned: Sequence[Pod] = (),
     released: Sequence[Pod] = (),
-    moving: Sequence[MovingPod] = (),
     dooms: Mapping[str, NodeNotice] | None = None,
     lost: Sequence[str] = (),
-    budgets: Sequence[PodDisruptionBudget] = (),
     deployment: Deployment | None = None,
     now: datetime = NOW,
+    **other: Any,
 ) -> Census:
-    """The census of a ReplicaSet's pods; ``replica_set`` None: it is gone."""
-    return Census(
-        now=now,
-        owner=Owner(kind="ReplicaSet", controller=replica_set, deployment=deployment),
-        pods=[*owned, *released],
-        moving=moving,
-        budgets=budgets,
-        dooms=dooms or {},
-        lost=frozenset(lost),
-    )
+    """The census of a ReplicaSet's pods; ``replica_set`` None: it is gone.
+
+    ``other`` are Census's own fields.
+    """
+    owner = Owner(kind="ReplicaSet", controller=replica_set, deployment=deployment)
+    nodes = Nodes(dooms=dooms or {}, lost=frozenset(lost))
+    return census_of(owner, [*owned, *released], nodes=nodes, now=now, **other)
+
+
+def census_of(
+    owner: Owner, pods: Sequence[Pod], *, nodes: Nodes = NO_NODES, now: datetime = NOW, **other: Any
+) -> Census:
+    """The census of anybody's pods; ``other`` are Census's own fields."""
+    return Census(counts=Counts(now=now, owner=owner, pods=pods, nodes=nodes), **other)
+
+
+def with_counts(of: Census, **fields: Any) -> Census:
+    """The same census with other fields of its Counts."""
+    return msgspec.structs.replace(of, counts=msgspec.structs.replace(of.counts, **fields))
+
+
+def with_nodes(of: Census, **fields: Any) -> Census:
+    """The same census with other fields of its Nodes."""
+    return with_counts(of, nodes=msgspec.structs.replace(of.nodes, **fields))
 
 
 def release_on(pod: Pod) -> Release:

@@ -99,7 +99,7 @@ def essence(plan: WorkloadPlan) -> Mapping[str, Any]:
         "steps": [_told(each) for each in of_pods.steps],
         "evictions": [_told(each) for each in of_pods.evictions],
         "releases": [turn.candidate.pod.uid for turn in turns],
-        "promised": {turn.census.worth_keeping for turn in turns},
+        "promised": {turn.census.releases.wanted_by_a_new_release for turn in turns},
         "saves from zero": plan.ranking is not None and plan.ranking.saves_from_zero,
         "pending": plan.pending_replacements,
         "forced": [_forced(each) for each in of_pods.forced],

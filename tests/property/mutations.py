@@ -101,8 +101,13 @@ class Mutation:
 MUTATIONS = (
     Mutation(
         "a pod too many goes",
-        "decisions/drain/census.py",
-        [("self.available_released - self.wanted", "self.available_released - self.wanted + 1")],
+        "decisions/drain/releases.py",
+        [
+            (
+                "own, spare = there - self.wanted_available,",
+                "own, spare = there - self.wanted_available + 1,",
+            )
+        ],
         [GOING, HINTED, CHANGED, HOSTILE, SMALL],
     ),
     Mutation(
@@ -141,7 +146,7 @@ MUTATIONS = (
     Mutation(
         "the gate lets released pods go before their replacements",
         "decisions/gate/gate.py",
-        [("if item.pod.uid in census.may_go:", "if item:")],
+        [("if item.pod.uid in census.releases.may_go:", "if item:")],
         [DRAINED],
     ),
     Mutation(
@@ -153,7 +158,7 @@ MUTATIONS = (
     Mutation(
         "a release keeps nothing available",
         "decisions/drain/pace.py",
-        [("wanted=census.worth_keeping,", "wanted=0,")],
+        [("wanted=census.releases.wanted_by_a_new_release,", "wanted=0,")],
         [DYING, CRASHED, SMALL],
     ),
     Mutation(
@@ -199,7 +204,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a rollout's own pods are not counted",
-        "decisions/drain/census.py",
+        "decisions/drain/releases.py",
         [("if deployment is None or self.siblings is None", "if True")],
         [CHANGED],
     ),
@@ -269,7 +274,12 @@ MUTATIONS = (
     Mutation(
         "released pods of an unwanted workload are forgotten",
         "decisions/drain/make_first.py",
-        [("            yield _unwanted(census, item, position)\n", "")],
+        [
+            (
+                "yield from (_unwanted(census, item, ahead) for ahead, item in enumerate(released))",
+                "pass",
+            )
+        ],
         [UNWANTED],
     ),
     Mutation(
@@ -355,13 +365,12 @@ MUTATIONS = (
     ),
     Mutation(
         "a moved pod goes before its replacement is there",
-        "decisions/drain/census.py",
+        "decisions/drain/make_first.py",
         [
-            ("self.available_released - self.wanted", "self.available_released - self.wanted + 1"),
             (
-                "return there >= self._needed_there[item.pod.uid]",
-                "return True",
-            ),
+                "if item.pod.uid in census.releases.may_go and census.targets.is_reached(item):",
+                "if item:",
+            )
         ],
         [RESTORED],
     ),
@@ -475,7 +484,7 @@ MUTATIONS = (
     Mutation(
         "turns go on though another pod took the place",
         "decisions/drain/turns.py",
-        [("or len(census.owned) + len(census.going) < wanted:", "or not wanted:")],
+        [("or len(census.counts.owned) + len(census.going) < wanted:", "or not wanted:")],
         [CROWDED],
     ),
     Mutation(
@@ -495,8 +504,8 @@ MUTATIONS = (
     ),
     Mutation(
         "an ordinal becomes available and nothing is due",
-        "decisions/drain/plan.py",
-        [("census.next_available_at if others else None,", "None,")],
+        "decisions/drain/break_first.py",
+        [("mover.due(census.now, counts.next_available_at)", "mover.due(census.now)")],
         [READY],
     ),
 )

@@ -16,7 +16,7 @@ from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.queue import Queue
 from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.model import names
-from evenkeel.model.refused import Refused
+from evenkeel.model.quota_note import QuotaNote
 from evenkeel.model.request import Patch
 from tests.kit import builders
 from tests.kit.effort import measured
@@ -213,7 +213,7 @@ def test_a_note_of_past_turns_has_no_pod_followed(until: float | None, *, expect
     """It stays on the ReplicaSet, which a quota may never refuse anything again."""
     now = builders.NOW
     end = None if until is None else now + builders.seconds(until)
-    note = msgspec.json.encode(Refused(at=now - builders.seconds(9), until=end, pods=1)).decode()
+    note = msgspec.json.encode(QuotaNote(at=now - builders.seconds(9), until=end, pods=1)).decode()
     replica_set = builders.replica_set(annotations={names.REFUSED: note})
     view = View({"n1": builders.notice()})
     view.see(replica_set)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.decisions.drain.census import Census, MovingPod
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
+from evenkeel.decisions.drain.leaving import MovingPod
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.plan import Plan
 from evenkeel.decisions.drain.plan import plan as decide
@@ -48,7 +48,7 @@ def plan(  # movers and their peers, at a time
     budgets: Sequence[PodDisruptionBudget] = (),
 ) -> Plan:
     pods = [*(each.pod for each in movers), *others]
-    return decide(Census(now=now, owner=owner, pods=pods, moving=movers, budgets=budgets))
+    return decide(builders.census_of(owner, pods, now=now, moving=movers, budgets=budgets))
 
 
 def ordinals(*numbers: int, of: KubernetesObject = STATEFUL_SET, **same: Any) -> list[Pod]:

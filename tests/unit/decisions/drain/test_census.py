@@ -56,7 +56,7 @@ def released(name: str, *, of: ReplicaSet = REPLICA_SET, **options: Any) -> Pod:
 def test_no_replicas_are_asked_for_when_the_replica_set_is_gone_or_going(
     replica_set: ReplicaSet | None, replicas: int
 ) -> None:
-    assert builders.census(replica_set).replicas == replicas
+    assert builders.census(replica_set).counts.replicas_to_keep == replicas
 
 
 def test_a_pod_counts_as_available_once_it_was_ready_for_min_ready_seconds() -> None:
@@ -69,8 +69,8 @@ def test_a_pod_counts_as_available_once_it_was_ready_for_min_ready_seconds() -> 
     ]
     away = [released("away", of=slow, ready_since=NOW - seconds(9)), released("there", of=slow)]
     census = builders.census(slow, owned=pods, released=away)
-    assert (census.available_owned, census.available_released) == (2, 1)
-    assert census.next_available_at == NOW + seconds(1)
+    assert (census.counts.available_owned, census.counts.available_released) == (2, 1)
+    assert census.counts.next_available_at == NOW + seconds(1)
 
 
 def test_a_readiness_gate_counts_through_the_ready_condition() -> None:
@@ -78,19 +78,19 @@ def test_a_readiness_gate_counts_through_the_ready_condition() -> None:
     gates = (Condition(type="target-health.elbv2.k8s.aws/web", status="True"),)
     status = msgspec.structs.replace(gated.status, conditions=(*gated.status.conditions, *gates))
     gated = msgspec.structs.replace(gated, status=status)
-    assert not builders.census(REPLICA_SET, owned=[gated]).is_available(gated)
+    assert not builders.census(REPLICA_SET, owned=[gated]).counts.is_available(gated)
 
 
 def test_a_pod_of_a_replica_set_that_is_gone_is_available_when_it_is_ready() -> None:
     just = released("a", ready_since=NOW)
     census = builders.census(None, released=[just, released("b", ready=False)])
-    assert census.available_released == 1
-    assert census.next_available_at is None
+    assert census.counts.available_released == 1
+    assert census.counts.next_available_at is None
 
 
 def test_nothing_becomes_available_by_time_alone_without_min_ready_seconds() -> None:
     young = owned("young", ready_since=NOW - seconds(1))
-    assert builders.census(REPLICA_SET, owned=[young]).next_available_at is None
+    assert builders.census(REPLICA_SET, owned=[young]).counts.next_available_at is None
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_the_next_pod_to_become_available_by_time_is_known(
         owned(f"p{i}", of=slow, ready=since is not None, ready_since=since or NOW)
         for i, since in enumerate(ready_since)
     ]
-    assert builders.census(slow, owned=pods).next_available_at == expected
+    assert builders.census(slow, owned=pods).counts.next_available_at == expected
 
 
 def test_pods_off_doomed_nodes_are_what_would_be_left() -> None:
@@ -125,7 +125,7 @@ def test_pods_off_doomed_nodes_are_what_would_be_left() -> None:
     census = builders.census(REPLICA_SET, owned=pods, dooms=DOOMS)
     assert [pod.name for pod in census.off_doomed] == ["left", "starting"]
     assert census.ready_off_doomed == 1
-    assert [census.is_doomed(pod) for pod in pods] == [False, False, False, True, True]
+    assert [census.nodes.is_doomed(pod) for pod in pods] == [False, False, False, True, True]
 
 
 def test_pods_of_a_node_that_is_gone_do_not_count_whatever_the_api_still_says_of_them() -> None:
@@ -137,11 +137,11 @@ def test_pods_of_a_node_that_is_gone_do_not_count_whatever_the_api_still_says_of
         dooms=DOOMS,
         lost=["gone"],
     )
-    assert (census.available_owned, census.available_released) == (1, 1)
+    assert (census.counts.available_owned, census.counts.available_released) == (1, 1)
     assert [pod.name for pod in census.off_doomed] == ["living"]
     assert census.ready_off_doomed == 1
-    assert census.worth_keeping == 2
-    assert [census.is_lost(item.pod) for item in census.released] == [True, False]
+    assert census.releases.wanted_by_a_new_release == 2
+    assert [census.nodes.is_lost(item.pod) for item in census.counts.released] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -173,8 +173,8 @@ def test_releases_count_until_the_controller_has_made_their_replacements(
         released=[released(f"r{i}") for i in range(away)],
         dooms=DOOMS,
     )
-    assert census.pending_replacements == expected
-    assert census.due == (NOW + seconds(60) if expected else None)
+    assert census.releases.pending_replacements == expected
+    assert census.releases.due == (NOW + seconds(60) if expected else None)
 
 
 def test_a_pod_that_starts_is_waited_for_as_long_as_it_is_young() -> None:
@@ -183,8 +183,16 @@ def test_a_pod_that_starts_is_waited_for_as_long_as_it_is_young() -> None:
         return builders.census(REPLICA_SET, owned=[owned("there"), starting], now=now)
 
     early, late = at(NOW), at(NOW + seconds(200))
-    assert (early.starting_off_doomed, early.worth_keeping, early.due) == (1, 2, late.now)
-    assert (late.starting_off_doomed, late.worth_keeping, late.due) == (0, 1, None)
+    assert (
+        early.starting_off_doomed,
+        early.releases.wanted_by_a_new_release,
+        early.releases.due,
+    ) == (1, 2, late.now)
+    assert (late.starting_off_doomed, late.releases.wanted_by_a_new_release, late.releases.due) == (
+        0,
+        1,
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -209,8 +217,8 @@ def test_what_evenkeel_has_not_released_lately_from_a_doomed_node_fills_no_windo
         ),
     )
     census = builders.census(REPLICA_SET, released=[stranger], dooms=DOOMS)
-    assert census.released
-    assert census.pending_replacements == 0
+    assert census.counts.released
+    assert census.releases.pending_replacements == 0
 
 
 def test_without_a_hash_in_its_selector_nothing_is_released_from_a_replica_set() -> None:
@@ -221,14 +229,14 @@ def test_without_a_hash_in_its_selector_nothing_is_released_from_a_replica_set()
         ),
     )
     census = builders.census(loose, released=[released("r")], dooms=DOOMS)
-    assert census.pending_replacements == 0
+    assert census.releases.pending_replacements == 0
 
 
 def test_the_last_pod_became_available_min_ready_seconds_after_it_was_ready() -> None:
     slow = builders.replica_set(min_ready_seconds=10)
     pods = [owned(f"p{ago}", of=slow, ready_since=NOW - seconds(ago)) for ago in (40, 30, 5)]
-    assert builders.census(slow, owned=pods).last_available_at == NOW - seconds(20)
-    assert builders.census(slow, owned=pods[2:]).last_available_at is None
+    assert builders.census(slow, owned=pods).counts.last_available_at == NOW - seconds(20)
+    assert builders.census(slow, owned=pods[2:]).counts.last_available_at is None
 
 
 def test_no_pod_of_another_replica_set_becomes_available_where_none_was_read() -> None:
@@ -236,7 +244,7 @@ def test_no_pod_of_another_replica_set_becomes_available_where_none_was_read() -
     spec = msgspec.structs.replace(deployment.spec, min_ready_seconds=10)
     deployment = msgspec.structs.replace(deployment, spec=spec)
     found = builders.census(REPLICA_SET, deployment=deployment, owned=[owned("a")])
-    assert (found.siblings, found.next_available_at) == (None, None)
+    assert (found.siblings, found.releases.due) == (None, None)
 
 
 OLD = NOW - timedelta(minutes=5)
@@ -278,14 +286,14 @@ YOUNG = OLD + seconds(1)
     ],
 )
 def test_what_works_or_is_about_to_is_worth_keeping(census: Census, expected: int) -> None:
-    assert census.worth_keeping == expected
+    assert census.releases.wanted_by_a_new_release == expected
 
 
 @pytest.mark.parametrize(("minimum", "expected"), [(0, 1), (2, 2), (9, 3)])
 def test_the_minimum_so_far_is_worth_keeping_too(minimum: int, expected: int) -> None:
     census = builders.census(REPLICA_SET, owned=[owned("a")])
     again = msgspec.structs.replace(census, minimum_available=minimum)
-    assert again.worth_keeping == expected
+    assert again.releases.wanted_by_a_new_release == expected
 
 
 @pytest.mark.parametrize(
@@ -308,7 +316,10 @@ def test_wanted_is_what_is_asked_for_or_what_was_there_whichever_is_less(
     replica_set = builders.replica_set(replicas=replicas)
     away = [released(f"r{i}", wanted=wanted) for i, wanted in enumerate(kept)]
     census = builders.census(replica_set, released=away)
-    assert msgspec.structs.replace(census, minimum_available=minimum).wanted == expected
+    assert (
+        msgspec.structs.replace(census, minimum_available=minimum).releases.wanted_available
+        == expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -333,7 +344,7 @@ def test_what_is_available_beyond_what_is_wanted_is_surplus(
         owned=[owned(f"o{i}", ready=ready) for i, ready in enumerate(owns)],
         released=[released(f"r{i}", ready=ready) for i, ready in enumerate(away)],
     )
-    assert census.surplus == expected
+    assert census.releases.surplus == expected
 
 
 def test_the_deadline_of_a_released_pod_is_that_of_its_own_node() -> None:
@@ -343,7 +354,7 @@ def test_the_deadline_of_a_released_pod_is_that_of_its_own_node() -> None:
         dooms=DOOMS,
     )
     own = builders.release(REPLICA_SET).deadline
-    assert [item.deadline for item in census.released] == [
+    assert [item.deadline for item in census.counts.released] == [
         Deadline(DOOMS["n1"].deadline, forced=True),
         Deadline(own, forced=False),
         Deadline(own, forced=False),
@@ -363,7 +374,7 @@ IN_ORDER_OF_LEAVING = [
 @given(read=st.permutations(IN_ORDER_OF_LEAVING))
 def test_the_order_is_unavailable_then_deadline_then_release_then_uid(read: list[Pod]) -> None:
     census = builders.census(REPLICA_SET, released=read, dooms=DOOMS)
-    assert [item.pod for item in census.order_of_going] == IN_ORDER_OF_LEAVING
+    assert [item.pod for item in census.releases.order_of_going] == IN_ORDER_OF_LEAVING
 
 
 @st.composite
@@ -399,43 +410,45 @@ def censuses(draw: st.DrawFn) -> Census:
 def test_surplus_pods_can_go_without_taking_a_workload_below_what_it_wants(
     census: Census,
 ) -> None:
-    available = census.available_owned - census.excess + census.available_released
-    going = census.order_of_going[: census.surplus]
-    lost = sum(census.is_available(item.pod) for item in going)
-    assert available - lost >= min(available, census.wanted)
-    assert census.wanted <= census.replicas
-    assert census.worth_keeping <= census.replicas
+    available = (
+        census.counts.available_owned - census.counts.excess + census.counts.available_released
+    )
+    going = census.releases.order_of_going[: census.releases.surplus]
+    lost = sum(census.counts.is_available(item.pod) for item in going)
+    assert available - lost >= min(available, census.releases.wanted_available)
+    assert census.releases.wanted_available <= census.counts.replicas_to_keep
+    assert census.releases.wanted_by_a_new_release <= census.counts.replicas_to_keep
 
 
 @given(census=censuses(), order=st.randoms(use_true_random=False))
 def test_any_two_invocations_agree_on_which_pods_go_in_whatever_order_they_read_them(
     census: Census, order: Random
 ) -> None:
-    pods = order.sample(list(census.pods), len(census.pods))
-    other = msgspec.structs.replace(census, pods=pods)
-    assert other.order_of_going == census.order_of_going
+    pods = order.sample(list(census.counts.pods), len(census.counts.pods))
+    other = builders.with_counts(census, pods=pods)
+    assert other.releases.order_of_going == census.releases.order_of_going
     for count in (
-        "wanted",
+        "wanted_available",
         "surplus",
-        "worth_keeping",
+        "wanted_by_a_new_release",
         "pending_replacements",
-        "next_available_at",
+        "due",
     ):
-        assert getattr(other, count) == getattr(census, count)
+        assert getattr(other.releases, count) == getattr(census.releases, count)
 
 
 @given(census=censuses(), later=st.integers(1, 60))
 def test_a_pod_released_meanwhile_does_not_overtake_the_others(census: Census, later: int) -> None:
     latest = released("a", since=NOW + seconds(later), deadline=NOW + seconds(5), node="n3")
-    seen = msgspec.structs.replace(census, pods=[*census.pods, latest])
-    before = [item for item in seen.order_of_going if item.pod != latest]
-    assert before == list(census.order_of_going)
+    seen = builders.with_counts(census, pods=[*census.counts.pods, latest])
+    before = [item for item in seen.releases.order_of_going if item.pod != latest]
+    assert before == list(census.releases.order_of_going)
     same_rank = [
         item
-        for item in census.released
-        if census.is_available(item.pod) and item.deadline.at <= NOW + seconds(5)
+        for item in census.counts.released
+        if census.counts.is_available(item.pod) and item.deadline.at <= NOW + seconds(5)
     ]
-    order = [item.pod for item in seen.order_of_going]
+    order = [item.pod for item in seen.releases.order_of_going]
     assert all(order.index(item.pod) < order.index(latest) for item in same_rank)
 
 
@@ -443,7 +456,7 @@ def test_a_restore_that_a_warning_overtakes_is_counted_like_any_release() -> Non
     release = builders.release(REPLICA_SET, reason=ReleaseReason.RESTORE)
     pod = builders.pod(of=REPLICA_SET, released=release)
     census = builders.census(REPLICA_SET, released=[pod], dooms=DOOMS)
-    assert census.released[0].deadline.forced
+    assert census.counts.released[0].deadline.forced
 
 
 @pytest.mark.parametrize(("node", "expected"), [("n1", True), ("n2", True), ("good", False)])
@@ -451,8 +464,8 @@ def test_a_handover_goes_on_while_a_released_pod_is_on_a_doomed_node(
     node: str, *, expected: bool
 ) -> None:
     census = builders.census(REPLICA_SET, released=[released("a", node=node)], dooms=DOOMS)
-    assert census.is_handing_over is expected
-    assert not builders.census(REPLICA_SET, owned=[owned("b", node=node)]).is_handing_over
+    assert plan(census).awaits_pods is expected
+    assert not plan(builders.census(REPLICA_SET, owned=[owned("b", node=node)])).awaits_pods
 
 
 def test_a_pod_that_is_ready_since_the_end_of_time_is_ready_since_it_was_made() -> None:
@@ -461,8 +474,8 @@ def test_a_pod_that_is_ready_since_the_end_of_time_is_ready_since_it_was_made() 
     pod = owned("a", of=slow, ready_since=datetime.max.replace(tzinfo=UTC))
     census = builders.census(slow, owned=[pod])
     assert pod.ready_since == LONG_AGO
-    assert census.available_owned == 0
-    assert census.next_available_at == LONG_AGO + seconds(2**31 - 1)
+    assert census.counts.available_owned == 0
+    assert census.counts.next_available_at == LONG_AGO + seconds(2**31 - 1)
 
 
 def test_the_work_for_pods_that_say_where_they_are_moved_grows_with_their_number_alone() -> None:
@@ -475,7 +488,7 @@ def test_the_work_for_pods_that_say_where_they_are_moved_grows_with_their_number
         claimed = builders.pods(number, of=REPLICA_SET, prefix="r", released=release)
         there = builders.pods(number, of=REPLICA_SET, prefix="o")
         census = builders.census(REPLICA_SET, owned=there, released=claimed)
-        census = msgspec.structs.replace(census, pools={"n1": None})
+        census = builders.with_nodes(census, pools={"n1": None})
         with measured() as effort:
             made = plan(census)
         assert len(made.steps) == number + 1
@@ -491,6 +504,6 @@ def test_pods_are_sorted_into_owned_and_released_ones() -> None:
     forged = builders.pod("c", of=REPLICA_SET, released=later)
     put_back = builders.pod("d")
     pods = [owned, released, forged, put_back]
-    census = Census(now=NOW, owner=builders.owner(REPLICA_SET), pods=pods)
-    assert [pod.name for pod in census.owned] == ["a"]
-    assert [item.pod.name for item in census.released] == ["b"]
+    census = builders.census_of(builders.owner(REPLICA_SET), pods)
+    assert [pod.name for pod in census.counts.owned] == ["a"]
+    assert [item.pod.name for item in census.counts.released] == ["b"]

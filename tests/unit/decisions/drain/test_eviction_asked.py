@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-import msgspec
 import pytest
 
 from evenkeel.decisions.drain.census import Census
@@ -39,7 +38,7 @@ def replaced(
         dooms=dooms,
         now=now,
     )
-    return msgspec.structs.replace(census, kept_empty=kept_empty or {})
+    return builders.with_nodes(census, kept_empty=kept_empty or {})
 
 
 def steps(census: Census) -> list[Decision]:
@@ -73,7 +72,7 @@ def test_a_pod_that_goes_back_needs_no_rest_afterwards() -> None:
 def test_a_pod_that_goes_back_notes_that_it_was_asked_for() -> None:
     census = replaced(READY_AT + seconds(30), kept_empty={"n1": False})
     (step,) = steps(census)
-    back = patched(census.released[0].pod, step.write)
+    back = patched(census.counts.released[0].pod, step.write)
     assert back.metadata.annotations == {names.ASKED_BEFORE: in_words(census.now)}
 
 

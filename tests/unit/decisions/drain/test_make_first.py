@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from evenkeel.decisions.drain import agenda, writes
-from evenkeel.decisions.drain.census import Census, MovingPod
+from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.deadlines import node_deadline
+from evenkeel.decisions.drain.leaving import MovingPod
 from evenkeel.decisions.drain.plan import Plan, plan
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.model import names
@@ -431,7 +432,7 @@ def test_a_released_pod_is_put_back_shortly_before_its_eviction_when_none_can_be
     assert step is not None
     assert REFUSAL in step.message
     assert step.warning
-    away = scene.census().released[0].pod
+    away = scene.census().counts.released[0].pod
     assert not patched(away, step.write).released
 
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 from evenkeel.decisions.drain import pace
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.deadlines import node_deadline
-from evenkeel.decisions.drain.verdicts import Candidate
+from evenkeel.decisions.drain.pod_plan import Candidate
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.notice import NodeNotice, NoticeKind
@@ -207,7 +206,7 @@ def test_within_a_workload_dying_nodes_priority_deadline_and_uid_count_in_this_o
 
 def test_no_pod_is_released_from_a_replica_set_that_is_gone() -> None:
     census, candidates = waiting("web", 2)
-    assert order_of([(msgspec.structs.replace(census, owner=builders.owner()), candidates)]) == []
+    assert order_of([(builders.with_counts(census, owner=builders.owner()), candidates)]) == []
 
 
 WORKLOADS = st.fixed_dictionaries(
@@ -254,8 +253,8 @@ def test_dying_nodes_then_zeros_then_priorities_then_rounds_decide_in_any_storm(
         census = turn.census
         before = released[census.owner.workload]
         released[census.owner.workload] += 1
-        ahead = before + census.pending_replacements + len(census.off_doomed)
-        nothing_left = not before and not census.released and not census.ready_off_doomed
+        ahead = before + census.releases.pending_replacements + len(census.off_doomed)
+        nothing_left = not before and not census.counts.released and not census.ready_off_doomed
         ranks.append(
             (
                 not turn.candidate.deadline.forced,

@@ -6,7 +6,6 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.plan import plan
 from evenkeel.model import names
@@ -71,14 +70,14 @@ def test_it_goes_back_without_a_controller_when_its_replica_set_is_not_known(
         pod, metadata=msgspec.structs.replace(pod.metadata, annotations=notes)
     )
     owner = Owner(kind="ReplicaSet", controller=controller)
-    (step, *_) = plan(Census(now=NOW, owner=owner, pods=[spoilt])).steps
+    (step, *_) = plan(builders.census_of(owner, [spoilt])).steps
     assert (step.verb, step.reason) == (Verb.ROLL_BACK, "UnreadableRelease")
     assert patched(spoilt, step.write).metadata.owner_references == ()
 
 
 def test_a_pod_that_says_it_was_released_counts_for_no_other_controller() -> None:
     pod = builders.pod(released=builders.release(REPLICA_SET))
-    found = plan(Census(now=NOW, owner=builders.owner(STATEFUL_SET), pods=[pod]))
+    found = plan(builders.census_of(builders.owner(STATEFUL_SET), [pod]))
     assert (found.steps, found.evictions, found.forced) == ([], [], [])
 
 
@@ -119,7 +118,7 @@ def test_pods_that_take_turns_are_read_all_the_time(
     pod = builders.pod("db-0", of=STATEFUL_SET)
     moving = [builders.moving(pod, way, notice)]
     owner = builders.owner(STATEFUL_SET)
-    census = Census(now=NOW, owner=owner, pods=[pod], moving=moving, budgets=budgets)
+    census = builders.census_of(owner, [pod], moving=moving, budgets=budgets)
     assert plan(census).awaits_pods is awaits_pods
 
 

@@ -69,16 +69,16 @@ def test_a_rollout_leaves_what_its_strategy_says(strategy: dict[str, Any], kept:
     ],
 )
 def test_no_more_is_surplus_than_a_rollout_can_spare(counts: dict[str, Any], surplus: int) -> None:
-    assert census(**counts).surplus == surplus
+    assert census(**counts).releases.surplus == surplus
 
 
 def test_a_pod_that_its_replica_set_is_about_to_delete_is_no_reserve() -> None:
-    assert census(replicas=0, owned=3, siblings=0).spare_in_rollout == 0
+    assert census(replicas=0, owned=3, siblings=0).releases.spare_in_rollout == 0
 
 
 def test_no_deployment_spares_nothing_known() -> None:
-    alone = msgspec.structs.replace(census(replicas=1, siblings=3), owner=builders.owner())
-    assert alone.spare_in_rollout is None
+    alone = builders.with_counts(census(replicas=1, siblings=3), owner=builders.owner())
+    assert alone.releases.spare_in_rollout is None
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_pod_that_the_rollout_needs_is_deleted_when_a_mere_hint_is_over() -> N
     def hinted(now: datetime) -> Plan:
         counted = census(replicas=0, siblings=0, now=now)
         hint = builders.hint(deadline=WARNING.deadline)
-        return decide(msgspec.structs.replace(counted, dooms={"n1": hint}))
+        return decide(builders.with_nodes(counted, dooms={"n1": hint}))
 
     waiting, over = hinted(NOW), hinted(WARNING.deadline)
     assert [verb for _, verb, _ in told(waiting)] == [Verb.WAIT, Verb.WAIT]
@@ -132,7 +132,8 @@ def test_another_replica_set_s_pod_counts_after_min_ready_seconds_and_is_due(rep
     def plan_at(now: datetime) -> Plan:
         counted = census(replicas=replicas, owned=replicas, now=now)
         owner = msgspec.structs.replace(counted.owner, deployment=deployment)
-        return decide(msgspec.structs.replace(counted, owner=owner, siblings=[young]))
+        counted = builders.with_counts(counted, owner=owner)
+        return decide(msgspec.structs.replace(counted, siblings=[young]))
 
     early, late = plan_at(NOW), plan_at(NOW + seconds(6))
     assert early.due == NOW + seconds(6)
@@ -140,7 +141,7 @@ def test_another_replica_set_s_pod_counts_after_min_ready_seconds_and_is_due(rep
 
 
 def test_a_lost_pod_is_of_no_use_to_a_rollout() -> None:
-    waiting = msgspec.structs.replace(census(replicas=0, siblings=0), lost=frozenset({"n1"}))
+    waiting = builders.with_nodes(census(replicas=0, siblings=0), lost=frozenset({"n1"}))
     assert told(decide(waiting)) == [
         ("away-0", Verb.DELETE, "ScaledToZero"),
         ("away-1", Verb.DELETE, "ScaledToZero"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 import msgspec
 
@@ -49,9 +50,9 @@ def owned(name: str, node: str, *, ready: bool = True) -> Pod:
     return builders.pod(name, of=REPLICAS, node=node, ready=ready)
 
 
-def census(owned: Sequence[Pod], *released: Pod, **other: object) -> Census:
-    made = builders.census(REPLICAS, owned=owned, released=released)
-    return msgspec.structs.replace(made, pools=NODES, **other)
+def census(owned: Sequence[Pod], *released: Pod, **other: Any) -> Census:
+    made = builders.census(REPLICAS, owned=owned, released=released, **other)
+    return builders.with_nodes(made, pools=NODES)
 
 
 def steps(made: Plan) -> list[tuple[str, Verb, str]]:
@@ -111,8 +112,10 @@ def test_it_goes_back_at_its_deadline() -> None:
 def test_each_of_two_needs_a_replacement_of_its_own() -> None:
     first, second = moving("m1"), moving("m2", since=NOW + seconds(1))
     made = census([owned("a", "s1"), owned("b", "o2")], first, second, now=NOW + seconds(2))
-    assert made.is_on_target(builders.census(REPLICAS, released=[first]).released[0])
-    assert not made.is_on_target(builders.census(REPLICAS, released=[second]).released[0])
+    assert made.targets.is_reached(builders.census(REPLICAS, released=[first]).counts.released[0])
+    assert not made.targets.is_reached(
+        builders.census(REPLICAS, released=[second]).counts.released[0]
+    )
 
 
 def test_once_its_node_dies_any_replacement_will_do() -> None:
@@ -188,7 +191,7 @@ def test_moves_to_other_places_are_counted_apart() -> None:
         moving("m2", avoid=["a", "b"], since=NOW + seconds(1)),
     )
     made = census([owned("a", "s1"), owned("b", "s2")], first, second, now=NOW + seconds(2))
-    released = {each.pod.name: each for each in made.released}
-    assert made.is_on_target(released["m1"])
-    assert not made.is_on_target(released["m2"])
-    assert made.is_off_target(released["m2"])
+    released = {each.pod.name: each for each in made.counts.released}
+    assert made.targets.is_reached(released["m1"])
+    assert not made.targets.is_reached(released["m2"])
+    assert made.targets.is_missed(released["m2"])

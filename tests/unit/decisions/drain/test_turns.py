@@ -16,7 +16,7 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Condition
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.refused import MOST_TRIES, Refused
+from evenkeel.model.quota_note import MOST_TRIES, QuotaNote
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Evict
 from evenkeel.model.way import Way
@@ -29,7 +29,7 @@ KNOWN = NOW - seconds(2)
 TRIED = WARNING.deadline + timedelta(seconds=60)
 EVICT_BY = WARNING.deadline - seconds(31)
 QUOTA = 'pods "web" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3'
-TURNS = Refused(at=NOW - seconds(1), tries=MOST_TRIES, until=TRIED, pods=3)
+TURNS = QuotaNote(at=NOW - seconds(1), tries=MOST_TRIES, until=TRIED, pods=3)
 """The note of a ReplicaSet of three whose pods go in turns. None has gone yet."""
 
 
@@ -38,7 +38,7 @@ class Tight:
 
     def __init__(
         self,
-        note: Refused | None = None,
+        note: QuotaNote | None = None,
         *,
         replicas: int = 3,
         since: datetime | None = KNOWN,
@@ -113,7 +113,7 @@ class Tight:
     def plan(self, now: datetime = NOW, dooms: dict[str, NodeNotice] | None = None) -> Plan:
         return plan(self.census(now, DYING if dooms is None else dooms))
 
-    def note(self, now: datetime = NOW) -> Refused | None:
+    def note(self, now: datetime = NOW) -> QuotaNote | None:
         """What the ReplicaSet bears once the plan's note is written; None: none is."""
         steps = [step for step in self.plan(now).steps if step.verb is Verb.TRY_AGAIN]
         if not steps:
@@ -121,9 +121,9 @@ class Tight:
         (step,) = steps
         assert step.subject == self.replica_set.reference
         assert step.reason == "QuotaRefuses"
-        has_room = self.census(now, DYING).has_room
+        has_room = self.census(now, DYING).quota.has_room
         assert ("has room for more of its pods" in step.message) is has_room
-        found: Refused | None = patched(self.replica_set, step.write).refused
+        found: QuotaNote | None = patched(self.replica_set, step.write).quota_note
         assert found is not None
         return found
 
@@ -186,12 +186,12 @@ def test_so_many_are_to_be_there_as_the_quota_allowed() -> None:
 )
 def test_no_turns_begin_but_the_refusal_is_noted(tight: Tight) -> None:
     """So that the controller tries again when a pod is gone."""
-    assert tight.note() == Refused(at=NOW, tries=MOST_TRIES)
+    assert tight.note() == QuotaNote(at=NOW, tries=MOST_TRIES)
 
 
 def test_no_turns_begin_while_a_replacement_is_tried() -> None:
     """A pod that was replaced is gone, and the quota has room for another replacement."""
-    tried = Refused(at=NOW, tries=MOST_TRIES - 1)
+    tried = QuotaNote(at=NOW, tries=MOST_TRIES - 1)
     assert Tight(tried).away("a", "b", "c").note() is None
     in_vain = msgspec.structs.replace(tried, tries=MOST_TRIES)
     assert Tight(in_vain).away("a", "b", "c").note() == msgspec.structs.replace(TURNS, at=NOW)
@@ -295,7 +295,7 @@ def test_what_is_not_ready_goes_at_once() -> None:
 
 def test_what_went_with_its_node_goes_at_once() -> None:
     tight = Tight(TURNS).doomed("a", node="gone").doomed("b", "c")
-    census = msgspec.structs.replace(tight.census(NOW, DYING), lost=frozenset(["gone"]))
+    census = builders.with_nodes(tight.census(NOW, DYING), lost=frozenset(["gone"]))
     assert turns(plan(census)) == ["a"]
 
 
@@ -420,7 +420,7 @@ def test_it_is_not_tried_once_the_pod_is_made() -> None:
 
 
 def test_after_a_last_moment_it_is_tried_too() -> None:
-    note = Refused(at=NOW - seconds(10), tries=MOST_TRIES, going=1, told_at=NOW - seconds(10))
+    note = QuotaNote(at=NOW - seconds(10), tries=MOST_TRIES, going=1, told_at=NOW - seconds(10))
     assert Tight(note, replicas=1).note() == msgspec.structs.replace(note, at=NOW, going=0, tries=0)
 
 
@@ -496,11 +496,11 @@ def test_no_pod_goes_for_a_hint_meanwhile() -> None:
 )
 def test_a_note_that_evenkeel_would_not_write_is_none(spoilt: dict[str, Any]) -> None:
     tight = Tight(msgspec.structs.replace(TURNS, **spoilt), failure="").doomed("a", "b", "c")
-    assert tight.replica_set.refused is None
+    assert tight.replica_set.quota_note is None
     assert len(tight.plan().candidates) == 3
 
 
 def test_a_note_that_is_none_at_all_is_none() -> None:
-    assert ReplicaSet(metadata=builders.metadata("web")).refused is None
+    assert ReplicaSet(metadata=builders.metadata("web")).quota_note is None
     spoilt = builders.replica_set(annotations={names.REFUSED: "[1]"})
-    assert spoilt.refused is None
+    assert spoilt.quota_note is None

@@ -8,13 +8,22 @@
 | ``returning`` | pods that come back to the node that they are taken from |
 | ``gangs`` | pods that go together, or not at all |
 | ``deadlines`` | by when a pod has to go |
-| ``census`` | what is known of a workload's pods, and how many there are of each kind |
-| ``plan`` | what becomes of all pods of a workload, from its census |
+| ``nodes`` | what is known of the nodes that pods are on |
+| ``leaving`` | pods that have to leave their nodes, and by when |
+| ``counts`` | a workload's pods, and how many of them there are of each kind |
+| ``releases`` | what releases promise, and which released pods may go |
+| ``targets`` | whether a replacement is on the capacity type that it is to be on |
+| ``quota_turns`` | whether pods go in turns, because a quota refuses a second one |
+| ``census`` | all of these of one workload |
+| ``plan`` | what becomes of all its pods: asks the deciders below |
+| ``pod_plan`` | what a decider says of one pod |
+| ``stay`` | pods that stay |
 | ``make_first`` | released pods, and those that wait for a release |
 | ``eviction_asked`` | released pods whose eviction somebody else asked for |
 | ``turns`` | pods that go one by one where a quota refuses a second one |
-| ``break_first`` | pods that go before their replacements run |
-| ``last_moment`` | pods whose nodes die: what they leave of their workload |
+| ``at_once`` | pods that go at once |
+| ``break_first`` | pods that take turns, and go before their replacements run |
+| ``last_moment`` | pods whose nodes die: when they are evicted by force |
 | ``verdicts`` | what can become of a pod, in words and writes |
 | ``pace`` | which pods are released next, of all workloads |
 | ``agenda`` | when forced evictions begin, of all workloads |

@@ -1,63 +1,40 @@
-"""The ways that break before they make: rationed, at once, by ordinal, at the last moment."""
+"""Pods that take turns, and go before their replacements run: rationed, or by ordinal."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from evenkeel.decisions.drain import budgets, writes
-from evenkeel.decisions.drain.census import Census, MovingPod
+from evenkeel.decisions.drain import budgets, verdicts
+from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD
-from evenkeel.decisions.drain.refusal import tried_until
-from evenkeel.decisions.drain.verdicts import PodPlan
-from evenkeel.model.decision import Decision, Verb
+from evenkeel.decisions.drain.leaving import MovingPod
+from evenkeel.decisions.drain.pod_plan import PodPlan
 from evenkeel.model.ordinal import ordinal_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.times import span
 from evenkeel.model.way import Way
 
 
-def of_moving(
-    census: Census, movers: Sequence[MovingPod], in_turn: Sequence[MovingPod]
-) -> Iterator[PodPlan]:
-    """What becomes of the ``movers`` before their last moment; some of them go ``in_turn``.
-
-    - at once: all go now, within their budgets;
-    - rationed, by ordinal: see ``_within_budget``;
-    - at the last moment, and those that have to wait for a turn: they wait.
-    """
-    turn = _within_budget(census, in_turn)
-    for mover in movers:
-        pod, route, due = mover.pod, mover.route, tried_until(mover.deadline)
-        if route.way is Way.AT_ONCE:
-            yield PodPlan(_go(census, mover, route.message), due)
-        elif pod.uid in turn:
-            message = f"its turn: {census.missing} of {census.size} are missing"
-            yield PodPlan(_go(census, mover, message), due, needs_fresh=True)
-        else:
-            until = mover.stays_until
-            wait = census.owner.decision(pod, Verb.WAIT, route.reason, route.message, until=until)
-            yield PodPlan(wait, due)
+def decide(census: Census) -> Iterator[PodPlan]:
+    """Evict the pods whose turn it is (see ``_within_budget``); the others wait."""
+    counts, queue = census.counts, _queue(census)
+    waiting, turn = {each.pod.uid for each in queue}, _within_budget(census, queue)
+    for mover in census.movers(Way.RATIONED, Way.BY_ORDINAL):
+        uid, due = mover.pod.uid, mover.due(census.now, counts.next_available_at)
+        is_next = uid in turn
+        message = f"its turn: {counts.missing} of {counts.spec_replicas} are missing"
+        step = verdicts.evicted(census, mover, message) if is_next else verdicts.told(census, mover)
+        yield PodPlan(step, due, needs_fresh=is_next, awaits_pods=uid in waiting)
 
 
-def _go(census: Census, mover: MovingPod, message: str) -> Decision:
-    return census.owner.decision(
-        mover.pod,
-        Verb.EVICT,
-        mover.route.reason,
-        message,
-        warning=mover.route.warning,
-        write=writes.evict(mover.pod),
-    )
-
-
-def taking_turns(census: Census, movers: Sequence[MovingPod]) -> Sequence[MovingPod]:
+def _queue(census: Census) -> Sequence[MovingPod]:
     """The pods that go one after the other, first to go first.
 
     - pods whose node dies before those under a hint;
     - under a hint: none once it has expired, nor while a budget counts the workload as in
       trouble.
     """
-    taking = [mover for mover in movers if mover.route.way in (Way.RATIONED, Way.BY_ORDINAL)]
+    taking = census.movers(Way.RATIONED, Way.BY_ORDINAL)
     held = bool(taking) and budgets.hold_now(census.budgets) is not None
     going = (
         mover
@@ -82,21 +59,22 @@ def _within_budget(census: Census, going: Sequence[MovingPod]) -> Collection[str
     """
     if not going:
         return ()
-    broken = [mover.pod.uid for mover in going if not census.is_available(mover.pod)]
-    whole = [mover.pod.uid for mover in going if census.is_available(mover.pod)]
+    counts = census.counts
+    broken = [mover.pod.uid for mover in going if not counts.is_available(mover.pod)]
+    whole = [mover.pod.uid for mover in going if counts.is_available(mover.pod)]
     if broken and going[0].route.way is Way.BY_ORDINAL:
         return broken[:1]
-    return {*broken, *whole[: max(0, _most_missing(census, going) - census.missing)]}
+    return {*broken, *whole[: max(0, _most_missing(census, going) - counts.missing)]}
 
 
 def _most_missing(census: Census, going: Sequence[MovingPod]) -> int:
     """How many pods may be missing at a time while some take turns."""
     if going[0].route.way is Way.BY_ORDINAL:
         return 1
-    return budgets.ration(census.owner.deployment, census.size)
+    return budgets.ration(census.owner.deployment, census.counts.spec_replicas)
 
 
-def evict_by(census: Census, in_turn: Sequence[MovingPod]) -> Mapping[str, datetime]:
+def evict_by(census: Census) -> Mapping[str, datetime]:
     """By when the available pods whose turn it is are evicted by force, by uid.
 
     A budget or a policy may refuse all their evictions. Were they to wait for their last moment,
@@ -104,10 +82,11 @@ def evict_by(census: Census, in_turn: Sequence[MovingPod]) -> Mapping[str, datet
     a turn for each that is left. One that is moved alive has until its last moment: its eviction is
     refused until it has moved.
     """
+    is_available = census.counts.is_available
     dying = [
         mover
-        for mover in in_turn
-        if mover.deadline.forced and census.is_available(mover.pod) and not mover.pod.is_moved_alive
+        for mover in _queue(census)
+        if mover.deadline.forced and is_available(mover.pod) and not mover.pod.is_moved_alive
     ]
     turn = _within_budget(census, dying)
     if not turn:
@@ -124,8 +103,8 @@ def turn_length(census: Census, pod: Pod) -> timedelta:
     """
     times = (
         each.ready_since - made
-        for each in census.owned
+        for each in census.counts.owned
         if (made := each.metadata.creation_timestamp) is not None and each.ready_since is not None
     )
     start = max(timedelta(), min(times, default=timedelta()))
-    return pod.grace + EVICTION_OVERHEAD + start + span(census.min_ready_seconds)
+    return pod.grace + EVICTION_OVERHEAD + start + span(census.owner.min_ready_seconds)

@@ -7,8 +7,9 @@ from datetime import timedelta
 from typing import Final
 
 from evenkeel.decisions.drain import verdicts
-from evenkeel.decisions.drain.census import Census, ReleasedPod
-from evenkeel.decisions.drain.verdicts import PodPlan
+from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.leaving import ReleasedPod
+from evenkeel.decisions.drain.pod_plan import PodPlan
 from evenkeel.model import names
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import ReleaseReason
@@ -43,11 +44,11 @@ def before_eviction(census: Census, item: ReleasedPod) -> PodPlan | None:
         return None
     if not FINISHED_HERE.isdisjoint(pod.metadata.annotations):
         return None
-    until = max(release.since, census.last_available_at or release.since) + COMES_BACK
+    until = max(release.since, census.counts.last_available_at or release.since) + COMES_BACK
     until = min(until, deadline.at)
     if census.now < until:
         return PodPlan(verdicts.wait(census, pod, Reason.LEFT_TO_DRAINER, until), until)
-    is_kept_empty = census.kept_empty.get(pod.spec.node_name)
+    is_kept_empty = census.nodes.kept_empty.get(pod.spec.node_name)
     if is_kept_empty:
         return None
     if is_kept_empty is None and census.now < deadline.at:

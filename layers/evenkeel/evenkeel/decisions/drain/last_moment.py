@@ -1,78 +1,79 @@
-"""The pods of a workload that are evicted at their last moment, because their nodes die."""
+"""Pods whose nodes die: by when each is evicted by force, and what of its workload serves on."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 from evenkeel.decisions.drain import break_first, verdicts
 from evenkeel.decisions.drain.agenda import Forced
-from evenkeel.decisions.drain.census import Census, MovingPod, ReleasedPod
+from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.leaving import MovingPod, ReleasedPod
+from evenkeel.decisions.drain.pod_plan import PodPlan
 from evenkeel.model.decision import Decision
 from evenkeel.model.reasons import Reason
+from evenkeel.model.way import Way
 
 
-def forced_evictions(
-    census: Census,
-    handed: Sequence[MovingPod],
-    others: Sequence[MovingPod],
-    in_turn: Sequence[MovingPod] = (),
-) -> Sequence[Forced]:
-    """The pods whose nodes die, and what of their workload serves on after each.
+def decide(census: Census) -> Iterator[PodPlan]:
+    """Give each pod whose node dies its slot; those that go no other way wait for it."""
+    for mover in census.movers(Way.AT_LAST_MOMENT):
+        yield PodPlan(verdicts.told(census, mover), mover.due(census.now))
+    yield from map(PodPlan, (*_handed_over(census), *_breaking(census)))
 
-    ``handed`` are those that wait for a release, ``others`` those that break before they make, some
-    of them ``in_turn``.
 
-    - Evicting a pod whose replacement is available costs nothing.
-    - Each other pod of a handover leaves one pod less: by eviction deadline, and released pods
-      before owned ones, because pods that start replace released ones.
-    - Each pod that breaks before it makes leaves one available pod less.
+def _handed_over(census: Census) -> Iterator[Forced]:
+    """The pods of a handover: what serves on once each is gone.
+
+    - Evicting one whose replacement is available costs nothing.
+    - Each other one leaves one pod less: by eviction deadline, and released pods before owned
+      ones, because pods that start replace released ones.
     """
     dying = [
         item
-        for item in census.order_of_going
-        if item.deadline.forced and item.pod.uid not in census.kept and not census.is_lost(item.pod)
+        for item in census.releases.order_of_going
+        if item.deadline.forced
+        and item.pod.uid not in census.kept
+        and not census.nodes.is_lost(item.pod)
     ]
-    replaced = [item for item in dying if item.pod.uid in census.may_go]
-    unreplaced: list[ReleasedPod | MovingPod] = [
-        *(item for item in dying if item.pod.uid not in census.may_go),
-        *(mover for mover in handed if mover.deadline.forced),
+    may_go = census.releases.may_go
+    waiting: list[ReleasedPod | MovingPod] = [
+        *(item for item in dying if item.pod.uid not in may_go),
+        *(mover for mover in census.movers(Way.HANDOVER) if mover.deadline.forced),
     ]
-    unreplaced.sort(key=lambda each: each.evict_by)
-    serving = census.ready_off_doomed + len(unreplaced)
-    breaking = (mover for mover in others if mover.deadline.forced)
-    turns = break_first.evict_by(census, in_turn)
-    return [
-        *(
-            Forced(
+    waiting.sort(key=lambda each: each.evict_by)
+    serving = census.ready_off_doomed + len(waiting)
+    for item in dying:
+        if item.pod.uid in may_go:
+            yield Forced(
                 pod=item.pod,
                 owner=census.owner,
                 evict_by=item.evict_by,
-                share_remaining=census.share(serving),
+                share_remaining=census.counts.share(serving),
                 is_replaced=True,
             )
-            for item in replaced
-        ),
-        *(
-            Forced(
-                pod=each.pod,
-                owner=census.owner,
-                evict_by=each.evict_by,
-                share_remaining=census.share(serving - position),
-                is_coming=position <= census.starting_off_doomed,
-                first=_back_first(census, each),
-            )
-            for position, each in enumerate(unreplaced, 1)
-        ),
-        *(
-            Forced(
-                pod=mover.pod,
-                owner=census.owner,
-                evict_by=turns.get(mover.pod.uid, mover.evict_by),
-                share_remaining=census.share(census.available - position),
-                together=mover.together is not None,
-                lives=mover.lives,
-            )
-            for position, mover in enumerate(breaking, 1)
-        ),
-    ]
+    for position, each in enumerate(waiting, 1):
+        yield Forced(
+            pod=each.pod,
+            owner=census.owner,
+            evict_by=each.evict_by,
+            share_remaining=census.counts.share(serving - position),
+            is_coming=position <= census.starting_off_doomed,
+            first=_back_first(census, each),
+        )
+
+
+def _breaking(census: Census) -> Iterator[Forced]:
+    """Each pod that breaks before it makes leaves one available pod less."""
+    turns = break_first.evict_by(census)
+    movers = census.movers(Way.AT_ONCE, Way.RATIONED, Way.BY_ORDINAL, Way.AT_LAST_MOMENT)
+    dying = (mover for mover in movers if mover.deadline.forced)
+    for position, mover in enumerate(dying, 1):
+        yield Forced(
+            pod=mover.pod,
+            owner=census.owner,
+            evict_by=turns.get(mover.pod.uid, mover.evict_by),
+            share_remaining=census.counts.share(census.counts.available - position),
+            together=mover.together is not None,
+            lives=mover.lives,
+        )
 
 
 def _back_first(census: Census, each: ReleasedPod | MovingPod) -> Decision | None:
@@ -81,7 +82,7 @@ def _back_first(census: Census, each: ReleasedPod | MovingPod) -> Decision | Non
     The eviction of an owned pod makes it try again at once, while its back-off after a failure
     takes up to 22 s and more.
     """
-    why = census.why_no_replacement
+    why = census.owner.why_no_replacement
     if not why or isinstance(each, MovingPod):
         return None
     return verdicts.roll_back(census, each, Reason.CANNOT_BE_REPLACED, why)

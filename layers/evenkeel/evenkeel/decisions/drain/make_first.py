@@ -4,14 +4,17 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from evenkeel.decisions.drain import budgets, verdicts, writes
-from evenkeel.decisions.drain.census import Census, MovingPod, ReleasedPod
+from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.eviction_asked import before_eviction
+from evenkeel.decisions.drain.leaving import MovingPod, ReleasedPod
+from evenkeel.decisions.drain.pod_plan import PodPlan, Step
+from evenkeel.decisions.drain.quota_turns import WHY
 from evenkeel.decisions.drain.refusal import tried_until
-from evenkeel.decisions.drain.turns import WHY
-from evenkeel.decisions.drain.verdicts import PodPlan
+from evenkeel.decisions.drain.targets import target_of
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
+from evenkeel.model.way import Way
 
 SHORTEST_STAY = timedelta(seconds=2)
 """How long a pod that landed on its node in spite of the cordon stays at least.
@@ -27,44 +30,68 @@ SHORTEST_VOLUNTARY = timedelta(seconds=60)
 """A voluntary handover is not begun with no more time than this before its deadline."""
 
 
-def of_released(census: Census) -> Iterator[PodPlan]:
-    """What becomes of the released pods, in the order in which they leave.
+def decide(census: Census) -> Iterator[PodPlan]:
+    """Let released pods leave or go back, and have others wait for their release.
 
-    Where a voluntary handover is given up, the workload rests for a while, except where no node
-    came for a pod that was released without room: restore counts those. A pod whose node came, and
-    that was not available in time, is the workload's failure. After a move to another pool only
-    further ones rest: a failed one says nothing of spot, nor of the workload.
+    Where pods go in turns none is released (see ``turns``).
     """
-    given_up: set[str] = set()
-    for pod in census.unreadable:
+    if census.owner.hands_over:
+        released = (item.pod for item in census.counts.released)
+        is_under_way = any(map(census.nodes.is_doomed, released))
+        yield PodPlan(due=census.releases.due, awaits_pods=is_under_way)
+    yield from _of_released(census)
+    for mover in census.movers(Way.HANDOVER):
+        hold, due = before_release(census, mover), due_before_release(census, mover)
+        if hold is not None:
+            yield PodPlan(hold, due)
+        elif census.quota.in_turns is None:
+            yield PodPlan(verdicts.candidate(census, mover), due, awaits_pods=True)
+
+
+def _of_released(census: Census) -> Iterator[PodPlan]:
+    """What becomes of the released pods, in the order in which they leave."""
+    for pod in census.counts.unreadable:
         yield PodPlan(verdicts.unreadable(census, pod))
-    for position, item in enumerate(census.order_of_going):
-        if census.replicas == 0:
-            yield _unwanted(census, item, position)
-            continue
-        end = tried_until(item.deadline)
-        is_replaced = item.pod.uid in census.may_go and census.is_on_target(item)
-        drainers = before_eviction(census, item) if is_replaced else None
-        if census.is_lost(item.pod):
-            yield PodPlan(verdicts.lost(census, item.pod))
-        elif drainers is not None:
-            yield drainers
-        elif is_replaced and census.now < end:
-            yield PodPlan(verdicts.replaced(census, item), end, needs_fresh=True)
-        else:
-            found = _unreplaced(census, item)
-            voluntary = item.release.is_voluntary and not item.deadline.forced
-            no_node_came = (
-                item.release.without_room
-                and found.decision.reason is Reason.DEADLINE_PASSED
-                and not census.is_placed(item)
-            )
-            is_back = found.decision.verb is Verb.ROLL_BACK
-            if voluntary and is_back and not no_node_came:
-                given_up.add(item.release.cooldown)
-            yield found
+    released = census.releases.order_of_going
+    if census.counts.replicas_to_keep == 0:
+        yield from (_unwanted(census, item, ahead) for ahead, item in enumerate(released))
+        return
+    found = [(item, _released(census, item)) for item in released]
+    yield from (each for _, each in found)
+    given_up = {
+        item.release.cooldown for item, each in found if _is_given_up(census, item, each.step)
+    }
     for key in sorted(given_up):
         yield from map(PodPlan, verdicts.cool_down(census, key))
+
+
+def _released(census: Census, item: ReleasedPod) -> PodPlan:
+    """A released pod that is wanted until it has a replacement."""
+    if census.nodes.is_lost(item.pod):
+        return PodPlan(verdicts.lost(census, item.pod))
+    if item.pod.uid in census.releases.may_go and census.targets.is_reached(item):
+        drainers, end = before_eviction(census, item), tried_until(item.deadline)
+        if drainers is not None:
+            return drainers
+        if census.now < end:
+            return PodPlan(verdicts.replaced(census, item), end, needs_fresh=True)
+    return _unreplaced(census, item)
+
+
+def _is_given_up(census: Census, item: ReleasedPod, step: Step) -> bool:
+    """Whether a pod goes back because its voluntary handover failed: then its workload rests.
+
+    Not where no node came for a pod that was released without room: restore counts those. A pod
+    whose node came, and that was not available in time, is the workload's failure. After a move to
+    another pool only further ones rest: a failed one says nothing of spot, nor of the workload.
+    """
+    if not item.release.is_voluntary or item.deadline.forced:
+        return False
+    if not isinstance(step, Decision) or step.verb is not Verb.ROLL_BACK:
+        return False
+    if step.reason is Reason.DEADLINE_PASSED and item.release.without_room:
+        return census.targets.is_placed(item)
+    return step.reason is not Reason.NOT_ASKED_AGAIN
 
 
 def _unwanted(census: Census, item: ReleasedPod, position: int) -> PodPlan:
@@ -73,8 +100,8 @@ def _unwanted(census: Census, item: ReleasedPod, position: int) -> PodPlan:
     It has no controller: it is deleted at once, unless a rollout still needs it because its own
     pods are not available yet. ``position``: how many leave before it.
     """
-    pod, end, spare = item.pod, tried_until(item.deadline), census.spare_in_rollout
-    is_needed = spare is not None and position >= spare and not census.is_lost(pod)
+    pod, end, spare = item.pod, tried_until(item.deadline), census.releases.spare_in_rollout
+    is_needed = spare is not None and position >= spare and not census.nodes.is_lost(pod)
     if is_needed and census.now < end:
         wait = verdicts.wait(census, pod, Reason.ROLLOUT_PENDING, item.stays_until)
         return PodPlan(wait, end)
@@ -85,7 +112,7 @@ def _unwanted(census: Census, item: ReleasedPod, position: int) -> PodPlan:
 
 
 def _why_unwanted(census: Census) -> tuple[Reason, str]:
-    if census.replica_set is None or census.replica_set.leaving:
+    if census.owner.replica_set is None or census.owner.replica_set.leaving:
         return Reason.WORKLOAD_DELETED, "its ReplicaSet is gone"
     return Reason.SCALED_TO_ZERO, "its ReplicaSet was scaled to zero"
 
@@ -103,7 +130,7 @@ def _unreplaced(census: Census, item: ReleasedPod) -> PodPlan:
     back = _why_back(census, item)
     if back is not None:
         return PodPlan(verdicts.roll_back(census, item, *back))
-    due = end if census.target_of(item) is None else min(end, census.now + LOOK_AGAIN_AFTER)
+    due = end if target_of(item) is None else min(end, census.now + LOOK_AGAIN_AFTER)
     wait = verdicts.wait(census, pod, Reason.REPLACEMENT_PENDING, item.stays_until)
     return PodPlan(wait, due)
 
@@ -113,12 +140,12 @@ def _why_back(census: Census, item: ReleasedPod) -> tuple[Reason, str] | None:
     if item.deadline.forced:
         if item.pod.uid in census.kept:
             return Reason.AT_DEADLINE_LEAVE, "its budget refused to the end"
-        return (Reason.QUOTA_REFUSES, WHY) if census.in_turns is not None else None
+        return (Reason.QUOTA_REFUSES, WHY) if census.quota.in_turns is not None else None
     if census.now >= item.deadline.at:
         return Reason.DEADLINE_PASSED, "its handover was not complete by the deadline"
-    if census.why_no_replacement:
-        return Reason.CANNOT_BE_REPLACED, census.why_no_replacement
-    if census.is_off_target(item):
+    if census.owner.why_no_replacement:
+        return Reason.CANNOT_BE_REPLACED, census.owner.why_no_replacement
+    if census.targets.is_missed(item):
         where = f"{item.release.target}{' outside the full pools' if item.release.avoid else ''}"
         return Reason.WRONG_CAPACITY_TYPE, f"its replacement is not on {where}"
     return None
@@ -137,13 +164,13 @@ def before_release(census: Census, mover: MovingPod) -> Decision | None:
     """
     pod, deadline = mover.pod, mover.deadline
     end = mover.stays_until
-    if census.replicas == 0:
+    if census.counts.replicas_to_keep == 0:
         reason, why = _why_unwanted(census)
         if deadline.forced:
             return verdicts.wait(census, pod, reason, end)
         return census.owner.decision(pod, Verb.LEAVE, reason, f"{why}: it goes by itself")
-    if deadline.forced and census.why_no_replacement and census.in_turns is None:
-        why = census.why_no_replacement
+    if deadline.forced and census.owner.why_no_replacement and census.quota.in_turns is None:
+        why = census.owner.why_no_replacement
         return census.owner.decision(pod, Verb.WAIT, Reason.CANNOT_BE_REPLACED, why, until=end)
     hold = None if deadline.forced else _voluntary_hold(census, end)
     if hold is not None:
@@ -154,15 +181,18 @@ def before_release(census: Census, mover: MovingPod) -> Decision | None:
     return None
 
 
-def dues(census: Census, mover: MovingPod) -> Iterator[datetime | None]:
+def due_before_release(census: Census, mover: MovingPod) -> datetime | None:
     """When ``before_release`` says otherwise though nothing else changes."""
-    deadline = mover.deadline
-    yield tried_until(deadline)
-    yield _settled_at(mover, mover.stays_until)
-    if not deadline.forced:
-        cooldown = verdicts.cooldown_of(census)
-        yield cooldown.until if cooldown is not None else None
-        yield deadline.at - SHORTEST_VOLUNTARY
+    deadline, cooldown = mover.deadline, verdicts.cooldown_of(census)
+    hint = (
+        ()
+        if deadline.forced
+        else (
+            cooldown.until if cooldown is not None else None,
+            deadline.at - SHORTEST_VOLUNTARY,
+        )
+    )
+    return mover.due(census.now, _settled_at(mover, mover.stays_until), *hint)
 
 
 def _settled_at(mover: MovingPod, end: datetime) -> datetime | None:
@@ -181,9 +211,9 @@ def _settled_at(mover: MovingPod, end: datetime) -> datetime | None:
 
 def _voluntary_hold(census: Census, until: datetime) -> tuple[Reason, str] | None:
     """Why a workload's pods are not released for a hint now; None if they can be."""
-    if census.why_no_replacement:
-        return Reason.CANNOT_BE_REPLACED, census.why_no_replacement
-    if census.in_turns is not None:
+    if census.owner.why_no_replacement:
+        return Reason.CANNOT_BE_REPLACED, census.owner.why_no_replacement
+    if census.quota.in_turns is not None:
         return Reason.QUOTA_REFUSES, WHY
     cooldown = verdicts.cooldown_of(census)
     if cooldown is not None and census.now < cooldown.until:

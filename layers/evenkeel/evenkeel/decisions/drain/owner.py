@@ -42,6 +42,22 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
         return way_of(self.kind) is Way.HANDOVER
 
     @property
+    def replica_set(self) -> Controller | None:
+        """The controller that makes another pod then; None without one, and once it is gone."""
+        return self.controller if self.hands_over else None
+
+    @property
+    def why_no_replacement(self) -> str:
+        """Why it cannot make replacements; empty if it can, as far as is known."""
+        failure = self.replica_set.cannot_create if self.replica_set is not None else None
+        return f"no replacement can be made ({failure.message})" if failure is not None else ""
+
+    @property
+    def min_ready_seconds(self) -> int:
+        """For how long a pod has to be Ready to count as available to its controller."""
+        return self.controller.min_ready_seconds if self.controller is not None else 0
+
+    @property
     def workload(self) -> Reference | None:
         """What a person would name: the Deployment if there is one, else the controller."""
         top = self.deployment or self.controller

@@ -14,7 +14,7 @@ import msgspec
 
 from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.census import Census
-from evenkeel.decisions.drain.verdicts import Candidate
+from evenkeel.decisions.drain.pod_plan import Candidate
 from evenkeel.model import names
 from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.decision import Decision, Verb
@@ -119,7 +119,7 @@ def turns(rankings: Iterable[Ranking], room: int, may_go: MayGo = _anybody) -> I
 
 def rank(census: Census, candidates: Sequence[Candidate]) -> Ranking:
     """Rank the candidates of one ReplicaSet."""
-    is_zero = not census.released and census.ready_off_doomed == 0
+    is_zero = not census.counts.released and census.ready_off_doomed == 0
     return Ranking(
         turns=list(_ranked(census, candidates, is_zero=is_zero)),
         saves_from_zero=is_zero and any(each.deadline.forced for each in candidates),
@@ -128,7 +128,7 @@ def rank(census: Census, candidates: Sequence[Candidate]) -> Ranking:
 
 def turn_of(census: Census, candidate: Candidate) -> Turn | None:
     """The turn of a pod of this ReplicaSet; None where no Deployment could have it meanwhile."""
-    replica_set = census.replica_set
+    replica_set = census.owner.replica_set
     deployment = replica_set.deployment if replica_set is not None else None
     if replica_set is None or deployment is None:
         return None
@@ -138,7 +138,8 @@ def turn_of(census: Census, candidate: Candidate) -> Turn | None:
 def _ranked(
     census: Census, candidates: Sequence[Candidate], *, is_zero: bool
 ) -> Iterator[tuple[_Rank, Turn]]:
-    ahead = census.pending_replacements + sum(not census.is_doomed(pod) for pod in census.owned)
+    placed = sum(not census.nodes.is_doomed(pod) for pod in census.counts.owned)
+    ahead = census.releases.pending_replacements + placed
     ready = census.ready_off_doomed
     for position, candidate in enumerate(sorted(candidates, key=_within_workload)):
         turn = turn_of(census, candidate)
@@ -196,7 +197,7 @@ def release(
         asked_by=asked_by,
         deadline=candidate.deadline.at,
         since=now,
-        wanted=census.worth_keeping,
+        wanted=census.releases.wanted_by_a_new_release,
         controller=replica_set.name,
         controller_uid=replica_set.uid,
         do_not_disrupt=pod.metadata.annotations.get(names.DO_NOT_DISRUPT),
@@ -218,6 +219,6 @@ def _reason(turn: Turn) -> ReleaseReason:
     """What the notice of the pod's node says."""
     if turn.candidate.deadline.forced:
         return ReleaseReason.INTERRUPTION
-    notice = turn.census.dooms.get(turn.candidate.pod.spec.node_name)
+    notice = turn.census.nodes.dooms.get(turn.candidate.pod.spec.node_name)
     is_drain = notice is not None and notice.kind is NoticeKind.DRAIN
     return ReleaseReason.DRAIN if is_drain else ReleaseReason.REBALANCE

@@ -1,18 +1,30 @@
 """What to do about the pods of one workload now."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
+from typing import Final, Self
 
 import msgspec
 
-from evenkeel.decisions.drain import break_first, make_first, refusal, turns, verdicts
+from evenkeel.decisions.drain import at_once, break_first, last_moment, make_first, stay, turns
 from evenkeel.decisions.drain.agenda import Forced
-from evenkeel.decisions.drain.census import Census, MovingPod
-from evenkeel.decisions.drain.last_moment import forced_evictions
-from evenkeel.decisions.drain.verdicts import Candidate
+from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.pod_plan import Candidate, PodPlan
 from evenkeel.model.decision import Decision
 from evenkeel.model.times import next_due
-from evenkeel.model.way import Way
+
+type Decider = Callable[[Census], Iterator[PodPlan]]
+"""Looks at the pods that are its own, and says what becomes of each."""
+
+DECIDERS: Final[Sequence[Decider]] = (
+    stay.decide,
+    make_first.decide,
+    turns.decide,
+    at_once.decide,
+    break_first.decide,
+    last_moment.decide,
+)
+"""Each pod is one of theirs; one whose node dies is the last one's, too."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,52 +46,32 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     due: datetime | None = None
     awaits_pods: bool = False
 
+    @classmethod
+    def of(cls, now: datetime, found: Iterable[PodPlan]) -> Self:
+        """What deciders said of each pod, put together."""
+        steps, evictions = list[Decision](), list[Decision]()
+        candidates, forced = list[Candidate](), list[Forced]()
+        awaits_pods, dues = False, list[datetime | None]()
+        for each in found:
+            match each.step:
+                case Decision():
+                    (evictions if each.needs_fresh else steps).append(each.step)
+                case Candidate():
+                    candidates.append(each.step)
+                case Forced():
+                    forced.append(each.step)
+            awaits_pods = awaits_pods or each.awaits_pods
+            dues.append(each.due)
+        return cls(
+            steps=steps,
+            evictions=evictions,
+            candidates=candidates,
+            forced=forced,
+            due=next_due(now, *dues),
+            awaits_pods=awaits_pods,
+        )
+
 
 def plan(census: Census) -> Plan:
-    """Decide about the pods of one workload.
-
-    - pods that are not Evenkeel's to move, and those that their owner keeps past the deadline,
-      stay;
-    - a ReplicaSet's released pods leave or go back, and others are released: see ``make_first``;
-    - or they go in turns, where a quota refuses a second pod: see ``turns``;
-    - what goes any other way breaks before it makes: see ``break_first``;
-    - a pod whose node dies goes at its last moment, whichever way it would go: see ``last_moment``.
-    """
-    staying, handed, others = list[Decision](), list[MovingPod](), list[MovingPod]()
-    for mover in census.moving:
-        if mover.route.way is Way.STAY:
-            staying.append(verdicts.not_moved(census, mover))
-        elif mover.pod.uid in census.kept:
-            staying.append(refusal.leave(mover.pod, census.owner))
-        else:
-            (handed if mover.route.way is Way.HANDOVER else others).append(mover)
-    in_turn = break_first.taking_turns(census, others)
-    found = [*make_first.of_released(census), *break_first.of_moving(census, others, in_turn)]
-    holds = [(mover, make_first.before_release(census, mover)) for mover in handed]
-    free = [mover for mover, hold in holds if hold is None]
-    candidates = list[Candidate]()
-    if (note := census.in_turns) is None:
-        candidates += (verdicts.candidate(census, mover) for mover in free)
-    else:
-        found += turns.of_turns(census, note, free)
-    found += turns.of_note(census, handed)
-    return Plan(
-        steps=[
-            *staying,
-            *(each.decision for each in found if not each.needs_fresh),
-            *(hold for _, hold in holds if hold is not None),
-        ],
-        evictions=[each.decision for each in found if each.needs_fresh],
-        candidates=candidates,
-        forced=forced_evictions(census, handed, others, in_turn),
-        due=next_due(
-            census.now,
-            census.due if census.owner.hands_over else None,
-            census.next_available_at if others else None,
-            *turns.dues(census, handed),
-            *(each.due for each in found),
-            *(due for mover in handed for due in make_first.dues(census, mover)),
-            *(mover.route.until for mover in census.moving),
-        ),
-        awaits_pods=census.is_handing_over or bool(free or in_turn),
-    )
+    """Decide about the pods of one workload."""
+    return Plan.of(census.now, (each for decide in DECIDERS for each in decide(census)))

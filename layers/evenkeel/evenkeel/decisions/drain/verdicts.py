@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 import msgspec
 
 from evenkeel.decisions.drain import writes
-from evenkeel.decisions.drain.census import Census, MovingPod, ReleasedPod
-from evenkeel.decisions.drain.deadlines import Deadline
+from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.leaving import MovingPod, ReleasedPod
+from evenkeel.decisions.drain.pod_plan import Candidate
 from evenkeel.model import names
 from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.decision import Decision, Verb
@@ -17,34 +17,15 @@ from evenkeel.model.reasons import Reason
 from evenkeel.model.release import LONGEST_RELEASE, Cooldown
 
 
-class PodPlan(NamedTuple):
-    """What becomes of a pod, and when that changes although nothing else does.
-
-    ``needs_fresh``: it takes the pod away from its workload, and holds only while all pods of that
-    are known as of a second ago.
-    """
-
-    decision: Decision
-    due: datetime | None = None
-    needs_fresh: bool = False
-
-
-class Candidate(msgspec.Struct, frozen=True):
-    """A pod that may be released as soon as its turn comes."""
-
-    pod: Pod
-    deadline: Deadline
-
-
-def counts(census: Census) -> str:
+def in_numbers(census: Census) -> str:
     """How many pods of a ReplicaSet are available, and how many have to be, in words."""
-    there = census.available_owned + census.available_released
-    return f"{there} available, {census.wanted} wanted"
+    there = census.counts.available_owned + census.counts.available_released
+    return f"{there} available, {census.releases.wanted_available} wanted"
 
 
 def cooldown_of(census: Census, key: str = names.COOLDOWN) -> Cooldown | None:
     """The cooldown of the Deployment if there is one, else of the ReplicaSet."""
-    top = census.owner.deployment or census.replica_set
+    top = census.owner.deployment or census.owner.replica_set
     return writes.cooldown_of(top, key) if top is not None else None
 
 
@@ -58,6 +39,26 @@ def not_moved(census: Census, mover: MovingPod) -> Decision:
         route.message,
         until=route.until,
         warning=route.warning,
+    )
+
+
+def told(census: Census, mover: MovingPod) -> Decision:
+    """A pod that waits for its turn, or for its last moment, as its route says."""
+    route = mover.route
+    return census.owner.decision(
+        mover.pod, Verb.WAIT, route.reason, route.message, until=mover.stays_until
+    )
+
+
+def evicted(census: Census, mover: MovingPod, message: str) -> Decision:
+    """A pod that goes now, before its replacement runs."""
+    return census.owner.decision(
+        mover.pod,
+        Verb.EVICT,
+        mover.route.reason,
+        message,
+        warning=mover.route.warning,
+        write=writes.evict(mover.pod),
     )
 
 
@@ -79,7 +80,7 @@ def replaced(census: Census, item: ReleasedPod) -> Decision:
         item.pod,
         Verb.EVICT,
         Reason.REPLACEMENT_AVAILABLE,
-        f"{counts(census)}: it can go",
+        f"{in_numbers(census)}: it can go",
         write=writes.evict(item.pod),
     )
 
@@ -123,7 +124,7 @@ def unreadable(census: Census, pod: Pod) -> Decision:
 
 def _last_of(census: Census, pod: Pod) -> Controller | None:
     """The ReplicaSet of these pods, if its hash is the one that a released pod had."""
-    replica_set = census.replica_set
+    replica_set = census.owner.replica_set
     if replica_set is None:
         return None
     return replica_set if replica_set.template_hash == pod.template_hash else None
@@ -134,7 +135,7 @@ def cool_down(census: Census, key: str) -> Sequence[Decision]:
 
     ``key``: the annotation that says so.
     """
-    top = census.owner.deployment or census.replica_set
+    top = census.owner.deployment or census.owner.replica_set
     cooldown = cooldown_of(census, key)
     if top is None or (cooldown is not None and census.now < cooldown.until):
         return ()
@@ -151,7 +152,7 @@ def cool_down(census: Census, key: str) -> Sequence[Decision]:
 
 def wait(census: Census, pod: Pod, reason: Reason, until: datetime) -> Decision:
     """A pod that stays for now, at most until then."""
-    return census.owner.decision(pod, Verb.WAIT, reason, counts(census), until=until)
+    return census.owner.decision(pod, Verb.WAIT, reason, in_numbers(census), until=until)
 
 
 def candidate(census: Census, mover: MovingPod) -> Candidate:

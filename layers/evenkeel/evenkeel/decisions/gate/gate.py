@@ -14,9 +14,10 @@ import msgspec
 
 from evenkeel.decisions.drain import pace, verdicts, writes
 from evenkeel.decisions.drain.budgets import hold_now
-from evenkeel.decisions.drain.census import Census, ReleasedPod
+from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
-from evenkeel.decisions.drain.verdicts import Candidate
+from evenkeel.decisions.drain.leaving import ReleasedPod
+from evenkeel.decisions.drain.pod_plan import Candidate
 from evenkeel.decisions.gate.scope import Evictor
 from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
 from evenkeel.errors import ClusterError
@@ -94,12 +95,12 @@ def decide(found: GatedPod, evictor: Evictor) -> Verdict:
 
 def _decide(found: GatedPod, evictor: Evictor) -> Verdict:
     census, pod = found.census, found.pod
-    item = next((each for each in census.released if each.pod.uid == pod.uid), None)
+    item = next((each for each in census.counts.released if each.pod.uid == pod.uid), None)
     if item is not None:
         return _released(found, evictor, item)
     if pod.released:
         return _not_counted(found)
-    notice = census.dooms.get(pod.spec.node_name)
+    notice = census.nodes.dooms.get(pod.spec.node_name)
     if notice is not None and not notice.is_hint:
         return _dying(found, evictor, node_deadline(notice))
     return _by_workload(found) or _release(found, evictor)
@@ -133,8 +134,8 @@ def _released(found: GatedPod, evictor: Evictor, item: ReleasedPod) -> Verdict:
     """
     census = found.census
     deadline = item.deadline
-    counts = verdicts.counts(census)
-    if item.pod.uid in census.may_go:
+    counts = verdicts.in_numbers(census)
+    if item.pod.uid in census.releases.may_go:
         ends_soon = not deadline.forced and census.now >= deadline.at - TOO_CLOSE
         if not ends_soon:
             return Allowed(
@@ -192,8 +193,8 @@ def _dying(found: GatedPod, evictor: Evictor, deadline: Deadline) -> Verdict:
 def _by_workload(found: GatedPod) -> Allowed | None:
     """Why a pod passes that is not released: no replacement is to be had, or none is waited for."""
     census = found.census
-    replica_set = census.replica_set
-    if replica_set is None or census.replicas == 0:
+    replica_set = census.owner.replica_set
+    if replica_set is None or census.counts.replicas_to_keep == 0:
         return Allowed(reason=Reason.NOT_WANTED, message="its ReplicaSet wants no pods")
     top = census.owner.deployment or replica_set
     cooldown = verdicts.cooldown_of(census, names.EVICTION_COOLDOWN)
@@ -216,7 +217,7 @@ def _by_workload(found: GatedPod) -> Allowed | None:
 
 def _release(found: GatedPod, evictor: Evictor) -> Verdict:
     census, pod = found.census, found.pod
-    is_last = census.available_owned + census.available_released <= 1
+    is_last = census.counts.available_owned + census.counts.available_released <= 1
     is_overdue = found.may_exceed and census.now - _asked_since(found) >= found.patience
     deadline = Deadline(census.now + found.patience, forced=False)
     turn = pace.turn_of(census, Candidate(pod, deadline))

@@ -5,8 +5,9 @@ from typing import Final
 import msgspec
 
 from evenkeel.decisions.drain import budgets, writes
-from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.counts import Counts
 from evenkeel.decisions.drain.owner import Owner
+from evenkeel.decisions.drain.releases import Releases
 from evenkeel.decisions.restore import cooldown
 from evenkeel.decisions.restore.moving import Moving
 from evenkeel.decisions.restore.step import Outcome, Step, leave
@@ -127,12 +128,12 @@ def release_of(
     """The release annotation for pods that restore moves."""
     snapshot, owned = moving.snapshot, moving.case.owned
     now, pools = snapshot.now, snapshot.fleet.pools
-    census = Census(now=now, owner=owner, pods=owned)
+    releases = Releases(counts=Counts(now=now, owner=owner, pods=owned))
     release = Release(
         reason=ReleaseReason.RESTORE,
         deadline=now + snapshot.terms.patience,
         since=now,
-        wanted=census.worth_keeping,
+        wanted=releases.wanted_by_a_new_release,
         controller=replica_set.name,
         controller_uid=replica_set.uid,
         target=moving.target,

@@ -14,7 +14,7 @@ from evenkeel.model.meta import (
 )
 from evenkeel.model.pod_label import PodLabel
 from evenkeel.model.pod_template import PodTemplate
-from evenkeel.model.refused import Refused
+from evenkeel.model.quota_note import QuotaNote
 from evenkeel.model.way import Way
 
 
@@ -105,18 +105,18 @@ class Controller(KubernetesObject, frozen=True, kw_only=True):
         return None
 
     @property
-    def refused(self) -> Refused | None:
+    def quota_note(self) -> QuotaNote | None:
         """What was noted while a quota refused pods; None if that makes no sense."""
         return None
 
     @property
     def is_refused(self) -> bool:
         """Whether a quota refuses it pods, or did so when it was noted."""
-        return self.refused_by_quota is not None or self.refused is not None
+        return self.refused_by_quota is not None or self.quota_note is not None
 
     def awaits_gone(self, now: datetime) -> bool:
         """Whether it matters that a pod is gone: a quota refuses others, or did so lately."""
-        note = self.refused
+        note = self.quota_note
         return self.refused_by_quota is not None or (note is not None and not note.is_over(now))
 
     @property

@@ -18,7 +18,7 @@ from evenkeel.model.meta import (
 )
 from evenkeel.model.notes import read_note
 from evenkeel.model.pod_label import PodLabel
-from evenkeel.model.refused import Refused
+from evenkeel.model.quota_note import QuotaNote
 from evenkeel.model.way import Way
 
 EXCEEDED: Final = "exceeded quota"
@@ -113,8 +113,8 @@ class ReplicaSet(Replicated, frozen=True, kw_only=True):
 
     @cached_property
     @override
-    def refused(self) -> Refused | None:
-        note = read_note(self.metadata.annotations.get(names.REFUSED), Refused)
+    def quota_note(self) -> QuotaNote | None:
+        note = read_note(self.metadata.annotations.get(names.REFUSED), QuotaNote)
         return note if note is not None and note.makes_sense else None
 
     @property

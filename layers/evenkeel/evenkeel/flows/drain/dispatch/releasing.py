@@ -91,11 +91,11 @@ class Releases:
         if self._zeros_wait_elsewhere():
             rankings = pace.only_from_zero(rankings)
         for turn in pace.turns(rankings, room, partial(self._may_go, now)):
-            key, census = turn.replica_set.key, turn.census
-            if census.worth_keeping < census.replicas and queue.has_changed(key):
+            key, wanted = turn.replica_set.key, turn.census.releases.wanted_by_a_new_release
+            if wanted < turn.census.counts.replicas_to_keep and queue.has_changed(key):
                 queue.add([key], urgent=True)  # more may be worth keeping by now
                 continue
-            self._view.keep_at_least(turn.replica_set.uid, census.worth_keeping)
+            self._view.keep_at_least(turn.replica_set.uid, wanted)
             if writer.submit(pace.release(turn, now)):
                 self._unplanned[turn.candidate.pod.uid] = key
 

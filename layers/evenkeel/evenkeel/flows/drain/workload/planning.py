@@ -9,8 +9,11 @@ import msgspec
 
 from evenkeel.decisions.drain import pace
 from evenkeel.decisions.drain.agenda import Forced
-from evenkeel.decisions.drain.census import Census, MovingPod
+from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.counts import Counts
 from evenkeel.decisions.drain.deadlines import node_deadline
+from evenkeel.decisions.drain.leaving import MovingPod
+from evenkeel.decisions.drain.nodes import Nodes
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.pace import Ranking
 from evenkeel.decisions.drain.plan import Plan, plan
@@ -116,9 +119,7 @@ class Planner:
         census = self._census(controller_key, controller, pods, moving, now)
         found = plan(census)
         if orphans:
-            found = _with_orphans(
-                found, msgspec.structs.replace(census, owner=Owner(), moving=orphans)
-            )
+            found = _with_orphans(found, census, orphans)
         wishes = self._wishes(controller_key, moving)
         unsought = {each.pod.uid for each in wishes if not self._places.was_sought(each.pod)}
         is_handed_over = census.owner.hands_over
@@ -134,13 +135,13 @@ class Planner:
                 if step.write is None and step.subject.uid not in unsought
             ],
             ranking=pace.rank(census, found.candidates) if found.candidates else None,
-            pending_replacements=census.pending_replacements if is_handed_over else 0,
+            pending_replacements=census.releases.pending_replacements if is_handed_over else 0,
             watched_by=_watched_by(controller, census),
             handovers=_handovers(census),
             needs=needs,
             wishes=wishes,
             count=_count(census),
-            is_touched=bool(census.moving or census.released),
+            is_touched=bool(census.moving or census.counts.released),
         )
 
     def _needs(self, controller_key: str, pods: Sequence[Pod]) -> Needs:
@@ -199,22 +200,26 @@ class Planner:
         is_tight = owner.controller is not None and owner.controller.awaits_gone(now)
         one = next(iter((*(mover.pod for mover in moving[:1]), *pods)), None)
         census = Census(
-            now=now,
-            owner=owner,
-            pods=pods,
+            counts=Counts(
+                now=now,
+                owner=owner,
+                pods=pods,
+                nodes=Nodes(
+                    dooms=view.dooms,
+                    lost=frozenset(view.lost_nodes),
+                    pools=view.node_pools,
+                    kept_empty=view.kept_empty,
+                ),
+                most_seen=view.most_seen(controller_key) if controller is None else 0,
+            ),
             moving=moving,
-            going=view.pods.going_of(controller_key) if is_tight else (),
             budgets=() if one is None else view.objects_in(one.namespace).budgets_of(one),
-            dooms=view.dooms,
-            lost=frozenset(view.lost_nodes),
+            going=view.pods.going_of(controller_key) if is_tight else (),
             siblings=self._siblings(controller_key, owner),
             minimum_available=view.minimums.get(owner.controller.uid, 0) if owner.controller else 0,
-            most_seen=view.most_seen(controller_key) if controller is None else 0,
-            pools=view.node_pools,
-            kept_empty=view.kept_empty,
         )
-        if census.replica_set is not None:
-            view.keep_at_least(census.replica_set.uid, census.promised)
+        if owner.replica_set is not None:
+            view.keep_at_least(owner.replica_set.uid, census.releases.available_at_release)
         return census
 
     def _owner(self, controller: Controller | None, pods: Sequence[Pod]) -> Owner:
@@ -297,11 +302,11 @@ def _watched_by(controller: Controller | None, census: Census) -> frozenset[PodL
     """
     if controller is None or census.owner.deployment_in_rollout is not None:
         return frozenset()
-    if census.owner.hands_over and census.replicas == 0:
+    if census.owner.hands_over and census.counts.replicas_to_keep == 0:
         return frozenset()
     labels = controller.pod_labels
     values = {value for label in labels for value in label.values}
-    borne = (item.pod.metadata.labels.get(item.pod.hash_label) for item in census.released)
+    borne = (item.pod.metadata.labels.get(item.pod.hash_label) for item in census.counts.released)
     return labels if all(value in values for value in borne) else frozenset()
 
 
@@ -318,20 +323,23 @@ def _count(census: Census) -> PodCount | None:
     if owner.controller is None or owner.controller.replicas is None:
         return None
     return PodCount(
-        at=census.now, workload=workload, available=census.available, wanted=census.size
+        at=census.now,
+        workload=workload,
+        available=census.counts.available,
+        wanted=census.counts.spec_replicas,
     )
 
 
 def _is_voluntary(census: Census) -> bool:
     """Whether pods of a workload would move for a mere hint."""
     moving = any(m.route.way is not Way.STAY and not m.deadline.forced for m in census.moving)
-    return moving and bool(census.owned)
+    return moving and bool(census.counts.owned)
 
 
 def _handovers(census: Census) -> frozenset[str]:
     """The nodes that still have pods which are handed over."""
     handed = (mover.pod for mover in census.moving if mover.route.way is Way.HANDOVER)
-    pods = (*handed, *(item.pod for item in census.released))
+    pods = (*handed, *(item.pod for item in census.counts.released))
     return frozenset(pod.spec.node_name for pod in pods)
 
 
@@ -346,12 +354,13 @@ def _awaits_adoption(pod: Pod, controller_key: str) -> bool:
     return pod.controller is None and not pod.released and pod.key != controller_key
 
 
-def _with_orphans(found: Plan, orphans: Census) -> Plan:
+def _with_orphans(found: Plan, census: Census, orphans: Sequence[MovingPod]) -> Plan:
     """A plan together with pods that wait for their adoption: only their last moment is planned."""
-    theirs = plan(orphans)
+    counts = msgspec.structs.replace(census.counts, owner=Owner())
+    theirs = plan(msgspec.structs.replace(census, counts=counts, moving=orphans))
     return msgspec.structs.replace(
         found,
         forced=[*found.forced, *theirs.forced],
         due=earliest(found.due, theirs.due),
-        awaits_pods=found.awaits_pods or any(mover.deadline.forced for mover in orphans.moving),
+        awaits_pods=found.awaits_pods or any(mover.deadline.forced for mover in orphans),
     )

@@ -16,7 +16,7 @@ The quota's own controller has to count it first. After these tries another pod 
 """
 
 
-class Refused(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class QuotaNote(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The annotation ``evenkeel.dev/refused`` of a ReplicaSet.
 
     Each time that it is written, the ReplicaSet's controller tries to make pods at once: it was

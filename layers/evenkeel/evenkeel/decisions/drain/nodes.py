@@ -1,0 +1,32 @@
+"""What is known of the nodes that pods are on."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from evenkeel.model.notice import NodeNotice
+from evenkeel.model.pod import Pod
+from evenkeel.model.pool import Pool
+
+
+class Nodes(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of nodes, by name, as far as it was read.
+
+    - ``dooms``: the open notices of those that are drained.
+    - ``lost``: those that are gone, though the API may still list their pods as running.
+    - ``pools``: in which pool a node is; None for an on-demand node.
+    - ``kept_empty``: whether anybody drains it.
+    """
+
+    dooms: Mapping[str, NodeNotice] = {}
+    lost: frozenset[str] = frozenset()
+    pools: Mapping[str, Pool | None] = {}
+    kept_empty: Mapping[str, bool] = {}
+
+    def is_lost(self, pod: Pod) -> bool:
+        """Whether the pod went with its node, although its status does not say so yet."""
+        return pod.spec.node_name in self.lost
+
+    def is_doomed(self, pod: Pod) -> bool:
+        """Whether the pod runs on a node that is drained."""
+        return pod.spec.node_name in self.dooms

@@ -1,0 +1,17 @@
+"""Pods that stay where they are."""
+
+from collections.abc import Iterator
+
+from evenkeel.decisions.drain import refusal, verdicts
+from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.pod_plan import PodPlan
+from evenkeel.model.way import Way
+
+
+def decide(census: Census) -> Iterator[PodPlan]:
+    """Say why each stays: it is not Evenkeel's to move now, or its owner keeps it to the end."""
+    for mover in census.moving:
+        if mover.route.way is Way.STAY:
+            yield PodPlan(verdicts.not_moved(census, mover), mover.route.until)
+        elif mover.pod.uid in census.kept:
+            yield PodPlan(refusal.leave(mover.pod, census.owner), mover.route.until)
