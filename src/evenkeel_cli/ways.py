@@ -98,10 +98,10 @@ def situations(
     for listed in reads.list_all(cluster, [List(selection) for selection in selections]):
         pods |= {pod.uid: pod for pod in listed}
     for pod in pods.values():
-        view.pods.see(pod)
+        view.pods.update(pod)
     reader.read_facts(cluster, view, WELL_KNOWN, InMemoryRecorder(), clock)
     return [
-        Situation(pod, view.owner_of(pod), view.objects_in(pod.namespace), clock.now())
+        Situation(pod, view.owners.of(pod), view.surroundings.of(pod.namespace), clock.now())
         for pod in pods.values()
     ]
 

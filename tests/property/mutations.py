@@ -274,12 +274,7 @@ MUTATIONS = (
     Mutation(
         "released pods of an unwanted workload are forgotten",
         "decisions/drain/make_first.py",
-        [
-            (
-                "yield from (_unwanted(census, item, ahead) for ahead, item in enumerate(released))",
-                "pass",
-            )
-        ],
+        [("_unwanted(census, item, ahead) for ahead, item in enumerate(released)", "")],
         [UNWANTED],
     ),
     Mutation(
@@ -431,7 +426,12 @@ MUTATIONS = (
     Mutation(
         "a Deployment that is read again adds nobody",
         "flows/drain/cache/view.py",
-        [("if _is_news(self.deployments, item):", "if _is_news(self.deployments, item) is None:")],
+        [
+            (
+                "Deployment() if self.owners.update(item):",
+                "Deployment() if self.owners.update(item) is None:",
+            )
+        ],
         [MISSING_TWO],
     ),
     Mutation(

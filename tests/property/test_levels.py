@@ -22,14 +22,14 @@ def test_a_plan_that_is_made_anew_without_news_is_the_plan_that_is_kept() -> Non
 
 
 def test_it_is_not_where_a_change_tells_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    see = Pods.see
+    update = Pods.update
 
     def tell_nobody(self: Pods, pod: Pod, *, urgent: bool = False) -> None:
         with monkeypatch.context() as patch:
             patch.setattr(Queue, "add", lambda *_, **__: None)
-            see(self, pod, urgent=urgent)
+            update(self, pod, urgent=urgent)
 
-    monkeypatch.setattr(Pods, "see", tell_nobody)
+    monkeypatch.setattr(Pods, "update", tell_nobody)
 
     assert play(SCENE).forgotten
 

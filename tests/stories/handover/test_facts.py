@@ -129,11 +129,11 @@ def test_many_controllers_of_a_namespace_are_read_by_one_listing(scene: Scene) -
 
     (pods,) = reads.list_all(scene.cluster, [selections.candidates_on("s1")])
     for pod in pods:
-        view.pods.see(pod)
+        view.pods.update(pod)
     clock = SimulatedClock(NOW)
     reader.read_facts(scene.cluster, view, WELL_KNOWN, InMemoryRecorder(), clock)
 
-    assert len(view.controllers) == len(view.deployments) == number
+    assert len(view.owners.controllers) == len(view.owners.deployments) == number
     asked = [request for _, request in scene.requests if isinstance(request, List)]
     assert [r.selection.namespace for r in asked if r.selection.kind is ReplicaSet] == ["default"]
     assert not [request for _, request in scene.requests if isinstance(request, Get)]

@@ -85,17 +85,17 @@ def test_a_reply_that_came_while_it_read_is_not_undone_by_the_read(read_at: int,
     """Such as the reply to a cooldown: it would count twice."""
     view = View()
     known, read = (builders.deployment(revision=each) for each in (10, read_at))
-    view.see(known)
-    view.see_owner(Get(Deployment, known.name, known.namespace), read)
-    assert view.deployments[known.key].revision == kept
+    view.update(known)
+    view.replace_owner(Get(Deployment, known.name, known.namespace), read)
+    assert view.owners.deployments[known.key].revision == kept
 
 
 def test_one_that_was_made_anew_under_its_name_is_taken_whatever_its_revision() -> None:
     view = View()
     known, read = builders.deployment(revision=10), builders.deployment(revision=9, uid="another")
-    view.see(known)
-    view.see_owner(Get(Deployment, known.name, known.namespace), read)
-    assert view.deployments == {read.key: read}
+    view.update(known)
+    view.replace_owner(Get(Deployment, known.name, known.namespace), read)
+    assert view.owners.deployments == {read.key: read}
 
 
 def of_namespace(namespace: str) -> Callable[[Request], bool]:

@@ -62,13 +62,13 @@ OLD, NEW = builders.replica_set("old"), builders.replica_set("new")
 def test_what_becomes_of_a_pod_concerns_the_other_replica_sets_of_its_deployment() -> None:
     view = View()
     pod = builders.pod("new-1", of=NEW, node="s1")
-    view.pods.see(pod)
-    view.list_workload(OLD.key, Listed(controller=OLD, siblings=[pod]), NOW)
+    view.pods.update(pod)
+    view.replace_workload(OLD.key, Listed(controller=OLD, siblings=[pod]), NOW)
     assert taken(view.queue) == {OLD.key, NEW.key}
 
     view.evicting(pod.uid, NOW)
     assert taken(view.queue) == {OLD.key, NEW.key}
-    view.spared(pod.uid, counts=True)
+    view.eviction_failed(pod.uid, outcome_known=True)
     assert taken(view.queue) == {OLD.key, NEW.key}
     view.lose_node("s1")
     assert taken(view.queue) == {OLD.key, NEW.key}
@@ -78,11 +78,11 @@ def test_a_read_of_one_replica_set_has_news_of_all_whose_pods_it_shows() -> None
     view = View()
     pods = [builders.pod("old-1", of=OLD), builders.pod("new-1", of=NEW)]
 
-    view.list_workload(OLD.key, Listed(controller=OLD, pods=pods, revision=1), NOW)
+    view.replace_workload(OLD.key, Listed(controller=OLD, pods=pods, revision=1), NOW)
     assert taken(view.queue) == {OLD.key, NEW.key}
-    view.list_workload(OLD.key, Listed(controller=OLD, pods=pods, revision=2), NOW)
+    view.replace_workload(OLD.key, Listed(controller=OLD, pods=pods, revision=2), NOW)
     assert taken(view.queue) == set()
-    view.list_workload(OLD.key, Listed(controller=OLD, revision=200), NOW)
+    view.replace_workload(OLD.key, Listed(controller=OLD, revision=200), NOW)
     assert taken(view.queue) == {OLD.key}
 
 
@@ -90,21 +90,21 @@ def test_in_a_rollout_each_list_is_planned_by_for_only_lists_show_the_others_pod
     view = View()
     listed = Listed(controller=OLD, revision=1, siblings=[builders.pod("new-1", of=NEW)])
     for _ in range(2):
-        view.list_workload(OLD.key, listed, NOW)
+        view.replace_workload(OLD.key, listed, NOW)
         assert taken(view.queue) == {OLD.key}
-    view.list_workload(OLD.key, Listed(controller=OLD, revision=1), NOW)
+    view.replace_workload(OLD.key, Listed(controller=OLD, revision=1), NOW)
     assert taken(view.queue) == {OLD.key}
-    assert not view.siblings
+    assert not view.owners.siblings
 
 
 def test_a_deployment_that_is_read_again_is_news_if_it_says_something_else() -> None:
     view = View()
     of = builders.deployment(revision=7)
     replica_set = builders.replica_set(of=of)
-    view.see(replica_set)
+    view.update(replica_set)
 
     def changed(deployment: Deployment) -> bool:
-        view.see(deployment)
+        view.update(deployment)
         return taken(view.queue) == {replica_set.key}
 
     taken(view.queue)
@@ -112,4 +112,4 @@ def test_a_deployment_that_is_read_again_is_news_if_it_says_something_else() -> 
     assert not changed(builders.deployment(revision=8))
     assert changed(builders.deployment(revision=9, replicas=5))
     assert not changed(of)
-    assert view.deployments[of.key].spec.replicas == 5
+    assert view.owners.deployments[of.key].spec.replicas == 5

@@ -73,39 +73,39 @@ def bears_hash(pod: Pod) -> bool:
 def test_a_list_of_one_selection_says_nothing_of_a_pod_that_changed_into_another() -> None:
     """Released at 100; the hashes are listed again at 105, before the release is shown."""
     pods = Pods(Queue())
-    pods.see(OWNED)
-    pods.relist([], 105, bears_hash)
+    pods.update(OWNED)
+    pods.replace([], 105, bears_hash)
     assert pods.get(OWNED.uid) is None
-    pods.see(RELEASED)
+    pods.update(RELEASED)
     assert pods.get(OWNED.uid) is RELEASED
 
 
 def test_what_such_a_list_refutes_does_not_come_back() -> None:
     """What an older watch shows late was so before the list, and is so no more."""
     pods = Pods(Queue())
-    pods.see(OWNED)
-    pods.relist([], 105, bears_hash)
+    pods.update(OWNED)
+    pods.replace([], 105, bears_hash)
     older, newer = (
         builders.pod("web-1", of=REPLICA_SET, node="s1", revision=each) for each in (104, 106)
     )
-    pods.see(older)
+    pods.update(older)
     assert pods.get(OWNED.uid) is None
-    pods.see(newer)
+    pods.update(newer)
     assert pods.get(OWNED.uid) is newer
 
 
 def test_a_pod_that_came_and_went_before_a_list_is_not_believed_to_be_there() -> None:
     """A watch that lags shows it late, for the first time."""
     pods = Pods(Queue())
-    pods.relist([], 105, bears_hash, whole="hashes")
-    pods.see(OWNED)
+    pods.replace([], 105, bears_hash, whole="hashes")
+    pods.update(OWNED)
     assert pods.get(OWNED.uid) is None
 
 
 def test_a_pod_that_a_list_showed_is_believed_again_once_it_has_changed() -> None:
     pods = Pods(Queue())
-    pods.relist([OWNED], 105, bears_hash, whole="hashes")
-    pods.see(RELEASED)
+    pods.replace([OWNED], 105, bears_hash, whole="hashes")
+    pods.update(RELEASED)
     assert pods.get(OWNED.uid) is RELEASED
 
 
@@ -118,26 +118,26 @@ def test_other_lists_say_nothing_of_a_pod_that_is_not_known(
     revision: int, selects: Callable[[Pod], bool], whole: str | None
 ) -> None:
     pods = Pods(Queue())
-    pods.relist([], revision, selects, whole=whole)
-    pods.see(OWNED)
+    pods.replace([], revision, selects, whole=whole)
+    pods.update(OWNED)
     assert pods.get(OWNED.uid) is OWNED
 
 
 def test_two_lists_of_a_read_may_lie_on_both_sides_of_a_release() -> None:
     """Released pods were listed at 99, owned ones at 101: neither shows it."""
     view = View()
-    view.pods.see(OWNED)
-    view.pods.see(RELEASED)
-    view.list_workload(REPLICA_SET.key, Listed(controller=REPLICA_SET, revision=99), NOW)
+    view.pods.update(OWNED)
+    view.pods.update(RELEASED)
+    view.replace_workload(REPLICA_SET.key, Listed(controller=REPLICA_SET, revision=99), NOW)
     assert view.pods.get(OWNED.uid) is RELEASED
-    view.list_workload(REPLICA_SET.key, Listed(controller=REPLICA_SET, revision=101), NOW)
+    view.replace_workload(REPLICA_SET.key, Listed(controller=REPLICA_SET, revision=101), NOW)
     assert view.pods.get(OWNED.uid) is None
 
 
 def test_a_read_of_single_pods_says_nothing_of_others() -> None:
     view = View()
-    view.pods.see(OWNED)
-    view.list_workload(REPLICA_SET.key, Listed(controller=REPLICA_SET), NOW)
+    view.pods.update(OWNED)
+    view.replace_workload(REPLICA_SET.key, Listed(controller=REPLICA_SET), NOW)
     assert view.pods.get(OWNED.uid) is OWNED
 
 
@@ -145,8 +145,8 @@ def test_a_pod_that_came_and_went_before_its_workload_was_listed_does_not_count(
     """A watch that lags shows it late, for the first time."""
     view = View()
     listed = Listed(controller=REPLICA_SET, revision=OWNED.revision)
-    view.list_workload(REPLICA_SET.key, listed, NOW)
-    view.pods.see(OWNED)
+    view.replace_workload(REPLICA_SET.key, listed, NOW)
+    view.pods.update(OWNED)
     assert view.pods.get(OWNED.uid) is None
 
 

@@ -108,9 +108,9 @@ def test_a_pod_that_named_another_controller_is_news_of_both_when_it_is_back() -
     replica_set = builders.replica_set()
     others = builders.release(builders.replica_set("other"))
 
-    pods.see(builders.pod("web", of=replica_set, released=others, revision=1))
+    pods.update(builders.pod("web", of=replica_set, released=others, revision=1))
     taken(queue)
-    pods.see(builders.pod("web", of=replica_set, revision=2))
+    pods.update(builders.pod("web", of=replica_set, revision=2))
 
     assert taken(queue) == {f"default/{others.controller_uid}", replica_set.key}
 

@@ -73,7 +73,7 @@ def test_its_pods_are_its_own_namespaces_whatever_others_name_as_their_owner() -
     mine = builders.pod("web-1", of=replica_set)
     released = builders.pod("web-2", of=replica_set, released=builders.release(replica_set))
     for pod in (elsewhere(mine), elsewhere(released), mine, released):
-        view.pods.see(pod)
+        view.pods.update(pod)
 
     assert view.pods.of_controller(replica_set.key) == [mine, released]
 
@@ -83,15 +83,15 @@ def test_a_deployment_is_none_of_a_replica_set_elsewhere() -> None:
     deployment = builders.deployment()
     replica_set = builders.replica_set(of=deployment)
     stranger = elsewhere(replica_set)
-    view.see(replica_set)
-    view.see(stranger)
+    view.update(replica_set)
+    view.update(stranger)
     taken(view.queue)
 
-    view.see(deployment)
+    view.update(deployment)
     assert taken(view.queue) == {replica_set.key}
-    assert view.owner(replica_set).deployment is deployment
-    assert view.owner(stranger).deployment is None
-    assert view.owner_of(elsewhere(builders.pod(of=replica_set))).deployment is None
+    assert view.owners.above(replica_set).deployment is deployment
+    assert view.owners.above(stranger).deployment is None
+    assert view.owners.of(elsewhere(builders.pod(of=replica_set))).deployment is None
 
 
 def test_no_pod_is_kept_from_a_handover_by_pods_that_only_say_they_were_released(

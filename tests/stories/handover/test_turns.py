@@ -176,30 +176,30 @@ def test_a_pod_goes_until_it_is_gone_or_finished_or_has_another_controller() -> 
     def going() -> list[str]:
         return [pod.name for pod in pods.going_of(REPLICA_SET.key)]
 
-    pods.see(builders.pod("b", of=REPLICA_SET, revision=1))
-    pods.see(builders.pod("a", of=REPLICA_SET, revision=1))
+    pods.update(builders.pod("b", of=REPLICA_SET, revision=1))
+    pods.update(builders.pod("a", of=REPLICA_SET, revision=1))
     assert going() == []
     for pod in pods:
         pods.assume_evicted(pod.uid)
     assert going() == ["a", "b"]
     pods.undo_eviction(builders.pod("b").uid)
     assert going() == ["a"]
-    pods.see(GOING)
+    pods.update(GOING)
     assert going() == ["a", GOING.name]
-    pods.see(builders.pod("a", of=ANOTHER, revision=2))
-    pods.forget(GOING.uid)
+    pods.update(builders.pod("a", of=ANOTHER, revision=2))
+    pods.delete(GOING.uid)
     assert going() == []
-    pods.see(builders.pod("c", of=REPLICA_SET, deletion_timestamp=builders.NOW, revision=3))
+    pods.update(builders.pod("c", of=REPLICA_SET, deletion_timestamp=builders.NOW, revision=3))
     assert going() == ["c"]
-    pods.see(builders.pod("c", of=REPLICA_SET, phase="Failed", revision=4))
+    pods.update(builders.pod("c", of=REPLICA_SET, phase="Failed", revision=4))
     assert going() == []
 
 
 def test_it_is_found_at_once_among_many_pods() -> None:
     pods = Pods(Queue(), lambda _: True)
-    pods.see(GOING)
+    pods.update(GOING)
     for number in range(1000):
-        pods.see(builders.pod(f"p-{number}", of=ANOTHER))
+        pods.update(builders.pod(f"p-{number}", of=ANOTHER))
 
     with measured() as effort:
         found = pods.going_of(REPLICA_SET.key)
@@ -216,8 +216,8 @@ def test_a_note_of_past_turns_has_no_pod_followed(until: float | None, *, expect
     note = msgspec.json.encode(QuotaNote(at=now - builders.seconds(9), until=end, pods=1)).decode()
     replica_set = builders.replica_set(annotations={names.REFUSED: note})
     view = View({"n1": builders.notice()})
-    view.see(replica_set)
-    view.pods.see(builders.pod(of=replica_set, deletion_timestamp=now))
+    view.update(replica_set)
+    view.pods.update(builders.pod(of=replica_set, deletion_timestamp=now))
     places: Any = SimpleNamespace()  # nothing is asked of them
     plan = Planner(view, places).plan(replica_set.key, now)
     assert plan.plan.awaits_pods is expected

@@ -125,17 +125,17 @@ def test_labels_of_no_replica_set_are_not_watched() -> None:
     view = View()
     for number in range(3_000):
         label = {names.RELEASED_FROM: f"{'h' * 58}{number:05}"}
-        view.pods.see(builders.pod(f"fake-{number}", labels=label))
+        view.pods.update(builders.pod(f"fake-{number}", labels=label))
     assert len(watched(view)) == 2
 
 
 def test_labels_that_their_replica_sets_have_not_are_not_watched() -> None:
     view = View()
     replica_set = builders.replica_set()
-    view.see(replica_set)
+    view.update(replica_set)
     before = watched(view)
     for number in range(100):
-        view.pods.see(
+        view.pods.update(
             builders.pod(
                 f"fake-{number}",
                 of=replica_set,
@@ -152,7 +152,7 @@ def test_labels_that_their_replica_sets_have_not_are_not_watched() -> None:
 )
 def test_a_stateful_set_that_nobody_could_watch_is_not_watched(name: str, replicas: int) -> None:
     view = View()
-    view.see(builders.stateful_set(name, replicas=replicas))
+    view.update(builders.stateful_set(name, replicas=replicas))
     assert len(watched(view)) == 2
 
 
@@ -160,8 +160,8 @@ def test_many_replica_sets_are_watched_by_few_selections_that_fit() -> None:
     view = View()
     for number in range(1_000):
         replica_set = builders.replica_set(f"web-{number}", template_hash=f"{'h' * 58}{number:05}")
-        view.see(replica_set)
-        view.pods.see(builders.pod(f"pod-{number}", of=replica_set))
+        view.update(replica_set)
+        view.pods.update(builders.pod(f"pod-{number}", of=replica_set))
     labels = watched(view)
     assert len(labels) <= 24
     assert max(map(size, labels)) <= LONGEST + 100

@@ -47,7 +47,7 @@ class Planned:
     def see_list(self) -> None:
         """The workload is listed, and planned for by that."""
         listed = Listed(controller=WEB, pods=[POD], revision=100)
-        self.view.list_workload(WEB.key, listed, NOW)
+        self.view.replace_workload(WEB.key, listed, NOW)
         taken(self.view.queue)
 
 

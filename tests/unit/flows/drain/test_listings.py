@@ -64,17 +64,17 @@ def listed(*pods: Pod) -> Callable[[Any], KubernetesObject | Listing[Any]]:
 
 
 def test_a_pod_that_is_released_while_its_workload_is_listed_is_still_there(site: Site) -> None:
-    site.view.see(WEB)
-    site.view.pods.see(OWNED)
+    site.view.update(WEB)
+    site.view.pods.update(OWNED)
     site.listings.refresh([WEB.key], NOW)
-    site.view.pods.see(RELEASED)
+    site.view.pods.update(RELEASED)
     site.answer(listed(RELEASED))
     assert site.view.pods.get(OWNED.uid) is RELEASED
 
 
 def test_a_pod_that_another_client_released_is_seen(site: Site) -> None:
-    site.view.see(WEB)
-    site.view.pods.see(builders.pod("web-2", of=WEB, node="s1", revision=80))
+    site.view.update(WEB)
+    site.view.pods.update(builders.pod("web-2", of=WEB, node="s1", revision=80))
     site.listings.refresh([WEB.key], NOW)
     site.answer(listed(RELEASED))
     assert site.view.pods.get(RELEASED.uid) is RELEASED
@@ -85,7 +85,7 @@ def test_many_pods_without_a_known_controller_are_one_list(site: Site) -> None:
     owner = builders.foreign_owner("Workflow")
     pods = builders.pods(300, of=owner, prefix="step", node="s1")
     for pod in pods:
-        site.view.pods.see(pod)
+        site.view.pods.update(pod)
     (key,) = site.view.pods.controllers_of(pods)
     site.listings.refresh([key], NOW)
     ((request, _),) = site.sent
@@ -98,7 +98,7 @@ def test_many_pods_without_a_known_controller_are_one_list(site: Site) -> None:
 
 def test_of_a_controller_that_is_not_known_all_pods_are_found(site: Site) -> None:
     one, other = builders.pods(2, of=builders.foreign_owner("Workflow"), prefix="step", node="s1")
-    site.view.pods.see(one)
+    site.view.pods.update(one)
     (key,) = site.view.pods.controllers_of([one])
     site.listings.refresh([key], NOW)
     site.answer(lambda asked: Listing([*filter(asked.kept, [other, builders.pod("x")])], "105"))
@@ -107,7 +107,7 @@ def test_of_a_controller_that_is_not_known_all_pods_are_found(site: Site) -> Non
 
 def test_a_bare_pod_that_is_gone_counts_no_more(site: Site) -> None:
     pod = builders.pod("alone")
-    site.view.pods.see(pod)
+    site.view.pods.update(pod)
     (key,) = site.view.pods.controllers_of([pod])
     site.listings.refresh([key], NOW)
     site.answer(lambda _: None)
@@ -117,19 +117,19 @@ def test_a_bare_pod_that_is_gone_counts_no_more(site: Site) -> None:
 def test_a_controller_that_is_read_meanwhile_is_kept_though_none_was_asked_for(site: Site) -> None:
     db = builders.stateful_set("db")
     pod = builders.pod("db-0", of=db)
-    site.view.pods.see(pod)
+    site.view.pods.update(pod)
     site.listings.refresh([db.key], NOW)
-    site.view.see(db)
+    site.view.update(db)
     site.answer(lambda _: pod)
-    assert db.key in site.view.controllers
+    assert db.key in site.view.owners.controllers
 
 
 def test_a_controller_that_is_gone_is_forgotten(site: Site) -> None:
-    site.view.see(WEB)
-    site.view.pods.see(OWNED)
+    site.view.update(WEB)
+    site.view.pods.update(OWNED)
     site.listings.refresh([WEB.key], NOW)
     site.answer(lambda asked: None if isinstance(asked, Get) else Listing([], "105"))
-    assert WEB.key not in site.view.controllers
+    assert WEB.key not in site.view.owners.controllers
 
 
 def test_a_list_of_one_replica_set_justifies_nothing_in_a_rollout_that_it_shows(
@@ -139,12 +139,12 @@ def test_a_list_of_one_replica_set_justifies_nothing_in_a_rollout_that_it_shows(
     calm = builders.replica_set(of=above, replicas=3)
     wanted = {"deployment.kubernetes.io/desired-replicas": "3"}
     rolled = builders.replica_set(of=above, replicas=2, revision=50, annotations=wanted)
-    site.view.see(above)
-    site.view.see(calm)
-    site.view.pods.see(builders.pod("web-2", of=calm, node="s1"))
+    site.view.update(above)
+    site.view.update(calm)
+    site.view.pods.update(builders.pod("web-2", of=calm, node="s1"))
     site.listings.refresh([calm.key], NOW)
     site.answer(lambda asked: rolled if isinstance(asked, Get) else Listing([], "105"))
-    assert site.view.owner(rolled).deployment_in_rollout is not None
+    assert site.view.owners.above(rolled).deployment_in_rollout is not None
     assert not site.view.is_fresh(calm.key, frozenset(), NOW)
 
 
@@ -152,7 +152,7 @@ def test_a_few_are_listed_at_a_time_and_each_once_a_second(site: Site) -> None:
     sets = [builders.replica_set(f"web-{number}") for number in range(AT_A_TIME + 1)]
     keys = [each.key for each in sets]
     for each in sets:
-        site.view.see(each)
+        site.view.update(each)
     assert site.listings.refresh(keys, NOW) is None
     asked = {request.name for request, _ in site.sent if isinstance(request, Get)}
     assert len(asked) == AT_A_TIME
@@ -181,8 +181,8 @@ def test_a_namespace_of_which_none_is_listed_comes_before_thousands_of_another(s
     bare = [builders.pod(f"bare-{number}", namespace="a-tenant") for number in range(1_000)]
     theirs = [each.key for each in bare]
     for pod in (*bare, OWNED):
-        site.view.pods.see(pod)
-    site.view.see(WEB)
+        site.view.pods.update(pod)
+    site.view.update(WEB)
     site.listings.refresh(theirs, NOW)
     assert len(site.sent) == AT_A_TIME
     request, then = site.sent.pop(0)

@@ -173,7 +173,7 @@ def test_a_refused_watch_shows_nothing_until_it_goes_on(stream: Stream) -> None:
 def test_a_list_of_one_workload_says_nothing_of_another() -> None:
     listed, other = builders.replica_set("web"), builders.replica_set("api")
     view = View()
-    view.list_workload(listed.key, Listed(controller=listed, revision=100), NOW)
+    view.replace_workload(listed.key, Listed(controller=listed, revision=100), NOW)
     nothing_shown = frozenset[PodLabel]()
 
     assert view.is_fresh(listed.key, nothing_shown, NOW + FRESH_FOR)

@@ -55,14 +55,14 @@ class Followed:
     def see(self, controllers: Iterable[Any]) -> None:
         """These controllers are known from now on."""
         for each in controllers:
-            self.view.see(each)
+            self.view.update(each)
         self.watches.follow(NOW)
         for selection in self.session.open:
             self.watches.saw(Relisted(selection, Listing((), "1")))
 
     def shown(self) -> int:
         """Of how many controllers all pods are shown."""
-        labels = (each.pod_labels for each in self.view.controllers.values())
+        labels = (each.pod_labels for each in self.view.owners.controllers.values())
         return sum(map(self.view.streams.show, labels))
 
 
@@ -109,7 +109,7 @@ def test_a_list_of_the_other_released_pods_says_nothing_of_those_that_another_wa
 
 def test_a_set_that_grows_is_shown_when_its_new_ordinals_are(followed: Followed) -> None:
     followed.see([builders.stateful_set(replicas=2, revision=1)])
-    followed.view.see(builders.stateful_set(replicas=3, revision=2))
+    followed.view.update(builders.stateful_set(replicas=3, revision=2))
     assert followed.shown() == 0
     followed.see([])
     assert followed.shown() == 1

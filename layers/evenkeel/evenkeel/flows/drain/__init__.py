@@ -11,10 +11,10 @@ From the top:
 
 The rooms:
 
-- ``cache``: the objects as last seen. ``view`` holds nodes, controllers and namespaces, and
-  ``pods`` the pods, ``groups`` which of them are in one group; ``streams`` how old a watch is, and
-  ``facts`` how old what is read because no watch shows it. An eviction counts from when it is sent.
-  Each change adds the workloads that depend on it to the queue.
+- ``cache``: the objects as last seen. ``pods``, ``owners``, ``nodes`` and ``surroundings`` keep
+  them by kind, ``groups`` which pods are in one group; ``streams`` how old a watch is, and
+  ``facts`` how old what is read because no watch shows it. ``view`` is told of all, and adds the
+  workloads to the queue that depend on a change. An eviction counts from when it is sent.
 - ``sync``: what fills the cache. ``informer`` does from ``watches``; ``reader`` reads at the
   beginning, and then the facts that plans lack, or that are too old; ``listings`` lists a workload
   of which pods may go. ``questions`` are asked beside the loop.

@@ -150,7 +150,7 @@ class HandoverFlow:
         return Outcome("ClusterUnavailable", rest)
 
     def _observe(self, view: View) -> Outcome:
-        if reader.is_any_work(self._cluster, view) or view.notices:
+        if reader.is_any_work(self._cluster, view) or view.nodes.notices:
             self._read_pods(view)
             self._read_facts(view)
             keeper = NodeReconciler(self._settings, view, self._kept, AtOnce(), self._clock)
@@ -192,8 +192,7 @@ class HandoverFlow:
             return Outcome("Paused", REST_IN_CALM, needs_no_wake_up=True)
         if self._settings.stands_in and are_deployed(self._cluster, started):
             return Outcome("LeftToFunctions", None if scheduled else STANDING_BY)
-        leadership.warned = view.warned
-        leadership.doomed = view.doomed
+        leadership.nodes = view.nodes
         held_for = self._take(leadership)
         if held_for or (number and not leadership.is_held):
             return Outcome("LeaseHeld", None if scheduled else held_for or STANDING_BY)
@@ -278,7 +277,8 @@ class HandoverFlow:
         finally:
             self._once.tell_counts()
         if outcome.reason == "Quiet":
-            self._once.forget(but=view.uids)
+            seen = (*view.pods, *view.nodes.marked.values())
+            self._once.forget(but={item.uid for item in seen})
         return outcome
 
     def _read_pods(self, view: View) -> None:
@@ -295,7 +295,7 @@ class HandoverFlow:
 
     def _divide(self, view: View, leadership: Leadership) -> None:
         """Share a storm with others that is too large for one invocation. Raises ClusterError."""
-        pods = [pod for name in view.dooms for pod in view.pods.on(name) if is_to_go(pod)]
+        pods = [pod for name in view.nodes.dooms for pod in view.pods.on(name) if is_to_go(pod)]
         pods_each = self._settings.pods_each
         is_large = how_many(len(pods), pods_each) > 1
         every = List(Selection(PodDisruptionBudget), fresh=False)

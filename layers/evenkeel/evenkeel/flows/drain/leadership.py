@@ -5,7 +5,7 @@ well reads that, and leaves the work to the functions: they have AWS to ask, and
 their stack.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import Future
 from datetime import datetime, timedelta
@@ -25,6 +25,7 @@ from evenkeel.errors import (
 )
 from evenkeel.flows import home
 from evenkeel.flows.drain import company
+from evenkeel.flows.drain.cache.nodes import MarkedNodes
 from evenkeel.flows.drain.company import Call, Calls, Company
 from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.server_time import ServerTime
@@ -35,7 +36,6 @@ from evenkeel.model.cluster_objects import Lease, LeaseSpec
 from evenkeel.model.division import MOST, UNDIVIDED, Division, lease_of
 from evenkeel.model.losses import losses_in, noted
 from evenkeel.model.meta import Metadata
-from evenkeel.model.node import Node
 from evenkeel.model.pool import Pool
 from evenkeel.model.request import Create, Operation, Patch, as_read, pointer
 from evenkeel.model.times import sound_time, to_micro_time
@@ -141,10 +141,8 @@ class Leadership:
         self._valid_from: tuple[datetime, timedelta] | None = None
         self._noted: frozenset[Pool] = frozenset()
         self._seen = 0
-        self.warned: Mapping[str, Node] = {}
-        """The nodes seen that have a warning; the Lease notes their pools."""
-        self.doomed: Callable[[], AbstractSet[str]] = frozenset
-        """The names of the doomed nodes that are known."""
+        self.nodes = MarkedNodes()
+        """The nodes that are known. The Lease notes the pools of those with a warning."""
         self._called_for = frozenset[str]()
         self.zeros_wait: Callable[[], bool] = lambda: True
         """Whether workloads that would reach zero wait here for their first release, or may.
@@ -318,11 +316,11 @@ class Leadership:
         now = self._clock.now()
         interval = SOON if self._company and self._is_beginning else INTERVAL
         is_early = self._beat_at is not None and timedelta() <= now - self._beat_at < interval
-        if is_early and (len(self.warned) == self._seen or not self._has_new_lost_pool()):
+        if is_early and (len(self.nodes.warned) == self._seen or not self._has_new_lost_pool()):
             return
         self._beat_at = now
         if self._has_new_nodes:
-            self._call_for(self.doomed())
+            self._call_for(self.nodes.dooms.keys())
         if self.is_held:
             heard = partial(self._renewed, now, self._clock.boot(), self._newest)
             session.submit(self._renewal(), heard)
@@ -342,7 +340,7 @@ class Leadership:
 
     @property
     def _has_new_nodes(self) -> bool:
-        return self._number == 0 and not self.doomed() <= self._called_for
+        return self._number == 0 and not self.nodes.dooms.keys() <= self._called_for
 
     def _call_for(self, doomed: AbstractSet[str]) -> None:
         """Reconcilers that have gone may have pods on nodes that are doomed only now."""
@@ -476,14 +474,14 @@ class Leadership:
         """What this holder and those before know of pools that lost a node lately."""
         before = self._lease.metadata.annotations.get(names.LOST_POOLS) if self._lease else None
         now = self._clock.now()
-        lost = [*losses_in(before, now), *warned(self.warned.values(), self._labels, now)]
+        lost = [*losses_in(before, now), *warned(self.nodes.warned.values(), self._labels, now)]
         self._noted = frozenset(loss.pool for loss in lost)
         return noted(lost)
 
     def _has_new_lost_pool(self) -> bool:
         """Whether a node of a pool that the Lease does not note was warned since this was asked."""
-        new = islice(self.warned.values(), self._seen, None)
-        self._seen = len(self.warned)
+        new = islice(self.nodes.warned.values(), self._seen, None)
+        self._seen = len(self.nodes.warned)
         found = warned(new, self._labels, self._clock.now())
         return any(loss.pool not in self._noted for loss in found)
 

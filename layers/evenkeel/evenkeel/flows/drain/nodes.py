@@ -58,12 +58,12 @@ class NodeReconciler:
     @property
     def _marked(self) -> Sequence[tuple[Node, NodeNotice]]:
         """The marked nodes, but for those whose notice was spoilt."""
-        nodes, notices = self._view.nodes, self._view.notices
+        nodes, notices = self._view.nodes.marked, self._view.nodes.notices
         return [(nodes[name], notices[name]) for name in nodes if name in notices]
 
     def _drains(self, now: datetime) -> Sequence[Decision]:
         """The nodes that are drained for hints from now on, because the share allows it."""
-        notices = self._view.notices
+        notices = self._view.nodes.notices
         hinted = [
             (node, notice)
             for node, notice in self._marked
@@ -158,15 +158,15 @@ class NodeReconciler:
 
     def _unreadable(self) -> Iterator[Decision]:
         """What becomes of nodes whose notice was spoilt."""
-        notices = self._view.notices
-        spoilt = (node for node in self._view.nodes.values() if node.name not in notices)
+        notices = self._view.nodes.notices
+        spoilt = (node for node in self._view.nodes.marked.values() if node.name not in notices)
         return map(doomed_node.unreadable, spoilt)
 
     def _others_remain(self, situations: Iterable[Situation], now: datetime) -> bool | None:
         """Whether load balancers would keep another node; None also if no decision needs it."""
         if not any(situation.wants_exclusion for situation in situations):
             return None
-        marked = self._view.nodes.keys()
+        marked = self._view.nodes.marked.keys()
         ready = self._kept.other_nodes.known(now, self.questions, but=marked)
         return None if ready is None else bool(ready)
 
@@ -208,8 +208,8 @@ class NodeReconciler:
     def _comes_back(self, pod: Pod) -> bool:
         """Whether another would be there as soon as a pod had left."""
         name = pod.spec.node_name
-        drain = Drain.of(self._view.notices[name], self._view.nodes.get(name))
-        return bool(why_back(pod, self._view.owner_of(pod), drain))
+        drain = Drain.of(self._view.nodes.notices[name], self._view.nodes.marked.get(name))
+        return bool(why_back(pod, self._view.owners.of(pod), drain))
 
     def _with_ordinals(self, node_names: Collection[str]) -> Collection[str]:
         """Those of these nodes with a StatefulSet's pods, also pods that are stuck terminating."""

@@ -176,7 +176,7 @@ class Seeker:
     def ask(self, wishes: Sequence[Wish], now: datetime) -> None:
         """Look for places for these, if it is time."""
         again = partial(self._view.queue.add, urgent=True)
-        self._places.ask(wishes, self._view.dooms.keys(), now, self.questions, again)
+        self._places.ask(wishes, self._view.nodes.dooms.keys(), now, self.questions, again)
 
 
 def find(

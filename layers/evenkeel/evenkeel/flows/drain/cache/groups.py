@@ -28,7 +28,7 @@ class Groups:
         """The groups that pods have named."""
         return iter(self._members)
 
-    def see(self, pod: Pod, controller_key: str, *, counts: bool) -> None:
+    def update(self, pod: Pod, controller_key: str, *, counts: bool) -> None:
         """A pod is so; whether it counts."""
         group = group_of(pod)
         if group is None:

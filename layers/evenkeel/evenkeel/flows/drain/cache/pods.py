@@ -75,7 +75,7 @@ class Pods:
         """The pod as last seen."""
         return self._pods.get(uid)
 
-    def see(self, pod: Pod, *, urgent: bool = False) -> None:
+    def update(self, pod: Pod, *, urgent: bool = False) -> None:
         """Take note of a pod.
 
         The plans of its controller may change by it, and of the one that it had before. One that
@@ -112,17 +112,15 @@ class Pods:
             return
         self._queue.add({controller, before or controller}, urgent=urgent)
 
-    def miss(self, uid: str, revision: int) -> None:
-        """A pod was not there at a revision."""
-        if uid in self._pods and revision > self._revisions[uid]:
-            self._drop(uid, revision)
-
-    def forget(self, uid: str, *, urgent: bool = False) -> None:
-        """A pod is gone: the API server said NotFound, or a list does not have it."""
+    def delete(self, uid: str, revision: int | None = None, *, urgent: bool = False) -> None:
+        """A pod was not there at a revision; None: later than all that was seen of it."""
         if uid in self._pods:
-            self._drop(uid, self._revisions[uid] + 1, urgent=urgent)
+            known = self._revisions[uid]
+            at = known + 1 if revision is None else revision
+            if at > known:
+                self._drop(uid, at, urgent=urgent)
 
-    def relist(
+    def replace(
         self,
         items: Sequence[Pod],
         revision: int,
@@ -141,7 +139,7 @@ class Pods:
         """
         listed = {pod.uid for pod in items}
         for pod in items:
-            self.see(pod, urgent=urgent)
+            self.update(pod, urgent=urgent)
         if whole is not None:
             before = self._lists.get(whole)
             newest = revision if before is None else max(before.revision, revision)
@@ -150,20 +148,20 @@ class Pods:
             if pod.uid not in listed and selects(pod) and pod.revision < revision:
                 absences = self._absences.get(pod.uid, ())
                 self._absences[pod.uid] = (*absences[-1:], Absence(selects, revision))
-                self.forget(pod.uid, urgent=urgent)
+                self.delete(pod.uid, urgent=urgent)
 
-    def list_controller(self, key: str, pods: Iterable[Pod], revision: int) -> None:
+    def replace_controller(self, key: str, pods: Iterable[Pod], revision: int) -> None:
         """All pods of a controller, owned and released, were listed at a revision.
 
         A pod of it that is seen as of before that for the first time has come and gone.
         """
         listed = set[str]()
         for pod in pods:
-            self.see(pod)
+            self.update(pod)
             listed.add(pod.uid)
         for pod in (*self.of_controller(key), *self.going_of(key)):
             if pod.uid not in listed:
-                self.miss(pod.uid, revision)
+                self.delete(pod.uid, revision)
         self._listed[key] = max(revision, self._listed.get(key, revision))
 
     def controller_of(self, uid: str) -> set[str]:
@@ -244,7 +242,7 @@ class Pods:
         self._unindex(uid, controller)
         if not pod.finished:
             (self._counting if counts else self._going)[controller][uid] = pod
-        self.groups.see(pod, controller, counts=counts)
+        self.groups.update(pod, controller, counts=counts)
 
     def _unindex(self, uid: str, controller: str) -> bool:
         """A pod is none of this controller's, for now; whether it counted."""
@@ -258,7 +256,7 @@ class Pods:
     def _drop(self, uid: str, revision: int, *, urgent: bool = False) -> None:
         pod, controller = self._pods.pop(uid), self._controllers.pop(uid)
         self._revisions[uid] = revision
-        self.groups.see(pod, controller, counts=False)
+        self.groups.update(pod, controller, counts=False)
         del self._on[pod.spec.node_name][uid]
         self._note_change_on(pod.spec.node_name)
         if self._unindex(uid, controller) or self._awaits(controller):

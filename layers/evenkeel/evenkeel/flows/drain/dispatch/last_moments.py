@@ -35,7 +35,7 @@ class LastMoments:
         pod = self._view.pods.get(decision.subject.uid)
         if pod is None or not decision.forced:
             return False
-        owner, before = self._view.owner_of(pod), self._refused.get(pod.uid)
+        owner, before = self._view.owners.of(pod), self._refused.get(pod.uid)
         if decision.verb is Verb.EVICT and is_kept(pod, owner):
             self._once.record([leave(pod, owner)])
         elif decision.verb is Verb.EVICT:
@@ -59,7 +59,7 @@ class LastMoments:
             return decision
         after = after_refusal(
             pod,
-            self._view.owner_of(pod),
+            self._view.owners.of(pod),
             now,
             refused.error,
             sets_condition=refused.sets_condition,

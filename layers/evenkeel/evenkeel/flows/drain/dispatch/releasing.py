@@ -95,7 +95,7 @@ class Releases:
             if wanted < turn.census.counts.replicas_to_keep and queue.has_changed(key):
                 queue.add([key], urgent=True)  # more may be worth keeping by now
                 continue
-            self._view.keep_at_least(turn.replica_set.uid, wanted)
+            self._view.owners.keep_at_least(turn.replica_set.uid, wanted)
             if writer.submit(pace.release(turn, now)):
                 self._unplanned[turn.candidate.pod.uid] = key
 

@@ -227,7 +227,7 @@ class Writer:
         if error is None:
             self._accepted(sent.decision, reply)
         else:
-            self._view.see(reply.result)
+            self._view.update(reply.result)
             undo = undoing(reply)
             self._refused(sent, error, in_part=bool(undo))
             for write in undo:
@@ -240,7 +240,7 @@ class Writer:
         self._recorder.counted(_metric_of(decision))
         if isinstance(decision.write, Evict | Delete):
             return  # the plan has counted this pod as gone since the eviction was sent
-        self._view.see(reply.result)
+        self._view.update(reply.result)
         if decision.verb is Verb.SET_CONDITION:
             self._go_on(uid)
 
@@ -259,7 +259,9 @@ class Writer:
         """
         decision, uid = sent.decision, sent.uid
         retry = partial(self._backoff.refused, uid, _lane(decision), self._clock.now())
-        self._view.spared(uid, counts=not isinstance(error, NotFoundError | UnavailableError))
+        self._view.eviction_failed(
+            uid, outcome_known=not isinstance(error, NotFoundError | UnavailableError)
+        )
         if isinstance(error, NotFoundError):
             self._gone(decision.subject)
             return
@@ -312,9 +314,9 @@ class Writer:
 
     def _gone(self, subject: Reference) -> None:
         if subject.kind == "Node":
-            self._view.miss_node(subject.name)
+            self._view.delete_node(subject.name)
         else:
-            self._view.pods.forget(subject.uid)
+            self._view.pods.delete(subject.uid)
 
     def _read_again(self, sent: Sent, error: ClusterError) -> None:
         subject = sent.decision.subject
@@ -325,8 +327,8 @@ class Writer:
     def _reread(self, sent: Sent, error: ClusterError, reply: Reply) -> None:
         subject, found = sent.decision.subject, reply.result
         self._end(subject.uid)
-        self._view.spared(subject.uid, counts=True)
-        self._view.see(found)
+        self._view.eviction_failed(subject.uid, outcome_known=True)
+        self._view.update(found)
         is_another = isinstance(found, Pod) and found.uid != subject.uid
         if is_another or isinstance(reply.error, NotFoundError):
             self._gone(subject)

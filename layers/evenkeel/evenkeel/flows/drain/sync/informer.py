@@ -48,8 +48,8 @@ class Informer:
 
     def keep(self, now: datetime) -> None:
         """Watch what is new, and list what watches do not show."""
-        if len(self._view.controllers) != self._controllers:
-            self._controllers = len(self._view.controllers)
+        if len(self._view.owners.controllers) != self._controllers:
+            self._controllers = len(self._view.owners.controllers)
             self._watches.follow(now)
         if self._look_at is None or now >= self._look_at:
             self._look_at = now + LOOK_AFTER
@@ -68,19 +68,19 @@ class Informer:
             case Relisted():
                 self._relisted(arrival)
             case Change(object=item, deleted=True):
-                self._view.miss(item)
+                self._view.delete(item)
             case Change(object=item):
-                self._view.see(item)
+                self._view.update(item)
 
     def _relisted(self, arrival: Relisted[Any]) -> None:
         selection, items = arrival.selection, arrival.listing.items
         if selection.kind is Node:
-            self._view.relist_nodes(items)
+            self._view.replace(selections.MARKED_NODES, items)
         elif selection.kind is Pod:
             selects = partial(self._watches.selects, selection)
             revision = arrival.listing.revision
             pods = self._view.pods  # all those of its workloads are known now
-            pods.relist(items, revision, selects, whole=selection, urgent=True)
+            pods.replace(items, revision, selects, whole=selection, urgent=True)
         else:
             for item in items:
-                self._view.see(item, urgent=True)
+                self._view.update(item, urgent=True)

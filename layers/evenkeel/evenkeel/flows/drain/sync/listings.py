@@ -79,8 +79,8 @@ class Listings:
 
     def _ask(self, key: str, now: datetime) -> None:
         view = self._view
-        controller, pods = view.controllers.get(key), view.pods.of_controller(key)
-        deployment = view.owner(controller).deployment_in_rollout
+        controller, pods = view.owners.controllers.get(key), view.pods.of_controller(key)
+        deployment = view.owners.above(controller).deployment_in_rollout
         requests = _requests(key, controller, deployment, pods)
         self._asked_at[key] = now
         self._asked[key] = _Asked(now, len(requests), pods, deployment is not None)
@@ -96,7 +96,7 @@ class Listings:
         del self._asked[key]
         errors = (each.error for each in asked.replies if each.error is not None)
         if all(isinstance(error, NotFoundError) for error in errors):
-            self._view.list_workload(key, _listed(key, asked), asked.at)
+            self._view.replace_workload(key, _listed(key, asked), asked.at)
 
 
 def _requests(

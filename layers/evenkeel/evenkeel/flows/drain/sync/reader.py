@@ -53,7 +53,7 @@ class Reader:
         """Read what is due, and wait for it. Raises ClusterError."""
         facts = [*self._view.facts.due(now)]
         for fact, reply in zip(facts, read_all(self._cluster, facts), strict=True):
-            self._see(fact, reply, now)
+            self._take_answer(fact, reply, now)
 
     def ask(self, now: datetime) -> None:
         """Ask for what is due; for nothing of a kind of which something just could not be read."""
@@ -81,7 +81,7 @@ class Reader:
             errors, facts, replies = [error], (), ()
         for fact, reply in zip(facts, replies, strict=True):
             try:
-                self._see(fact, reply, asked_at)
+                self._take_answer(fact, reply, asked_at)
             except ClusterError as error:
                 errors.append(error)
         if errors:
@@ -89,33 +89,32 @@ class Reader:
             self._recorder.counted(metric_of(errors[0]))
             self._recorder.noted(f"could not refresh workloads, using the last read: {errors[0]}")
 
-    def _see(self, fact: Read, reply: Reply, asked_at: datetime) -> None:
+    def _take_answer(self, fact: Read, reply: Reply, asked_at: datetime) -> None:
         """Take the answer to a request. Raises ClusterError where it has to be asked again."""
         match fact:
             case Get(kind=kind, name=name) if kind is Node:
-                self._see_node(name, reply)
+                self._take_node(name, reply)
             case Get():
-                self._view.see_owner(fact, reply.result)
+                self._view.replace_owner(fact, reply.result)
             case List(selection=where) if where.kind is Pod:
                 listing = answer(reply)
                 assert isinstance(listing, Listing)  # noqa: S101 - a List answers a Listing
-                pods = [item for item in listing.items if isinstance(item, Pod)]
-                self._view.list_pods(where, pods, listing.revision)
+                self._view.replace(where, listing.items, listing.revision)
             case List(selection=where):
-                self._see_objects(where, reply, is_known=self._view.facts.know([fact]))
+                self._take_objects(where, reply, is_known=self._view.facts.know([fact]))
         self._view.facts.read(fact, asked_at)
 
-    def _see_node(self, name: str, reply: Reply) -> None:
+    def _take_node(self, name: str, reply: Reply) -> None:
         """One that is not there is gone for good."""
         if isinstance(reply.error, NotFoundError):
             self._view.lose_node(name)
         elif reply.error is not None and is_unanswered(reply.error):
             raise reply.error
         elif isinstance(reply.result, Node):
-            self._view.node_pools[name] = pool_of(reply.result, self._labels)
-            self._view.kept_empty[name] = reply.result.is_kept_empty
+            self._view.nodes.pools[name] = pool_of(reply.result, self._labels)
+            self._view.nodes.kept_empty[name] = reply.result.is_kept_empty
 
-    def _see_objects(self, where: Selection[Any], reply: Reply, *, is_known: bool) -> None:
+    def _take_objects(self, where: Selection[Any], reply: Reply, *, is_known: bool) -> None:
         """Objects of a namespace. Why they cannot be read concerns the pods there alone.
 
         There may be no groups of pods of a kind, or none that the API server shows.
@@ -124,10 +123,10 @@ class Reader:
         if error is not None and (is_unanswered(error) or not issubclass(where.kind, PodGroup)):
             record_unread(self._recorder, {where.namespace: error})
             if not is_known:
-                self._view.see_objects(where, (), str(error))
+                self._view.replace(where, (), unread=str(error))
         else:
             items = reply.result.items if isinstance(reply.result, Listing) else ()
-            self._view.see_objects(where, items, "")
+            self._view.replace(where, items)
 
 
 def _kind(fact: Read) -> str:
@@ -144,17 +143,17 @@ def is_any_work(cluster: Cluster, view: View) -> bool:
     """
     any_released = List(selections.RELEASED_PODS, limit=1)
     nodes, released = list_all(cluster, [List(selections.MARKED_NODES), any_released])
-    view.relist_nodes(nodes)
+    view.replace(selections.MARKED_NODES, nodes)
     return bool(nodes or released)
 
 
 def read_pods(cluster: Cluster, view: View, now: datetime) -> None:
     """Read all released pods, fresh, and the pods of all doomed nodes. Raises ClusterError."""
-    nodes = sorted(view.dooms)
+    nodes = sorted(view.nodes.dooms)
     candidates = map(selections.candidates_on, nodes)
     released, *on_nodes = list_all(cluster, [List(selections.RELEASED_PODS), *candidates])
     for pod in chain(released, *on_nodes):
-        view.pods.see(pod)
+        view.pods.update(pod)
     for name, pods in zip(nodes, on_nodes, strict=True):
         view.share.listed(name, pods)
         view.facts.read(selections.candidates_on(name), now)
@@ -177,7 +176,7 @@ def read_facts(
     """
     reader = Reader(cluster, view, labels, recorder, Questions(AtOnce(), clock))
     while True:
-        on_doomed = (pod for name in view.dooms for pod in view.pods.on(name))
+        on_doomed = (pod for name in view.nodes.dooms for pod in view.pods.on(name))
         for key in view.pods.controllers_of(on_doomed if of_doomed else view.pods):
             if pods := view.pods.of_controller(key):
                 needs = owner_and_namespace(view, key, pods)
@@ -189,8 +188,8 @@ def read_facts(
 
 def read_peers(cluster: Cluster, view: View) -> None:
     """Read all pods of the controllers seen: what watches would show. Raises ClusterError."""
-    labels = {each for found in view.controllers.values() for each in found.pod_labels}
+    labels = {each for found in view.owners.controllers.values() for each in found.pod_labels}
     chunks = [next(selections.showing(part)) for part in selections.chunks_of(labels)]
     for pods in list_all(cluster, [List(chunk) for chunk in chunks]):
         for pod in pods:
-            view.pods.see(pod)
+            view.pods.update(pod)

@@ -57,7 +57,7 @@ class Watches:
         Where that would be too many watches, few of many labels take the place of all that there
         are. What finds no room even then is left out from now on.
         """
-        controllers = self._view.controllers.values()
+        controllers = self._view.owners.controllers.values()
         wanted = {label for each in controllers for label in each.pod_labels}
         new = wanted.difference(self._view.streams.labels, self._left_out)
         parts = [*self._parts, *selections.chunks_of(new)]
@@ -92,7 +92,7 @@ class Watches:
         others = before.symmetric_difference(showing)
         self._view.queue.add(
             key
-            for key, each in self._view.controllers.items()
+            for key, each in self._view.owners.controllers.items()
             if not others.isdisjoint(each.pod_labels)
         )
 

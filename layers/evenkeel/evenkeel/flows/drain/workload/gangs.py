@@ -58,8 +58,8 @@ class Gangs:
 
         ``siblings``: the pods of its controller.
         """
-        owner = self._view.owner_of(pod)
-        gang = gangs.gang_of(pod, owner, self._view.objects_in(pod.namespace))
+        owner = self._view.owners.of(pod)
+        gang = gangs.gang_of(pod, owner, self._view.surroundings.of(pod.namespace))
         if gang is None:
             return own
         if own is not None and own.notice.is_hint:
@@ -77,7 +77,7 @@ class Gangs:
 
     def are_concerned(self, pods: Iterable[Pod]) -> bool:
         """Whether one of these pods is released or on a doomed node, or one of its group is."""
-        found, dooms = list(pods), self._view.dooms
+        found, dooms = list(pods), self._view.nodes.dooms
         if any(_goes(pod, dooms) for pod in found):
             return True
         return bool(self._view.pods.groups) and any(map(self._is_concerned, groups_of(found)))
@@ -100,7 +100,7 @@ class Gangs:
         return others - {controller_key}
 
     def _is_concerned(self, group: GroupName) -> bool:
-        members, dooms = self._view.pods.groups.members(group), self._view.dooms
+        members, dooms = self._view.pods.groups.members(group), self._view.nodes.dooms
         last = self._concerned.get(group)
         if last is None or last[0] is not members or last[1] is not dooms:
             is_concerned = any(_goes(pod, dooms) for pod in members)
@@ -124,7 +124,7 @@ class Gangs:
         return look.found if holds else None
 
     def _look(self, name: GroupName | Reference, gang: Gang, members: Sequence[Pod]) -> _Look:
-        dooms, is_evicted = self._view.dooms, self._view.pods.is_assumed_evicted
+        dooms, is_evicted = self._view.nodes.dooms, self._view.pods.is_assumed_evicted
         last = self._looks.get(name)
         if last is not None and last.members is members and last.dooms is dooms:
             return last

@@ -38,7 +38,7 @@ def owner_and_namespace(view: View, controller_key: str, pods: Sequence[Pod]) ->
     One whose owner nobody knows would look like one that nobody wants. Claims are read only if a
     pod mounts one, groups and their members only if a pod names one.
     """
-    controller, namespace = view.controllers.get(controller_key), pods[0].namespace
+    controller, namespace = view.owners.controllers.get(controller_key), pods[0].namespace
     is_watched = controller is not None and bool(controller.watched_by)
     age = None if is_watched else AGAIN_AFTER
     needs: dict[Read, timedelta | None] = dict.fromkeys(_controller_of(pods), age)
@@ -68,16 +68,16 @@ def nodes_of(view: View, controller_key: str, pods: Sequence[Pod]) -> Needs:
             continue
         release = pod.release
         is_asked = release is not None and release.reason is ReleaseReason.EVICTION
-        if is_asked or pod.spec.node_name not in view.nodes:
+        if is_asked or pod.spec.node_name not in view.nodes.marked:
             names.add(pod.spec.node_name)
         if release is not None and release.target is not None:
             owned = (each.spec.node_name for each in pods if not each.released)
-            names.update(name for name in owned if name not in view.node_pools)
+            names.update(name for name in owned if name not in view.nodes.pools)
     needs: dict[Read, timedelta | None] = {
-        Get(Node, name): None if name in view.kept_empty else SOON_AGAIN_AFTER
-        for name in sorted(names - view.lost_nodes - {""})
+        Get(Node, name): None if name in view.nodes.kept_empty else SOON_AGAIN_AFTER
+        for name in sorted(names - view.nodes.lost - {""})
     }
-    controller = view.controllers.get(controller_key)
+    controller = view.owners.controllers.get(controller_key)
     if controller is None or not view.streams.select(controller.pod_labels):
         for name in sorted({pod.spec.node_name for pod in pods if _is_unwatched(view, pod)}):
             needs[selections.candidates_on(name)] = SOON_AGAIN_AFTER
@@ -114,7 +114,7 @@ def groups_of(pods: Iterable[Pod]) -> Iterable[GroupName]:
 
 def _is_unwatched(view: View, pod: Pod) -> bool:
     """Whether a pod is on a dying node and no watch selects it."""
-    notice = view.dooms.get(pod.spec.node_name)
+    notice = view.nodes.dooms.get(pod.spec.node_name)
     if notice is None or view.streams.of(pod) is not None or not node_deadline(notice).forced:
         return False
-    return not_ours(pod, view.owner_of(pod)) is None
+    return not_ours(pod, view.owners.of(pod)) is None

@@ -13,7 +13,6 @@ from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.counts import Counts
 from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.leaving import MovingPod
-from evenkeel.decisions.drain.nodes import Nodes
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.pace import Ranking
 from evenkeel.decisions.drain.plan import Plan, plan
@@ -104,12 +103,12 @@ class Planner:
     def plan(self, controller_key: str, now: datetime) -> WorkloadPlan:
         """Plan for one controller, by its key, from the view."""
         pods = self._view.pods.of_controller(controller_key)
-        controller = self._view.controllers.get(controller_key)
-        if not pods and not self._view.is_refused(controller_key):
+        controller = self._view.owners.controllers.get(controller_key)
+        if not pods and not self._view.owners.is_refused(controller_key):
             return WorkloadPlan(plan=Plan())
         needs = self._needs(controller_key, pods)
         if not self._view.facts.know(needs):
-            doomed = frozenset(pod.spec.node_name for pod in pods) & self._view.dooms.keys()
+            doomed = frozenset(pod.spec.node_name for pod in pods) & self._view.nodes.dooms.keys()
             return WorkloadPlan(plan=Plan(), handovers=doomed, needs=needs)
         movers = self._movers(controller, pods, now)
         if controller is None and any(map(_may_return, movers)):
@@ -157,10 +156,10 @@ class Planner:
         """
         view, forced = self._view, list[Forced]()
         for pod in view.pods.of_controller(controller_key):
-            notice = view.dooms.get(pod.spec.node_name)
+            notice = view.nodes.dooms.get(pod.spec.node_name)
             if notice is None or not (deadline := node_deadline(notice)).forced:
                 continue
-            owner, drain = view.owner_of(pod), self._drain(pod.spec.node_name, notice)
+            owner, drain = view.owners.of(pod), self._drain(pod.spec.node_name, notice)
             if came_late(pod, drain) or not_ours(pod, owner) is not None:
                 continue
             if not kept_past_deadline(pod, owner, deadline, now):
@@ -177,7 +176,7 @@ class Planner:
         view, found = self._view, list[MovingPod]()
         has_gangs = self.gangs.may_have(controller)
         for pod in pods:
-            notice = view.dooms.get(pod.spec.node_name)
+            notice = view.nodes.dooms.get(pod.spec.node_name)
             if pod.released:
                 continue
             own = None if notice is None else MovingPod(pod, self._way(pod, notice, now), notice)
@@ -204,38 +203,38 @@ class Planner:
                 now=now,
                 owner=owner,
                 pods=pods,
-                nodes=Nodes(
-                    dooms=view.dooms,
-                    lost=frozenset(view.lost_nodes),
-                    pools=view.node_pools,
-                    kept_empty=view.kept_empty,
-                ),
-                most_seen=view.most_seen(controller_key) if controller is None else 0,
+                nodes=view.nodes.known(),
+                most_seen=self._most_seen(controller_key) if controller is None else 0,
             ),
             moving=moving,
-            budgets=() if one is None else view.objects_in(one.namespace).budgets_of(one),
+            budgets=() if one is None else view.surroundings.of(one.namespace).budgets_of(one),
             going=view.pods.going_of(controller_key) if is_tight else (),
             siblings=self._siblings(controller_key, owner),
-            minimum_available=view.minimums.get(owner.controller.uid, 0) if owner.controller else 0,
+            minimum_available=view.owners.minimum_of(owner.controller),
         )
         if owner.replica_set is not None:
-            view.keep_at_least(owner.replica_set.uid, census.releases.available_at_release)
+            view.owners.keep_at_least(owner.replica_set.uid, census.releases.available_at_release)
         return census
+
+    def _most_seen(self, controller_key: str) -> int:
+        return self._view.owners.most_seen(
+            controller_key, self._view.pods.number_of(controller_key)
+        )
 
     def _owner(self, controller: Controller | None, pods: Sequence[Pod]) -> Owner:
         """Who owns a controller's pods; a ReplicaSet, where released pods are all that there is."""
         if controller is not None and controller.way is Way.HANDOVER:
-            return self._view.owner(controller)
+            return self._view.owners.above(controller)
         first = next((pod for pod in pods if pod.controller is not None), pods[0])
-        owner = self._view.owner_of(first)
-        return self._view.owner(None) if first.released or owner.hands_over else owner
+        owner = self._view.owners.of(first)
+        return self._view.owners.above(None) if first.released or owner.hands_over else owner
 
     def _siblings(self, controller_key: str, owner: Owner) -> Sequence[Pod] | None:
         """The pods that the Deployment's other ReplicaSets have, as last read.
 
         None where no rollout goes on: the ReplicaSet is all that its Deployment has.
         """
-        siblings = self._view.siblings.get(controller_key)
+        siblings = self._view.owners.siblings.get(controller_key)
         if siblings is None or owner.deployment_in_rollout is None:
             return None
         is_evicted = self._view.pods.is_assumed_evicted
@@ -264,7 +263,7 @@ class Planner:
             Wish.of(
                 controller_key,
                 mover.pod,
-                self._view.objects_in(mover.pod.namespace).claims,
+                self._view.surroundings.of(mover.pod.namespace).claims,
             )
             for mover in movers
             if mover.route.reason is Reason.NO_PLACE
@@ -272,8 +271,8 @@ class Planner:
 
     def _route(self, pod: Pod, notice: NodeNotice, now: datetime) -> Route:
         """The way of a pod, decided anew when something changes that it depends on."""
-        owner = self._view.owner_of(pod)
-        around = self._view.objects_in(pod.namespace)
+        owner = self._view.owners.of(pod)
+        around = self._view.surroundings.of(pod.namespace)
         above = owner.controller
         known = None if above is None else (above.metadata.annotations, above.spec)
         drain = self._drain(pod.spec.node_name, notice)
@@ -288,7 +287,7 @@ class Planner:
 
     def _drain(self, name: str, notice: NodeNotice) -> Drain:
         """What keeps pods off a doomed node, found out anew when its notice or the node changes."""
-        node, last = self._view.nodes.get(name), self._drains.get(name)
+        node, last = self._view.nodes.marked.get(name), self._drains.get(name)
         if last is None or last[0] is not node or last[1] is not notice:
             last = self._drains[name] = node, notice, Drain.of(notice, node)
         return last[2]
