@@ -39,7 +39,7 @@ REASONS: Final[Mapping[str, str]] = {
     "LiveMigration": f"label {names.LIVE_MIGRATION}: it is moved alive",
     "NoTemplateHash": "its ReplicaSet does not select by template hash",
     "SelectedByHash": "a Service or policy selects by template hash",
-    "ForeignController": "its controller is not one that Evenkeel knows",
+    "ForeignController": "its controller makes no pod before one has gone",
     "JobMayFinish": "Job: it may still finish",
     "BarePod": "bare pod: no controller makes it again",
     "DaemonSet": "DaemonSet: it belongs to its node",

@@ -21,7 +21,7 @@ from evenkeel.model.cluster_objects import (
     PodDisruptionBudget,
     Service,
 )
-from evenkeel.model.controllers.kinds import KINDS as CONTROLLERS
+from evenkeel.model.controllers.kinds import EVERYWHERE as CONTROLLERS
 from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.names import is_subdomain

@@ -9,7 +9,7 @@ from typing import Any, Final
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.cluster_objects import ConfigMap, Namespace
-from evenkeel.model.controllers.kinds import KINDS
+from evenkeel.model.controllers.kinds import EVERYWHERE
 from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import KubernetesObject, Metadata
 from evenkeel.model.node import Node
@@ -24,7 +24,7 @@ SELECTIONS: Final[tuple[Selection[Any], ...]] = (
     Selection(Node),
     Selection(Namespace),
     Selection(Deployment),
-    *map(Selection, KINDS.values()),
+    *map(Selection, EVERYWHERE.values()),
     _PAUSE,
     Selection(Pod),
 )

@@ -38,6 +38,8 @@ from tests.e2e.rights import allowed, may, used
 from tests.e2e.wire import TappedCluster
 from tests.kit import argo
 from tests.kit.control_plane import ROOT, ControlPlane
+from tests.kit.custom_kinds import owned, serve
+from tests.kit.kruise import clone_set
 from tests.kit.manifests import Manifest, resource
 
 pytestmark = pytest.mark.controlplane
@@ -141,7 +143,8 @@ def _hint(site: Site, functions: Evenkeel) -> None:
     site.add_nodes("hinted", cpu="17")
     site.run(stuck, alone, stateful_set("shelf", 1, volumes=[mounted]))
     _run_rollout(site, "rolled", cpu="5")
-    site.run(job("early"), pods=1)
+    serve(site.control_plane, "CloneSet")
+    site.run(job("early"), _of_clone_set(site, "cloned"), pods=1)
     site.clock.skip(SETTLES)  # a recommendation moves no pod of a StatefulSet that is younger
     functions.notify(site.recommendation("hinted"))
     for app in ("stuck", "rolled"):
@@ -211,6 +214,7 @@ def _warning(site: Site, functions: Evenkeel) -> None:
     site.run(*(job(f"many-{n}") for n in range(MANY)), pods=1)
     for number in range(MANY):
         _run_rollout(site, f"many-rolled-{number}")
+    site.run(*(_of_clone_set(site, f"many-cloned-{number}") for number in range(MANY)), pods=1)
     site.add_nodes("other", spot=False, cpu="6")
     lost = bare_pod("lost", nodeName=site.node_name("other"))
     lost["metadata"]["labels"][names.RELEASED_FROM] = "gone"
@@ -228,6 +232,14 @@ def _warning(site: Site, functions: Evenkeel) -> None:
     site.terminate("doomed")
     site.control_plane.delete_node(site.node_name("doomed"))
     functions.wait_until_quiet()
+
+
+def _of_clone_set(site: Site, app: str) -> Manifest:
+    """The pod of a CloneSet, which nobody makes again."""
+    made = clone_set(app, 1, namespace="")
+    site.apply(made)
+    owner = site.get(made["apiVersion"], made["kind"], app)
+    return owned(bare_pod(app, cpu="10m"), {**owner})
 
 
 def _in_groups(site: Site, node: str) -> Iterator[Manifest]:

@@ -1,40 +1,15 @@
 """Objects of Argo Rollouts, as its controller writes them, for tests without that controller."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from evenkeel.model import names
 from tests.kit.control_plane import ControlPlane
+from tests.kit.custom_kinds import owned, serve
 from tests.kit.manifests import Manifest, resource, template
 
 STABLE, CANARY = "5f6d8", "7b9c4"
 """Template hashes."""
-
-PATH: Final = "apis/argoproj.io/v1alpha1/rollouts"
-
-DEFINITION: Final = resource(
-    "CustomResourceDefinition",
-    "rollouts.argoproj.io",
-    spec={
-        "group": "argoproj.io",
-        "scope": "Namespaced",
-        "names": {"kind": "Rollout", "plural": "rollouts"},
-        "versions": [
-            {
-                "name": "v1alpha1",
-                "served": True,
-                "storage": True,
-                "schema": {
-                    "openAPIV3Schema": {
-                        "type": "object",
-                        "x-kubernetes-preserve-unknown-fields": True,
-                    }
-                },
-            }
-        ],
-    },
-)
-"""Argo's kind, as far as its name goes."""
 
 
 def rollout(
@@ -80,10 +55,7 @@ def replica_set(
             "template": made,
         },
     )
-    reference = {key: owner[key] for key in ("apiVersion", "kind")}
-    reference |= {"name": app, "uid": uid, "controller": True}
-    found["metadata"]["ownerReferences"] = [reference]
-    return found
+    return owned(found, owner | {"metadata": owner["metadata"] | {"uid": uid}})
 
 
 def run(
@@ -95,16 +67,9 @@ def run(
     **pods: Any,
 ) -> None:
     """Make a Rollout with these annotations, and its ReplicaSet. ``pods``: see ``replica_set``."""
-    control_plane.apply(DEFINITION)
-    name = DEFINITION["metadata"]["name"]
-    control_plane.kubectl("wait", "--for=condition=Established", f"crd/{name}")
-    control_plane.wait_for("Rollouts to be served", lambda: _are_served(control_plane))
+    serve(control_plane, "Rollout")
     owner = rollout(app, replicas, notes=notes)
     control_plane.apply(owner, namespace=namespace)
     there = control_plane.get(owner["apiVersion"], owner["kind"], app, namespace)
     made = replica_set(owner, there["metadata"]["uid"], pods=pods)
     control_plane.apply(made, namespace=namespace)
-
-
-def _are_served(control_plane: ControlPlane) -> bool:
-    return bool(control_plane.request("GET", PATH, fine=(429,))["kind"] == "RolloutList")

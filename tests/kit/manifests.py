@@ -26,6 +26,7 @@ VERSIONS = {
     "ReplicaSet": "apps/v1",
     "ReplicationController": "v1",
     "Rollout": "argoproj.io/v1alpha1",
+    "CloneSet": "apps.kruise.io/v1alpha1",
     "CustomResourceDefinition": "apiextensions.k8s.io/v1",
     "StatefulSet": "apps/v1",
     "DaemonSet": "apps/v1",

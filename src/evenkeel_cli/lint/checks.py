@@ -20,7 +20,6 @@ OWN_PODS: Final = frozenset({*WORKLOADS, "DaemonSet"})
 """Kinds of which it is known what Evenkeel does with their pods."""
 
 MAKES: Final[Mapping[str, str]] = {
-    "Rollout.argoproj.io": "ReplicaSet",
     "ScaledJob.keda.sh": "Job",
     "Prometheus.monitoring.coreos.com": "StatefulSet",
     "PrometheusAgent.monitoring.coreos.com": "StatefulSet",
@@ -29,7 +28,6 @@ MAKES: Final[Mapping[str, str]] = {
 }
 """Kinds whose controllers copy an object's annotations to what they make, and the kind of that.
 
-Rollouts: copyRolloutAnnotationsToReplicaSet in utils/annotations/annotations.go of argo-rollouts.
 ScaledJobs: generateJobs in pkg/scaling/executor/scale_jobs.go of keda. The others: makeStatefulSet
 in pkg/prometheus/server, pkg/prometheus/agent, pkg/alertmanager and pkg/thanos of
 prometheus-operator.

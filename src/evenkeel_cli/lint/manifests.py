@@ -10,7 +10,8 @@ import yaml
 from evenkeel.model.affinity import TopologySpread
 from evenkeel.model.annotations import Place
 from evenkeel.model.gang import CoschedulingPodGroup, EarlierPodGroup, PodGroup
-from evenkeel.model.meta import LabelSelector
+from evenkeel.model.meta import KubernetesObject, LabelSelector, full_kind
+from evenkeel.model.workload import WORKLOADS
 from evenkeel_cli.errors import UnmetError
 
 NODE_POOL: Final = "NodePool.karpenter.sh"
@@ -18,11 +19,15 @@ NODE_POOL: Final = "NodePool.karpenter.sh"
 
 PLACES: Final = {"labels": Place.LABEL, "annotations": Place.ANNOTATION}
 
-GROUPS: Final = frozenset(
-    {"", "apps", "batch"}
-    | {kind.resource.group for kind in (PodGroup, CoschedulingPodGroup, EarlierPodGroup)}
+_READ: Final[tuple[type[KubernetesObject], ...]] = (
+    *WORKLOADS,
+    PodGroup,
+    CoschedulingPodGroup,
+    EarlierPodGroup,
 )
-"""API groups of the kinds that Evenkeel reads. Others use the same words."""
+
+READ: Final = {kind.resource.full_kind: kind.resource.kind for kind in _READ}
+"""The kinds that Evenkeel reads, by their full names. Others use the same words."""
 
 NULL: Final = "tag:yaml.org,2002:null"
 TEXTS: Final = ("tag:yaml.org,2002:str", NULL)
@@ -193,7 +198,8 @@ def _objects(reader: _Reader, node: yaml.Node | None, seen: set[int]) -> Iterato
             yield from _objects(reader, item, seen)
     elif kind:
         group = api_version.rpartition("/")[0]
-        full = kind if group in GROUPS else f"{kind}.{group}"
+        own = full_kind(group, kind)
+        full = READ.get(own, own)
         name = reader.text(node, "metadata", "name") or reader.text(
             node, "metadata", "generateName"
         )

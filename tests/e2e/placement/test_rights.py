@@ -16,12 +16,14 @@ from evenkeel_runtime.kubeconfig import from_kubeconfig
 from tests.e2e.accounts import kubeconfig_of_member
 from tests.e2e.audit import Audit, audited
 from tests.e2e.harness import ShiftedClock
-from tests.e2e.manifests import deployment, job, pod_quota, stateful_set, timed
+from tests.e2e.manifests import bare_pod, deployment, job, pod_quota, stateful_set, timed
 from tests.e2e.placement.restoring import Runs, workload_of
 from tests.e2e.placement.webhook import Ground, on_demand
 from tests.e2e.rights import Right, allowed
 from tests.kit import argo
 from tests.kit.control_plane import ControlPlane
+from tests.kit.custom_kinds import owned, serve
+from tests.kit.kruise import clone_set
 from tests.kit.manifests import MAJORITY, Manifest
 
 pytestmark = pytest.mark.controlplane
@@ -99,7 +101,12 @@ def test_nothing_that_it_does_is_refused_and_each_right_is_used(
         ground.apply(each)
     notes = {names.ON_DEMAND: "all"}
     argo.run(ground.control_plane, ground.namespace, "rolled", 1, notes, **timed())
-    assert len(on_demand(ground.settled(16))) == 2 + 2 + 1 + 2 + 1 + 1
+    serve(ground.control_plane, "CloneSet")
+    cloned = clone_set("cloned", 1, namespace="", notes=notes)
+    ground.apply(cloned)
+    owner = ground.control_plane.get(cloned["apiVersion"], "CloneSet", "cloned", ground.namespace)
+    ground.apply(owned(bare_pod("cloned"), owner))
+    assert len(on_demand(ground.settled(17))) == 2 + 2 + 1 + 2 + 1 + 1 + 1
     told = ground.wait_for(
         "the warning",
         lambda: [

@@ -12,7 +12,7 @@ from evenkeel.flows.placement.claims import sweep_claims
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.request import List, Selection
 from tests.kit.asking import asks, failing, noting
-from tests.stories.placement.scene import CLAIMS_A_PLACE, Placement, pod
+from tests.stories.placement.scene import CLAIMS_A_PLACE, Placement, pod, workload
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,14 @@ def test_a_burst_gets_exactly_its_floor(
     scene.run()
     assert scene.split() == {"on-demand": expected, "spot": pods - expected}
     assert scene.recorder.total("PlacementsNotCounted") == 0
+
+
+def test_a_clone_sets_floor_is_counted_as_well() -> None:
+    scene = Placement()
+    scene.cluster.apply(workload("CloneSet", "web", 5, "2"))
+    owner = scene.read("CloneSet", "web")
+    scene.grow(owner, 5)
+    assert scene.split() == {"on-demand": 2, "spot": 3}
 
 
 def test_the_place_of_a_pod_that_is_gone_is_free_again() -> None:

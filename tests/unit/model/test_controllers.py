@@ -10,7 +10,7 @@ import yaml
 
 from evenkeel.model import annotations
 from evenkeel.model.controllers.controller import Controller
-from evenkeel.model.controllers.kinds import KINDS, way_of
+from evenkeel.model.controllers.kinds import EVERYWHERE, KINDS, way_of
 from evenkeel.model.deployments import DEPLOYMENTS
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.pod_label import KEYS
@@ -62,6 +62,11 @@ def test_it_is_known_by_its_full_name(kind: type[Controller]) -> None:
     assert way_of(reference.full_kind) is kind.way
 
 
+def test_those_that_each_cluster_has_are_kubernetes_own() -> None:
+    """A watch of a kind that is not served would never be shown anything."""
+    assert [*EVERYWHERE] == ["ReplicaSet", "StatefulSet", "Job"]
+
+
 def test_another_groups_kind_of_the_same_name_is_none() -> None:
     assert way_of("ReplicaSet.example.com") is None
 
@@ -93,5 +98,5 @@ def test_the_table_of_ways_has_it(kind: Kind) -> None:
 
 def test_ways_of_kinds_are_those_of_whole_kinds() -> None:
     """The others depend on more than the kind."""
-    whole = {Way.HANDOVER, Way.BY_ORDINAL, Way.AT_LAST_MOMENT}
+    whole = {Way.HANDOVER, Way.BY_ORDINAL, Way.AT_LAST_MOMENT, Way.RATIONED}
     assert {kind.way for kind in KINDS.values()} <= whole

@@ -14,7 +14,7 @@ from evenkeel.model import floor, names, pool
 from evenkeel.model.floor import Floor
 from evenkeel.model.pool import AtMost
 
-WORKLOADS: Final = ("Deployment", "Rollout", "ReplicaSet", "StatefulSet", "Job")
+WORKLOADS: Final = ("Deployment", "Rollout", "ReplicaSet", "StatefulSet", "Job", "CloneSet")
 """Kinds whose annotations count for their pods, as the pods' own do."""
 
 BOOLEANS: Final = ("false", names.TRUE)

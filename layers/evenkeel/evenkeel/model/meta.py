@@ -36,7 +36,7 @@ class Resource(msgspec.Struct, frozen=True):
     @property
     def full_kind(self) -> str:
         """See ``OwnerReference.full_kind``."""
-        return _full_kind(self.group, self.kind)
+        return full_kind(self.group, self.kind)
 
 
 class ApiStruct(
@@ -64,10 +64,11 @@ class OwnerReference(ApiStruct, frozen=True, kw_only=True):
 
         Others use the same words: a ReplicaSet of another group is no ReplicaSet.
         """
-        return _full_kind(self.api_version.rpartition("/")[0], self.kind)
+        return full_kind(self.api_version.rpartition("/")[0], self.kind)
 
 
-def _full_kind(group: str, kind: str) -> str:
+def full_kind(group: str, kind: str) -> str:
+    """See ``OwnerReference.full_kind``."""
     return kind if group in ("", "apps", "batch") else f"{kind}.{group}"
 
 

@@ -67,10 +67,10 @@ def route(
       ReplicaSet's pod in a namespace that could not be read: its node lives, so there is time;
     - the way of its controller's kind. StatefulSet: one ordinal at a time; Job: it may still
       finish; ReplicaSet: see ``_replica_set``;
-    - a pod without a controller, and one whose controller Evenkeel does not know, is left
-      under a hint. Under a warning the first keeps running to its last moment, because no
-      controller makes it again; the second goes at once within its budget, and without one when
-      none of its controller's pods is missing.
+    - a pod without a controller, and one whose controller makes no other before it has gone, as
+      far as Evenkeel knows, is left under a hint. Under a warning the first keeps running to its
+      last moment, because no controller makes it again; the second goes at once within its budget,
+      and without one when none of its controller's pods is missing.
     """
     kept = not_ours(pod, owner)
     if kept is not None:
@@ -216,7 +216,10 @@ def _kept(key: str, word: str, until: datetime | None = None) -> Route:
 
 
 def _foreign(kind: str, *, has_budget: bool) -> Route:
-    """The way of a pod whose controller Evenkeel does not know: its budget rations it, if any."""
+    """The way of a pod whose controller makes others afterwards: its budget rations it, if any.
+
+    A CloneSet, or one that Evenkeel does not know.
+    """
     if has_budget:
         return Route(
             way=Way.AT_ONCE,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from evenkeel.model.controllers.clone_set import CloneSet
 from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.controllers.job import Job
 from evenkeel.model.controllers.replica_set import ReplicaSet
@@ -10,9 +11,12 @@ from evenkeel.model.controllers.stateful_set import StatefulSet
 from evenkeel.model.way import Way
 
 KINDS: Final[Mapping[str, type[Controller]]] = {
-    kind.resource.full_kind: kind for kind in (ReplicaSet, StatefulSet, Job)
+    kind.resource.full_kind: kind for kind in (ReplicaSet, StatefulSet, Job, CloneSet)
 }
 """By the full name of the kind, see ``OwnerReference.full_kind``."""
+
+EVERYWHERE: Final = {name: kind for name, kind in KINDS.items() if not kind.resource.is_custom}
+"""Those of them that every cluster has."""
 
 RELEASING: Final = ReplicaSet
 """Pods are released from ReplicaSets alone. A release notes the controller's name, not its kind."""
