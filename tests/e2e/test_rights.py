@@ -246,7 +246,8 @@ def _in_groups(site: Site, node: str) -> Iterator[Manifest]:
     """A pod of a group of each kind; that the groups are not there does not matter."""
     own = {"schedulingGroup": {"podGroupName": "train"}}
     has_own = site.control_plane.pod_groups is not None
-    for number, label in enumerate([*([""] if has_own else []), *gang.LABELS]):
+    labels = [*([""] if has_own else []), *gang.LABELS, gang.SET_NAME]
+    for number, label in enumerate(labels):
         pod = bare_pod(f"member-{number}", nodeName=node, cpu="10m", **({} if label else own))
         if label:
             pod["metadata"]["labels"][label] = "train"

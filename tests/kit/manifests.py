@@ -27,6 +27,7 @@ VERSIONS = {
     "ReplicationController": "v1",
     "Rollout": "argoproj.io/v1alpha1",
     "CloneSet": "apps.kruise.io/v1alpha1",
+    "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1",
     "CustomResourceDefinition": "apiextensions.k8s.io/v1",
     "StatefulSet": "apps/v1",
     "DaemonSet": "apps/v1",

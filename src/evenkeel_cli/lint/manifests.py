@@ -9,7 +9,12 @@ import yaml
 
 from evenkeel.model.affinity import TopologySpread
 from evenkeel.model.annotations import Place
-from evenkeel.model.gang import CoschedulingPodGroup, EarlierPodGroup, PodGroup
+from evenkeel.model.gang import (
+    CoschedulingPodGroup,
+    EarlierPodGroup,
+    LeaderWorkerSet,
+    PodGroup,
+)
 from evenkeel.model.meta import KubernetesObject, LabelSelector, full_kind
 from evenkeel.model.workload import WORKLOADS
 from evenkeel_cli.errors import UnmetError
@@ -24,6 +29,7 @@ _READ: Final[tuple[type[KubernetesObject], ...]] = (
     PodGroup,
     CoschedulingPodGroup,
     EarlierPodGroup,
+    LeaderWorkerSet,
 )
 
 READ: Final = {kind.resource.full_kind: kind.resource.kind for kind in _READ}

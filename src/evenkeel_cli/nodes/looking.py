@@ -30,6 +30,8 @@ from evenkeel_cli.ways import Situation, situations
 
 LEASE: Final = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
 
+type _Key = GroupName | Reference
+
 GOOD_FOR: Final = timedelta(seconds=30)
 """How long owners of pods, and what surrounds them, count as they were read."""
 
@@ -97,20 +99,20 @@ class Looker:
 
     def _together(
         self, found: Iterable[Situation], notices: Mapping[str, NodeNotice | None]
-    ) -> Mapping[Reference, Together]:
+    ) -> Mapping[_Key, Together]:
         """The gangs of which too few stay, so that their pods on dying nodes go together."""
         dooms = mark.drained(notices)
-        asked: dict[Reference, tuple[Gang, List[Pod]]] = {}
+        asked: dict[_Key, tuple[Gang, List[Pod]]] = {}
         for situation in found:
             gang = situation.gang
             if gang is not None and situation.pod.spec.node_name in dooms:
-                asked.setdefault(gang.reference, (gang, _members(situation)))
+                asked.setdefault(_key(situation.pod, gang), (gang, _members(situation)))
         listed = list_all(self.cluster, [members for _, members in asked.values()])
         broken = {
-            reference: gangs.together(gang, [pod for pod in members if pod.active], dooms)
-            for (reference, (gang, _)), members in zip(asked.items(), listed, strict=True)
+            key: gangs.together(gang, [pod for pod in members if pod.active], dooms)
+            for (key, (gang, _)), members in zip(asked.items(), listed, strict=True)
         }
-        return {reference: each for reference, each in broken.items() if each is not None}
+        return {key: each for key, each in broken.items() if each is not None}
 
 
 def is_held(lease: Lease | None, now: datetime) -> bool:
@@ -122,18 +124,23 @@ def is_held(lease: Lease | None, now: datetime) -> bool:
 
 
 def _going(
-    notice: NodeNotice | None, found: Iterable[Situation], together: Mapping[Reference, Together]
+    notice: NodeNotice | None, found: Iterable[Situation], together: Mapping[_Key, Together]
 ) -> Iterator[Going]:
     is_hint = notice is None or notice.is_hint
     for situation in found:
         if situation.pod.finished:
             continue
         gang = situation.gang
-        broken = together.get(gang.reference) if gang is not None else None
+        broken = together.get(_key(situation.pod, gang)) if gang is not None else None
         route = not_ours(situation.pod, situation.owner)
         if route is None and broken is not None and not is_hint:
             route = gangs.with_the_others(broken)
         yield Going(situation, route or situation.way(hint=is_hint))
+
+
+def _key(pod: Pod, gang: Gang) -> _Key:
+    """What tells a pod's gang from others; one object may say the size of many groups."""
+    return group_of(pod) or gang.reference
 
 
 def _members(situation: Situation) -> List[Pod]:
@@ -145,7 +152,7 @@ def _members(situation: Situation) -> List[Pod]:
         return List(selections.selected(pod.namespace, controller.selector))
     where = Selection(Pod, pod.namespace)
     if named.label:
-        where = selections.labelled(pod.namespace, named.label, named.name)
+        where = selections.labelled(pod.namespace, named.label, named.value)
     return List(where, fresh=False, kept=partial(_if_in, named))
 
 

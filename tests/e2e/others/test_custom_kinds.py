@@ -1,18 +1,19 @@
-"""A node dies with pods of OpenKruise's CloneSets, whose kind is served.
+"""A node dies with pods of OpenKruise's CloneSets, or of LeaderWorkerSets, whose kinds are served.
 
-What their controller does a test does (``../../kit/kruise.py``).
+What their controllers do a test does (``../../kit/kruise.py``, ``../../kit/lws.py``); StatefulSets
+and the garbage collector are the real ones.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 import pytest
 
-from evenkeel_sandbox.simulator.api.objects import Obj
+from evenkeel_sandbox.simulator.api.objects import Obj, is_ready, uid_of
 from tests.e2e.harness import Site
 from tests.e2e.manifests import selector, timed
-from tests.kit import kruise
+from tests.kit import kruise, lws
 from tests.kit.custom_kinds import Step, acting, serve
 from tests.kit.manifests import Manifest
 
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.controlplane
 
 LEFT = 15
 """Seconds from the warning to the deadline."""
+GRACE = timedelta(seconds=2)
 
 
 @contextmanager
@@ -53,3 +55,35 @@ def test_one_pod_of_a_clone_set_is_missing_at_a_time(site: Site) -> None:
     gone = [each.at for each in site.departures_from("a", **selector("web"))]
     assert len(gone) == 3
     assert gone[0] < deadline - timedelta(seconds=LEFT - 5), "the first goes at once"
+
+
+def ready(site: Site) -> Mapping[str, str]:
+    """The uids of the Ready pods that stay, by their names."""
+    pods = site.witness.pods(**selector("llm"))
+    return {pod["metadata"]["name"]: uid_of(pod) for pod in pods if is_ready(pod)}
+
+
+def test_a_group_of_a_leader_worker_set_is_recreated_once_at_the_last_moment(site: Site) -> None:
+    nodes = ("a", "b", "c", "d")
+    site.add_nodes(*nodes, cpu="1")
+    made = lws.leader_worker_set("llm", 2, 2, namespace="", **timed(cpu="1"))
+    with running(site, made, 4, lws.keeping):
+        before = ready(site)
+        (dying,) = (
+            node
+            for node in nodes
+            for pod in site.pods_on(node)
+            if pod["metadata"]["name"] == "llm-0-1"
+        )
+        site.add_nodes("free", spot=False)
+        deadline = warn(site, dying)
+        site.wait_for(
+            "the group to be another",
+            lambda: len(ready(site)) == 4 and ready(site)["llm-0-1"] != before["llm-0-1"],
+        )
+        after = ready(site)
+    assert {name for name in before if before[name] != after[name]} == {"llm-0", "llm-0-1"}
+    gone = [each.at for each in site.witness.departures(**selector("llm"))]
+    assert len(gone) == 2, "each pod of the group went once"
+    assert timedelta() <= min(gone) - (deadline - GRACE - timedelta(seconds=2))
+    assert max(gone) - min(gone) < timedelta(seconds=2)

@@ -30,11 +30,11 @@ pytestmark = pytest.mark.controlplane
 
 
 def grouped(ground: Ground) -> Iterator[Manifest]:
-    """Four pods that name groups, of each kind. The group of Kubernetes' own has the basic policy.
+    """Five pods that name groups, of each kind. The group of Kubernetes' own has the basic policy.
 
     The others are not there: all of their pods are on one capacity type.
     """
-    for number, label in enumerate(gang.LABELS):
+    for number, label in enumerate([*gang.LABELS, gang.SET_NAME]):
         made = deployment(f"gang-{number}", 1, annotations={names.ON_DEMAND: "all"})
         made["spec"]["template"]["metadata"]["labels"][label] = "none"
         yield made
@@ -106,7 +106,7 @@ def test_nothing_that_it_does_is_refused_and_each_right_is_used(
     ground.apply(cloned)
     owner = ground.control_plane.get(cloned["apiVersion"], "CloneSet", "cloned", ground.namespace)
     ground.apply(owned(bare_pod("cloned"), owner))
-    assert len(on_demand(ground.settled(17))) == 2 + 2 + 1 + 2 + 1 + 1 + 1
+    assert len(on_demand(ground.settled(18))) == 2 + 2 + 1 + 3 + 1 + 1 + 1
     told = ground.wait_for(
         "the warning",
         lambda: [
@@ -140,7 +140,7 @@ def test_nothing_that_restore_does_is_refused_and_each_right_is_used(
     ground.apply(deployment("own", 2, annotations=notes))
     for each in grouped(ground):
         ground.apply(each)
-    ground.wait_for("13 pods", lambda: len(ground.pods()) == 13)
+    ground.wait_for("14 pods", lambda: len(ground.pods()) == 14)
     ground.wait_for("db is ready", lambda: _ready(ground, "StatefulSet", "db") == 3)
     ground.add_nodes(spot=1, on_demand=0)
 

@@ -10,13 +10,14 @@ from evenkeel.errors import ClusterError, ForbiddenError, UnavailableError
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.decision import Verb
-from evenkeel.model.gang import PodGroup
+from evenkeel.model.gang import SET_NAME, PodGroup
 from evenkeel.model.node import Node
 from evenkeel.model.placement import placed_as
 from evenkeel.model.request import List
 from evenkeel.settings import Mode
 from evenkeel.settings.placement import LONGEST_COUNTING
 from tests.kit.asking import asks, failing, noting
+from tests.kit.lws import leader_worker_set
 from tests.kit.manifests import PAUSED, resource
 from tests.stories.placement.scene import (
     NAMESPACE,
@@ -378,6 +379,20 @@ def test_the_pods_of_a_group_with_the_basic_policy_are_counted(scene: Placement)
     scene.cluster.apply(grouped({"basic": {}}), grouped({"gang": {"minCount": 4}}, "other"))
     assert place(scene, in_group(owner)) == "on-demand"
     assert last_reason(scene) == "InFloor"
+
+
+@pytest.mark.parametrize(("size", "expected"), [(2, "spot"), (1, "on-demand")])
+def test_a_group_of_a_leader_worker_set_has_no_default_floor_unless_it_is_one_pod(
+    scene: Placement, size: int, expected: str
+) -> None:
+    """A StatefulSet makes the leaders: by default a majority of them is on-demand."""
+    scene.cluster.apply(
+        leader_worker_set("llm", 3, size, namespace=NAMESPACE),
+        workload("StatefulSet", "llm", 3, serviceName="llm"),
+    )
+    labels = {SET_NAME: "llm", names.POD_INDEX: "0"}
+    leader = pod(scene.read("StatefulSet", "llm"), name="llm-0", labels=labels)
+    assert place(scene, leader) == expected
 
 
 @pytest.mark.parametrize("error", [ForbiddenError("no"), UnavailableError("silence")])

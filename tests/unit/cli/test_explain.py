@@ -431,7 +431,7 @@ def test_of_a_group_that_is_disrupted_together_it_says_so(own_cluster: Simulated
     own_cluster.clock.advance(timedelta(seconds=60))
     answer = answered(own_cluster, LOGIN)
     (fact,) = (fact for fact in answer.facts if "gang" in fact)
-    assert "that is disrupted as one: where one has to go, all of them go together" in fact
+    assert "all of whose pods are needed: where one has to go, all of them go together" in fact
 
 
 def test_under_a_hint_it_says_that_a_gang_stays(own_cluster: SimulatedCluster) -> None:

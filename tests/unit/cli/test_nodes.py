@@ -18,6 +18,8 @@ from evenkeel_cli.main import main
 from evenkeel_cli.nodes.listing import DoomedNode, DoomedNodeList, listing, style_of
 from evenkeel_cli.nodes.looking import GOOD_FOR, Looker
 from tests.kit.builders import notice
+from tests.kit.custom_kinds import simulate
+from tests.kit.lws import keeping, leader_worker_set
 from tests.kit.manifests import (
     RECREATE,
     apart,
@@ -133,6 +135,22 @@ def test_pods_of_a_gang_go_together_where_too_few_of_it_stay(scene: Scene) -> No
     ways = {pod.workload.name: (pod.way, pod.reason) for pod in one(scene).pods}
     assert ways["ps"] == ways["worker"] == ("at-last-moment", "Gang")
     assert ways["web"] == ("handover", "MakeBeforeBreak")
+
+
+def test_groups_of_one_leader_worker_set_go_each_by_its_own_nodes(scene: Scene) -> None:
+    scene.place(leader_worker_set("llm", 2, 2, cpu="3"), on="s1 s2 s3 s4")
+    (owner,) = scene.cluster.objects("LeaderWorkerSet")
+    simulate(scene.cluster, keeping(owner))
+    scene.settle(30)
+    scene.given(on="")
+    nodes = {pod.name: pod.spec.node_name for pod in scene.pods("llm")}
+    scene.interrupt(nodes["llm-0"]).run(until=20)
+    scene.interrupt(nodes["llm-1"]).run(until=25)
+
+    found = Looker(scene.cluster, scene.clock).look().nodes
+    routes = [going.route for node in found for going in node.pods]
+    first, then = sorted(route.until for route in routes if route.until is not None)
+    assert (then - first).total_seconds() == 20
 
 
 def test_a_mark_that_cannot_be_read_is_told_with_what_takes_it_off(scene: Scene) -> None:

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from evenkeel.model.division import UNDIVIDED, Division, division_in, lease_of, share_of
+from evenkeel.model.gang import GROUP_KEY, SET_NAME
 from tests.kit.builders import deployment, job, pod, release, replica_set, stateful_set
 
 WEB = deployment("web")
@@ -32,6 +33,12 @@ def test_the_pods_of_a_gang_have_one_share_whoever_owns_them() -> None:
     label = {"scheduling.x-k8s.io/pod-group": "train"}
     pods = [pod("a", of=stateful_set("a"), labels=label), pod("b", of=job("b"), labels=label)]
     assert {share_of(each) for each in pods} == {"group/train"}
+
+
+def test_all_groups_of_a_leader_worker_set_have_one_share() -> None:
+    """One StatefulSet makes their leaders."""
+    groups = ({SET_NAME: "llm", GROUP_KEY: key} for key in ("3f2a", "b117"))
+    assert {share_of(pod("a", labels=labels)) for labels in groups} == {"group/llm"}
 
 
 def test_undivided_all_pods_are_number_0s() -> None:

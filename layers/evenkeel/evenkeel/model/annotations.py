@@ -155,7 +155,7 @@ GANG: Final = OwnersEntry(
 
 GANG_AT_NOTICE: Final = OwnersEntry(
     key=names.GANG_AT_NOTICE,
-    on=(*WORKLOADS, "Pod", "PodGroup"),
+    on=(*WORKLOADS, "Pod", "PodGroup", "LeaderWorkerSet"),
     values=str(AT_NOTICES),
     read=AT_NOTICES,
     meaning="Where too few pods of a gang would stay on healthy nodes: whether all its pods go, or"

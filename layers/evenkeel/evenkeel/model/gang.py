@@ -5,10 +5,12 @@
 - ``scheduling.x-k8s.io``: of the coscheduling plugin, and ``scheduling.sigs.k8s.io`` of its earlier
   versions and of Koordinator, named by a label of the pod.
   https://scheduler-plugins.sigs.k8s.io/docs/plugins/coscheduling/
+- ``leaderworkerset.x-k8s.io``: one of so many groups of a leader and its workers, named by two
+  labels of the pod. https://lws.sigs.k8s.io/docs/concepts/
 """
 
 from collections.abc import Mapping
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple, override
 
 import msgspec
 
@@ -112,20 +114,70 @@ class EarlierPodGroup(PodGroup, frozen=True, kw_only=True):
     )
 
 
+RECREATED: Final = ("RecreateGroupOnPodRestart", "RecreateGroupAfterStart")
+"""Policies under which LeaderWorkerSet deletes a leader, and all its workers with it, once one of
+them is being deleted; handleRestartPolicy in pkg/controllers/pod_controller.go."""
+
+
+class LeaderWorkerTemplate(ApiStruct, frozen=True, kw_only=True):
+    """What each group of a LeaderWorkerSet is made of: ``size`` pods, the leader among them."""
+
+    size: int = 1
+    restart_policy: str = RECREATED[0]
+
+
+class LeaderWorkerSetSpec(PodGroupSpec, frozen=True, kw_only=True):
+    """The part of a LeaderWorkerSet's spec that Evenkeel reads."""
+
+    leader_worker_template: LeaderWorkerTemplate = LeaderWorkerTemplate()
+
+
+class LeaderWorkerSet(PodGroup, frozen=True, kw_only=True):
+    """What says of each of its groups how many pods it takes."""
+
+    resource: ClassVar = Resource(
+        group="leaderworkerset.x-k8s.io",
+        version="v1",
+        plural="leaderworkersets",
+        kind="LeaderWorkerSet",
+        short="lws",
+    )
+
+    spec: LeaderWorkerSetSpec = LeaderWorkerSetSpec()
+
+    @property
+    @override
+    def minimum(self) -> int | None:
+        """All, where the others are recreated with any that goes; else a group is no gang."""
+        group = self.spec.leader_worker_template
+        return None if group.size > 1 and group.restart_policy in RECREATED else 0
+
+
+SET_NAME: Final = "leaderworkerset.sigs.k8s.io/name"
+GROUP_KEY: Final = "leaderworkerset.sigs.k8s.io/group-key"
+"""The labels that name a pod's LeaderWorkerSet, and which group of it.
+
+A template of leaders has the first alone: the second differs from one to the next.
+"""
+
 LABELS: Final[Mapping[str, type[PodGroup]]] = {
     "scheduling.x-k8s.io/pod-group": CoschedulingPodGroup,
     "pod-group.scheduling.sigs.k8s.io": EarlierPodGroup,
 }
-"""The labels that name a pod's group, and the group's kind."""
+"""The labels that name a pod's group for its scheduler, and the group's kind."""
 
 
 class GroupName(NamedTuple):
-    """Names a group. ``label`` selects its pods; empty where none does."""
+    """Names a group, by the object that says how many pods it takes.
+
+    ``label``, with this ``value``, selects its pods; empty where none does.
+    """
 
     kind: type[PodGroup]
     namespace: str
     name: str
     label: str = ""
+    value: str = ""
 
 
 def named(
@@ -134,9 +186,14 @@ def named(
     """The group that pods with these labels and this group of their own name."""
     if own is not None and own.pod_group_name:
         return GroupName(PodGroup, namespace, own.pod_group_name)
+    if not labels:
+        return None
     for label, kind in LABELS.items():
-        if labels and labels.get(label):
-            return GroupName(kind, namespace, labels[label], label)
+        if name := labels.get(label):
+            return GroupName(kind, namespace, name, label, name)
+    if name := labels.get(SET_NAME):
+        key = labels.get(GROUP_KEY, "")
+        return GroupName(LeaderWorkerSet, namespace, name, GROUP_KEY if key else "", key)
     return None
 
 

@@ -17,11 +17,18 @@ from evenkeel.model import names
 from evenkeel.model.affinity import SchedulingGroup
 from evenkeel.model.controllers.job import Job
 from evenkeel.model.gang import (
+    GROUP_KEY,
+    RECREATED,
+    SET_NAME,
     Chosen,
     CoschedulingPodGroup,
     DisruptionMode,
     EarlierPodGroup,
     GangPolicy,
+    GroupName,
+    LeaderWorkerSet,
+    LeaderWorkerSetSpec,
+    LeaderWorkerTemplate,
     PodGroup,
     PodGroupSpec,
     SchedulingPolicy,
@@ -94,7 +101,7 @@ def test_the_group_says_how_many_it_takes() -> None:
 
 def test_a_group_that_cannot_be_read_is_a_gang_of_all_its_pods() -> None:
     found = gang_of(labelled(**COSCHEDULED), Owner(), NamespaceObjects(groups=[own()]))
-    assert found == Gang(Reference("PodGroup", "train", "default"), None)
+    assert found == Gang(Reference("PodGroup", "train", "default"), None, is_read=False)
     assert str(found) == "gang podgroup default/train of a size that cannot be read"
 
 
@@ -114,8 +121,8 @@ def test_a_group_that_is_disrupted_together_needs_all_its_pods_and_all_go(
     """Whatever its policy: the scheduler preempts such a group as one, too."""
     group = own(policy=policy, mode=mode)
     found = gang_of(in_group("train"), Owner(), NamespaceObjects(groups=[group]))
-    assert found == Gang(group.reference, None, all_go=True, is_one=True)
-    assert str(found) == "gang podgroup default/train that is disrupted as one"
+    assert found == Gang(group.reference, None, all_go=True)
+    assert str(found) == "gang podgroup default/train all of whose pods are needed"
 
 
 def test_the_annotation_says_more_than_the_disruption_mode() -> None:
@@ -141,6 +148,45 @@ def test_of_a_policy_that_is_not_known_all_are_needed() -> None:
     group = own(policy=SchedulingPolicy())
     found = gang_of(in_group("train"), Owner(), NamespaceObjects(groups=[group]))
     assert found == Gang(group.reference, None)
+
+
+IN_SET = {SET_NAME: "llm", GROUP_KEY: "3f2a"}
+
+
+def leader_worker_set(size: int, policy: str) -> LeaderWorkerSet:
+    made = LeaderWorkerTemplate(size=size, restart_policy=policy)
+    spec = LeaderWorkerSetSpec(leader_worker_template=made)
+    return LeaderWorkerSet(metadata=builders.metadata("llm"), spec=spec)
+
+
+@pytest.mark.parametrize("policy", RECREATED)
+def test_a_group_of_a_leader_worker_set_needs_all_its_pods_where_any_recreates_it(
+    policy: str,
+) -> None:
+    found = leader_worker_set(4, policy)
+    gang = gang_of(labelled(**IN_SET), Owner(), NamespaceObjects(groups=[found]))
+    assert gang == Gang(found.reference, None)
+    assert str(gang) == "gang leaderworkerset default/llm all of whose pods are needed"
+
+
+@pytest.mark.parametrize(("size", "policy"), [(1, RECREATED[0]), (4, "None"), (4, "Default")])
+def test_a_group_of_one_is_no_gang_nor_is_one_whose_pods_are_recreated_alone(
+    size: int, policy: str
+) -> None:
+    around = NamespaceObjects(groups=[leader_worker_set(size, policy)])
+    assert gang_of(labelled(**IN_SET), Owner(), around) is None
+
+
+def test_a_leader_worker_set_says_how_many_and_a_second_label_which_group() -> None:
+    assert group_of(labelled(**IN_SET)) == GroupName(
+        LeaderWorkerSet, "default", "llm", GROUP_KEY, "3f2a"
+    )
+    no_group_yet = group_of(labelled(**{SET_NAME: "llm"}))
+    assert no_group_yet == GroupName(LeaderWorkerSet, "default", "llm")
+    with_both = labelled(**IN_SET, **COSCHEDULED)
+    assert group_of(with_both) == GroupName(
+        CoschedulingPodGroup, "default", "train", "scheduling.x-k8s.io/pod-group", "train"
+    ), "what its scheduler knows comes first"
 
 
 @pytest.mark.parametrize(

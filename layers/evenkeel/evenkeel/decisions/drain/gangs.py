@@ -27,21 +27,21 @@ from evenkeel.model.way import Way
 class Gang(msgspec.Struct, frozen=True):
     """What is known of a pod's gang.
 
-    ``minimum`` None: all of its pods count as needed. That is so where its group could not be read,
-    and where that says that it is disrupted together (``is_one``). ``all_go``: members on healthy
-    nodes go, too, where too few would stay.
+    ``minimum`` None: all of its pods count as needed. That is so where its group could not be read
+    (``is_read``), and where that says so. ``all_go``: members on healthy nodes go, too, where too
+    few would stay.
     """
 
     reference: Reference
     minimum: int | None
     all_go: bool = False
-    is_one: bool = False
+    is_read: bool = True
 
     def __str__(self) -> str:
         """As people read it: ``gang podgroup ml/train of at least 8``."""
         if self.minimum is not None:
             return f"gang {self.reference} of at least {self.minimum}"
-        why = "that is disrupted as one" if self.is_one else "of a size that cannot be read"
+        why = "all of whose pods are needed" if self.is_read else "of a size that cannot be read"
         return f"gang {self.reference} {why}"
 
 
@@ -74,12 +74,13 @@ def gang_of(pod: Pod, owner: Owner, around: NamespaceObjects) -> Gang | None:
         group = around.group(named)
         if group is None:
             kind = named.kind.resource.kind
-            return Gang(Reference(kind, named.name, named.namespace), None, noted == "all")
+            reference = Reference(kind, named.name, named.namespace)
+            return Gang(reference, None, noted == "all", is_read=False)
         if not is_gang(group):
             return None
         noted = noted or GANG_AT_NOTICE.of(group.metadata.annotations)
         all_go = noted == "all" if noted else group.is_one
-        return Gang(group.reference, group.minimum, all_go, group.is_one)
+        return Gang(group.reference, group.minimum, all_go)
     job = owner.controller
     if job is not None and job.is_gang:
         return Gang(job.reference, job.needed, noted == "all")

@@ -57,12 +57,12 @@ class Groups:
         the namespace are listed, and the others left out. Where there are many groups all pods with
         their label are listed at once, because a tenant can name as many groups as he likes.
         """
-        _, namespace, name, label = group
+        _, namespace, _, label, value = group
         if not label:
             return List(Selection(Pod, namespace), fresh=False, kept=_if_in_own_group)
         if self._alike[namespace, label] > MANY:
             return List(Selection(Pod, namespace, labels=label), fresh=False)
-        return List(selections.labelled(namespace, label, name), fresh=False)
+        return List(selections.labelled(namespace, label, value), fresh=False)
 
     def of(self, controller_key: str) -> Iterable[GroupName]:
         """The groups that pods of a controller have named."""
