@@ -1,7 +1,7 @@
 """Objects of Argo Rollouts, as its controller writes them, for tests without that controller."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from evenkeel.model import names
 from tests.kit.control_plane import ControlPlane
@@ -10,6 +10,9 @@ from tests.kit.manifests import Manifest, resource, template
 
 STABLE, CANARY = "5f6d8", "7b9c4"
 """Template hashes."""
+
+STATUS: Final = {"observedGeneration": "1", "phase": "Healthy", "HPAReplicas": 1}
+"""Parts of what the controller writes: unlike a Deployment's the first is text."""
 
 
 def rollout(
@@ -25,7 +28,7 @@ def rollout(
         "selector": {"matchLabels": {"app": app}},
         "strategy": strategy or {"canary": {}},
     }
-    return resource("Rollout", app, namespace, notes=notes, spec=spec)
+    return resource("Rollout", app, namespace, notes=notes, spec=spec, status=STATUS)
 
 
 def replica_set(

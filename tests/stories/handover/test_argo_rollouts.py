@@ -38,6 +38,7 @@ def web(replicas: int, **strategy: Any) -> Manifest:
 def given(scene: Scene, owner: Manifest, sizes: Mapping[str, int], *more: Manifest) -> list[str]:
     """A Rollout on a spot node with so many pods by each template, and an idle node."""
     scene.place(owner)
+    scene.cluster.server.set_status("Rollout", ("default", "web"), owner["status"])
     scene.apply(*more)
     uid = uid_of(scene, "web")
     scene.apply(*(replica_set(owner, uid, size, of) for of, size in sizes.items()))

@@ -2,10 +2,13 @@
 
 from typing import ClassVar, override
 
+import msgspec
+
 from evenkeel.model import names
 from evenkeel.model.deployment import (
     Deployment,
     DeploymentSpec,
+    DeploymentStatus,
     DeploymentStrategy,
     IntOrString,
     RollingUpdate,
@@ -68,6 +71,12 @@ class RolloutSpec(DeploymentSpec, frozen=True, kw_only=True):
     strategy: RolloutStrategy = RolloutStrategy()
 
 
+class RolloutStatus(DeploymentStatus, frozen=True, kw_only=True):
+    """Nothing of a Rollout's status: its ``observedGeneration`` is text, and nobody asks for it."""
+
+    observed_generation: int = msgspec.field(default=0, name="")
+
+
 class Rollout(Deployment, frozen=True, kw_only=True):
     """A Rollout: a Deployment that goes in steps.
 
@@ -82,6 +91,7 @@ class Rollout(Deployment, frozen=True, kw_only=True):
     must_be_read: ClassVar = True
 
     spec: RolloutSpec = RolloutSpec()
+    status: RolloutStatus = RolloutStatus()
 
     @property
     @override
