@@ -9,7 +9,7 @@ import pytest
 
 from evenkeel.errors import ClusterError, ForbiddenError, NotFoundError
 from evenkeel.model.gang import LeaderWorkerSet
-from evenkeel.model.request import List, Request
+from evenkeel.model.request import Delete, Evict, List, Request
 from tests.kit.custom_kinds import simulate
 from tests.kit.lws import keeping, leader_worker_set
 from tests.kit.scene import Scene
@@ -57,6 +57,8 @@ def test_a_group_is_recreated_once_and_the_other_group_is_left_alone(
         seen |= {*uids(scene).items()}
 
     assert scene.story(name).order() == ["wait Gang", "evict GangBroken"]
+    evicted = [sent.name for sent in scene.written() if isinstance(sent.write, Evict | Delete)]
+    assert evicted == [name], "the others are left to the set's controller"
     after = uids(scene)
     assert after.keys() == before.keys()
     changed = {each for each in after if after[each] != before[each]}
