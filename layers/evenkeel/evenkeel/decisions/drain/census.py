@@ -34,17 +34,17 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     siblings: Sequence[Pod] | None = None
     minimum_available: int = 0
 
-    @property
+    @cached_property
     def now(self) -> datetime:
         """The time of the census."""
         return self.counts.now
 
-    @property
+    @cached_property
     def owner(self) -> Owner:
         """Who owns the pods."""
         return self.counts.owner
 
-    @property
+    @cached_property
     def nodes(self) -> Nodes:
         """What is known of the nodes that they are on."""
         return self.counts.nodes

@@ -1,6 +1,7 @@
 """Who owns a pod, and what its owners say about it."""
 
 from datetime import datetime
+from functools import cached_property
 from typing import Unpack
 
 import msgspec
@@ -23,7 +24,7 @@ class ReleasesRefused(msgspec.Struct, frozen=True):
     until: datetime
 
 
-class Owner(msgspec.Struct, frozen=True, kw_only=True):
+class Owner(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The owners of a pod: its controller, and the Deployment above a ReplicaSet.
 
     ``controller`` is None for a bare pod, and for a pod whose controller Evenkeel does not
@@ -36,17 +37,17 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
     deployment: Deployment | None = None
     releases_refused: ReleasesRefused | None = None
 
-    @property
+    @cached_property
     def hands_over(self) -> bool:
         """Whether a controller of its kind makes another pod as soon as one is released."""
         return way_of(self.kind) is Way.HANDOVER
 
-    @property
+    @cached_property
     def replica_set(self) -> Controller | None:
         """The controller that makes another pod then; None without one, and once it is gone."""
         return self.controller if self.hands_over else None
 
-    @property
+    @cached_property
     def why_no_replacement(self) -> str:
         """Why it cannot make replacements; empty if it can, as far as is known."""
         failure = self.replica_set.cannot_create if self.replica_set is not None else None
@@ -75,7 +76,7 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
         details["workload"] = self.workload
         return Decision.about(item, verb, reason, message, **details)
 
-    @property
+    @cached_property
     def deployment_in_rollout(self) -> Deployment | None:
         """The Deployment of a ReplicaSet that is not its only one."""
         is_part = self.controller is not None and self.controller.is_in_rollout
