@@ -15,7 +15,8 @@ from evenkeel.errors import (
     ThrottledError,
     UnavailableError,
 )
-from evenkeel.flows.drain.leadership import DURATION, HIDDEN, VALID, Leadership
+from evenkeel.flows.drain.leadership import DURATION, VALID, Leadership
+from evenkeel.flows.drain.wake_up import HIDDEN
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.losses import Loss, losses_in
@@ -231,9 +232,9 @@ def test_a_pool_whose_node_is_warned_is_noted_at_once_and_stays_noted(
 ) -> None:
     session = Sending(clock)
     leadership.beat(session)
-    leadership.nodes.warned = {"sa": warned("a")}
+    leadership.lost_pools.nodes.warned = {"sa": warned("a")}
     leadership.beat(session)
-    leadership.nodes.warned = {"sa": warned("a"), "sa2": warned("a")}
+    leadership.lost_pools.nodes.warned = {"sa": warned("a"), "sa2": warned("a")}
     leadership.beat(session)
     assert [noted(patch) for patch, *_ in session.sent] == [[], [Pool("m5", "a")]]
     clock.advance(3 * SECOND)
@@ -251,7 +252,7 @@ def test_who_takes_the_lease_goes_on_with_what_it_notes(clock: SimulatedClock) -
     cluster = SimulatedCluster(clock)
     for holder, zone in (("one", "a"), ("two", "b")):
         mine = Leadership(cluster, clock, InMemoryRecorder(), holder, None)
-        mine.nodes.warned = {zone: warned(zone)}
+        mine.lost_pools.nodes.warned = {zone: warned(zone)}
         assert not mine.look()
         assert mine.take()
         assert zone in {loss.pool.zone for loss in the_losses(cluster)}

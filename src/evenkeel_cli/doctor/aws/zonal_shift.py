@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
-from evenkeel.flows.drain.leadership import DEPLOYED_FOR
+from evenkeel.flows.drain.deployed import DEPLOYED_FOR
 from evenkeel.flows.reads import ask_for_one
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease

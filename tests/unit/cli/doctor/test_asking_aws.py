@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError, ConnectTimeoutError
 from moto import mock_aws
 
 from evenkeel.adapters.clock import SystemClock
-from evenkeel.flows.drain.leadership import note_schedule
+from evenkeel.flows.drain.deployed import note_schedule
 from evenkeel.model.zonal_shift import noted
 from evenkeel_cli.aws import asking, eks
 from evenkeel_cli.aws.asking import Aws

@@ -3,8 +3,9 @@
 From the top:
 
 - ``invocation`` looks at the Lease and whether there is work, takes the Lease, reads, works, ends.
-  ``leadership`` renews the Lease and hides the wake-up by a heartbeat; ``server_time`` is the clock
-  by which the Lease runs out.
+  ``leadership`` renews the Lease by a heartbeat, shares a large storm with its ``company``, and
+  notes ``lost_pools``; ``wake_up`` hides the message meanwhile; ``server_time`` is the clock by
+  which the Lease runs out; ``deployed`` tells commands whether functions are there to do it.
 - ``loop`` is one turn after the other: take what arrives, plan for what has changed, send; at last
   an outcome. ``queue`` has the workloads that wait to be planned for. ``assembly`` makes the parts
   of an invocation, and observes instead.

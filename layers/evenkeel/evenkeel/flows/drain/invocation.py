@@ -14,14 +14,16 @@ from evenkeel.flows.drain.assembly import Ports, loop_of, observe
 from evenkeel.flows.drain.cache.share import Share, is_to_go
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.company import Call
+from evenkeel.flows.drain.deployed import are_deployed, note_schedule
 from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.kept import Kept
-from evenkeel.flows.drain.leadership import Hide, Leadership, are_deployed, note_schedule
+from evenkeel.flows.drain.leadership import Leadership
 from evenkeel.flows.drain.loop import CLOSING, REST_IN_CALM, Outcome
 from evenkeel.flows.drain.nodes import NodeReconciler
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync import reader
 from evenkeel.flows.drain.sync.questions import AtOnce
+from evenkeel.flows.drain.wake_up import Hide
 from evenkeel.flows.drain.zones import Zones
 from evenkeel.flows.reads import list_all
 from evenkeel.flows.remedies import metric_of
@@ -192,7 +194,7 @@ class HandoverFlow:
             return Outcome("Paused", REST_IN_CALM, needs_no_wake_up=True)
         if self._settings.stands_in and are_deployed(self._cluster, started):
             return Outcome("LeftToFunctions", None if scheduled else STANDING_BY)
-        leadership.nodes = view.nodes
+        leadership.lost_pools.nodes = view.nodes
         held_for = self._take(leadership)
         if held_for or (number and not leadership.is_held):
             return Outcome("LeaseHeld", None if scheduled else held_for or STANDING_BY)
@@ -307,5 +309,5 @@ class HandoverFlow:
     def _finish_hiding(self, session: Session, leadership: Leadership) -> None:
         """Wait a moment for SQS: a late request would hide a wake-up that was given back."""
         give_up = self._clock.now() + AFTER_A_FAILURE
-        while leadership.is_hiding and self._clock.now() < give_up:
+        while leadership.wake_up.is_hiding and self._clock.now() < give_up:
             session.next(LOOK_AROUND)

@@ -1,48 +1,35 @@
-"""A reconciler's Lease, and the wake-up that led to an invocation.
-
-The schedule of deployed functions notes on the Lease when it came. A command that can hand over as
-well reads that, and leaves the work to the functions: they have AWS to ask, and the settings of
-their stack.
-"""
+"""A reconciler's Lease: taken, renewed by a heartbeat, shared in a large storm, given up."""
 
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from concurrent.futures import Future
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import islice
 
 import msgspec
 
-from evenkeel.decisions.pools.warned import warned
 from evenkeel.errors import (
     AlreadyExistsError,
     ConflictError,
     InvalidError,
     NotFoundError,
-    QueueError,
     UnavailableError,
 )
 from evenkeel.flows import home
 from evenkeel.flows.drain import company
-from evenkeel.flows.drain.cache.nodes import MarkedNodes
 from evenkeel.flows.drain.company import Call, Calls, Company
 from evenkeel.flows.drain.hooks import Hooks
+from evenkeel.flows.drain.lost_pools import LostPools
 from evenkeel.flows.drain.server_time import ServerTime
-from evenkeel.flows.reads import answer, ask_for_one
+from evenkeel.flows.drain.wake_up import Hide, WakeUp
+from evenkeel.flows.reads import answer
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import Lease, LeaseSpec
 from evenkeel.model.division import MOST, UNDIVIDED, Division, lease_of
-from evenkeel.model.losses import losses_in, noted
 from evenkeel.model.meta import Metadata
-from evenkeel.model.pool import Pool
 from evenkeel.model.request import Create, Operation, Patch, as_read, pointer
-from evenkeel.model.times import sound_time, to_micro_time
+from evenkeel.model.times import to_micro_time
 from evenkeel.ports import Clock, Cluster, Recorder, Reply, Session
-
-type Hide = Callable[[timedelta], None]
-"""Makes the wake-up that led to an invocation visible again after so long. Raises QueueError."""
 
 AFTER_A_FAILURE = timedelta(seconds=1)
 """How long after a renewal without an answer the next one is due at the latest."""
@@ -58,15 +45,6 @@ The rest of the Lease is for the write's own time on the way.
 
 INTERVAL = timedelta(seconds=3)
 """Time between two heartbeats."""
-
-DEPLOYED_FOR = timedelta(seconds=150)
-"""How long the schedule's note counts.
-
-It comes every minute, and one of its invocations may be lost.
-"""
-
-HIDDEN = timedelta(seconds=20)
-"""How long a heartbeat hides the wake-up: a little longer than the Lease is held."""
 
 LONGEST_HELD = timedelta(seconds=60)
 """A Lease counts as held for no longer than this after its renewal, whatever duration it names."""
@@ -93,7 +71,6 @@ _LOSSES = pointer("metadata", "annotations", names.LOST_POOLS)
 _HOOKS = pointer("metadata", "annotations", names.WAITING_HOOKS)
 _DIVISION = pointer("metadata", "annotations", names.DIVISION)
 _ZEROS_WAIT = pointer("metadata", "annotations", names.ZEROS_WAIT)
-_QUESTION = company.question(0)
 
 
 class Leadership:
@@ -128,21 +105,16 @@ class Leadership:
         """
         self._calls = Calls(call, recorder)
         self._hooks = hooks or Hooks(None, "", recorder, cluster)
-        self._labels = labels
         self._cluster = cluster
         self._clock = clock
         self._there = ServerTime(clock)
         self._recorder = recorder
         self._holder = holder
-        self._hide = hide
-        self._hiding: Future[None] | None = None
+        self.wake_up = WakeUp(hide, clock, recorder)
         self._beat_at: datetime | None = None
         self._lease: Lease | None = None
         self._valid_from: tuple[datetime, timedelta] | None = None
-        self._noted: frozenset[Pool] = frozenset()
-        self._seen = 0
-        self.nodes = MarkedNodes()
-        """The nodes that are known. The Lease notes the pools of those with a warning."""
+        self.lost_pools = LostPools(labels, clock)
         self._called_for = frozenset[str]()
         self.zeros_wait: Callable[[], bool] = lambda: True
         """Whether workloads that would reach zero wait here for their first release, or may.
@@ -157,8 +129,6 @@ class Leadership:
         self._is_taken_away = False
         self._newest = 0
         self._has_gone_back = False
-        self.is_sqs_slow = False
-        """Whether SQS took long to hide the wake-up the last time."""
 
     @property
     def is_held(self) -> bool:
@@ -316,11 +286,11 @@ class Leadership:
         now = self._clock.now()
         interval = SOON if self._company and self._is_beginning else INTERVAL
         is_early = self._beat_at is not None and timedelta() <= now - self._beat_at < interval
-        if is_early and (len(self.nodes.warned) == self._seen or not self._has_new_lost_pool()):
+        if is_early and not self.lost_pools.has_new():
             return
         self._beat_at = now
         if self._has_new_nodes:
-            self._call_for(self.nodes.dooms.keys())
+            self._call_for(self._doomed)
         if self.is_held:
             heard = partial(self._renewed, now, self._clock.boot(), self._newest)
             session.submit(self._renewal(), heard)
@@ -329,9 +299,7 @@ class Leadership:
                 missing = self._company.missing if self._number == 0 else self._others
                 self._others = 0
                 self._calls.make(missing, session, now)
-        if self._hide is not None and (self._hiding is None or self._hiding.done()):
-            hide = self._hide
-            self._hiding = session.start(lambda: self._keep_hidden(hide))
+        self.wake_up.keep_hidden(session)
 
     @property
     def _is_beginning(self) -> bool:
@@ -340,7 +308,11 @@ class Leadership:
 
     @property
     def _has_new_nodes(self) -> bool:
-        return self._number == 0 and not self.nodes.dooms.keys() <= self._called_for
+        return self._number == 0 and not self._doomed <= self._called_for
+
+    @property
+    def _doomed(self) -> AbstractSet[str]:
+        return self.lost_pools.nodes.dooms.keys()
 
     def _call_for(self, doomed: AbstractSet[str]) -> None:
         """Reconcilers that have gone may have pods on nodes that are doomed only now."""
@@ -378,11 +350,6 @@ class Leadership:
             )
         self._newest = lease.revision
 
-    @property
-    def is_hiding(self) -> bool:
-        """Whether SQS is being asked to hide the wake-up; meanwhile it is not given back."""
-        return self._hiding is not None and not self._hiding.done()
-
     def give_up(self, wake_up_at: datetime | None) -> bool:
         """Give up the Lease, so that the next invocation can take it; if that fails, it expires.
 
@@ -410,7 +377,7 @@ class Leadership:
                         self._is_mine,
                         Operation("add", "/spec/holderIdentity", ""),
                         Operation("add", _NOTE, _text(known if is_known else at)),
-                        Operation("add", _LOSSES, self._all_losses()),
+                        Operation("add", _LOSSES, self._lost_pools()),
                         Operation("add", _HOOKS, self._hooks.note),
                     )
                 ]
@@ -418,15 +385,6 @@ class Leadership:
             if not isinstance(reply.error, _CHANGED_MEANWHILE):
                 break
         return is_known
-
-    def _keep_hidden(self, hide: Hide) -> None:
-        began = self._clock.now()
-        try:
-            hide(HIDDEN)
-        except QueueError as error:
-            self._hide = None
-            self._recorder.noted(f"the wake-up is not hidden any longer: {error}")
-        self.is_sqs_slow = self._clock.now() - began > AFTER_A_FAILURE
 
     def _held_by_another_for(self, lease: Lease | None) -> timedelta:
         """Nothing where the renewal's time cannot be read, or is no time that a holder writes."""
@@ -445,7 +403,7 @@ class Leadership:
         return self._patch(
             self._is_mine,
             Operation("add", "/spec/renewTime", _text(self._there.latest)),
-            Operation("add", _LOSSES, self._all_losses()),
+            Operation("add", _LOSSES, self._lost_pools()),
             Operation("add", _HOOKS, self._hooks.note),
             *self._noted_division,
         )
@@ -470,20 +428,10 @@ class Leadership:
         is_new = self._clock.boot() - self._shared_since < ZEROS_COUNT_FOR
         return self._company is not None and is_new and self._company.do_zeros_wait
 
-    def _all_losses(self) -> str:
+    def _lost_pools(self) -> str:
         """What this holder and those before know of pools that lost a node lately."""
-        before = self._lease.metadata.annotations.get(names.LOST_POOLS) if self._lease else None
-        now = self._clock.now()
-        lost = [*losses_in(before, now), *warned(self.nodes.warned.values(), self._labels, now)]
-        self._noted = frozenset(loss.pool for loss in lost)
-        return noted(lost)
-
-    def _has_new_lost_pool(self) -> bool:
-        """Whether a node of a pool that the Lease does not note was warned since this was asked."""
-        new = islice(self.nodes.warned.values(), self._seen, None)
-        self._seen = len(self.nodes.warned)
-        found = warned(new, self._labels, self._clock.now())
-        return any(loss.pool not in self._noted for loss in found)
+        notes = self._lease.metadata.annotations if self._lease is not None else {}
+        return self.lost_pools.note(notes.get(names.LOST_POOLS))
 
     def _create(self) -> Reply:
         lease = Lease(
@@ -526,7 +474,7 @@ class Leadership:
         is_noted = note or company.division_of(self._lease).of > 1
         return ({names.DIVISION: note} if is_noted else {}) | {
             names.CLOCK_AHEAD: ahead,
-            names.LOST_POOLS: self._all_losses(),
+            names.LOST_POOLS: self._lost_pools(),
             names.WAITING_HOOKS: self._hooks.note,
         }
 
@@ -555,30 +503,3 @@ class Leadership:
 
 def _text(time: datetime | None) -> str:
     return "" if time is None else to_micro_time(time)
-
-
-def note_schedule(cluster: Cluster, now: datetime, shifted_zones: str | None = None) -> None:
-    """Note that the schedule came; the Lease is made where there is none. Raises ClusterError.
-
-    ``shifted_zones`` is what it says of zonal shifts from now on; None: what it said before.
-    """
-    shifted = {} if shifted_zones is None else {names.SHIFTED_ZONES: shifted_zones}
-    metadata = Metadata(
-        name=names.HANDOVER_LEASE,
-        namespace=names.SYSTEM_NAMESPACE,
-        annotations={names.SCHEDULED_AT: to_micro_time(now)} | shifted,
-    )
-    body = {"metadata": {"annotations": metadata.annotations}}
-    (reply,) = cluster.perform([Patch(Lease, metadata.name, body, metadata.namespace)])
-    if isinstance(reply.error, NotFoundError):
-        (reply,) = home.perform(cluster.perform, [Create(Lease(metadata=metadata))])
-    answer(reply)
-
-
-def are_deployed(cluster: Cluster, now: datetime) -> bool:
-    """Whether the schedule of functions that act came lately. Raises ClusterError."""
-    lease = ask_for_one(cluster, _QUESTION)
-    noted = (
-        None if lease is None else sound_time(lease.metadata.annotations.get(names.SCHEDULED_AT))
-    )
-    return noted is not None and abs(now - noted) <= DEPLOYED_FOR

@@ -265,7 +265,11 @@ class Loop:
         leadership = self._leadership
         if self._reconcile.has_work or self._sender.is_busy(now):
             return None
-        if leadership.is_hiding or leadership.is_sqs_slow or leadership.are_others_awaited:
+        if (
+            leadership.wake_up.is_hiding
+            or leadership.wake_up.is_sqs_slow
+            or leadership.are_others_awaited
+        ):
             return None
         step = self._next_step(now)
         if step is not None and step - now < max(self._lead, SHORTEST_REST):
