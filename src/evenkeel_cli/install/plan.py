@@ -87,6 +87,7 @@ def removal(site: Site, patience: timedelta) -> Sequence[Step]:
         not_served(objects),
         Absent("monitoring", objects, manifests.documents("monitoring")),
         Absent("poll", objects, manifests.documents("poll")),
+        Absent("viewer", objects, manifests.documents("viewer")),
         Absent("headroom", objects, printed.of_all_forms()),
         Deleted(site),
         Swept(site),

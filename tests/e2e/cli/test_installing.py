@@ -45,7 +45,7 @@ def config_map(namespace: str, **data: str) -> dict[str, Any]:
     return resource("ConfigMap", "a", namespace, data=data)
 
 
-@pytest.mark.parametrize("folder", ["rbac", "serve", "poll", "monitoring"])
+@pytest.mark.parametrize("folder", ["rbac", "serve", "poll", "monitoring", "viewer"])
 def test_a_folder_is_read_as_kubectl_reads_it(folder: str, control_plane: ControlPlane) -> None:
     rendered = control_plane.kubectl("kustomize", str(ROOT / "manifests" / folder))
     theirs = {title(each): each for each in yaml.safe_load_all(rendered)}
