@@ -84,6 +84,7 @@ format: venv ## Format the code and mend what can be mended mechanically
 	@$(PYTHON) -m ruff format . $(SCRIPTS)
 	@$(PYTHON) tools/write-version
 	@$(PYTHON) tools/write-reference
+	@$(PYTHON) tools/write-chart
 
 .PHONY: lint
 lint: venv ## Format, style, types, and which package imports which

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from evenkeel.model import names
-from tests.kit.certificates import Authority
+from tests.kit.certificates import Authority, Pair
 from tests.kit.control_plane import ROOT, ControlPlane
 from tests.kit.manifests import SYSTEM, Manifest
 from tests.kit.processes import awaited
@@ -38,20 +38,20 @@ def printed(*arguments: str) -> str:
 class Webhook:
     """``evenkeel serve`` at work.
 
-    ``command``: the module that is the command. ``options`` are further ones of the command's.
+    ``pair``: its certificate. ``command``: the module that is the command. ``options`` are further
+    ones of the command's.
     """
 
     def __init__(
         self,
         folder: Path,
-        authority: Authority,
+        pair: Pair,
         token: str,
         kubeconfig: Path,
-        host: str,
-        command: str,
-        options: Sequence[str],
+        command: str = COMMAND,
+        options: Sequence[str] = (),
     ) -> None:
-        certificate, key = authority.issue("webhook", host).write(folder, "server")
+        certificate, key = pair.write(folder, "server")
         self.log = folder / f"serve-{secrets.token_hex(4)}.log"
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
@@ -180,7 +180,7 @@ class Ground:
         kubeconfig = kubeconfig or self.control_plane.kubeconfig
         for _ in range(processes):
             made = Webhook(
-                *(self.folder, self.authority, self.token, kubeconfig, host),
+                *(self.folder, self.authority.issue("webhook", host), self.token, kubeconfig),
                 command,
                 options,
             )
@@ -220,7 +220,7 @@ class Ground:
     def configure(self, port: int, host: str = "127.0.0.1") -> None:
         """Apply what ``evenkeel webhook-config`` prints, for this namespace alone."""
         self._apply_configuration(port, host)
-        self.wait_for("the API server to ask the webhook", self._is_asked)
+        self.wait_for("the API server to ask the webhook", self.is_asked)
 
     def _apply_configuration(self, port: int, host: str, *options: str) -> None:
         authority = self.folder / "ca.crt"
@@ -247,7 +247,7 @@ class Ground:
             webhook.kill()
         self.webhooks.clear()
 
-    def _is_asked(self) -> bool:
+    def is_asked(self) -> bool:
         """Whether a review arrives: the API server takes up a configuration when it likes."""
         self.control_plane.try_pod(self.namespace, fine=(403,))
         return any("pod " in each.log.read_text() for each in self.webhooks)

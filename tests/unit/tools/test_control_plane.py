@@ -37,6 +37,7 @@ case "$1" in
     case "$PWD" in
       */karpenter) GO_MAKES=kwok ;;
       */descheduler) GO_MAKES=${GO_MAKES_THERE-descheduler} ;;
+      */helm) GO_MAKES=helm ;;
     esac
     for name in $GO_MAKES; do printf '#!/bin/sh\n' > "$2$name"; chmod +x "$2$name"; done ;;
 esac
@@ -173,6 +174,14 @@ def test_the_drainers_are_built_each_from_its_own_pins(environment: dict[str, st
     assert len(builds(environment)) == 2
     assert run(environment, "--drainers").stdout == done.stdout
     assert len(builds(environment)) == 2
+
+
+def test_helm_is_built_from_its_own_pins(environment: dict[str, str]) -> None:
+    done = run(environment, "--helm")
+    assert done.returncode == 0, done.stderr
+    directory = Path(done.stdout.rstrip("\n"))
+    assert [path.name for path in directory.iterdir()] == ["helm"]
+    assert "tools/helm" in Path(environment["GO_LOG"] + ".built").read_text()
 
 
 def test_a_drainer_that_was_not_built_is_named_with_its_pins(environment: dict[str, str]) -> None:
