@@ -45,8 +45,8 @@ SAM := SAM_CLI_TELEMETRY=0 PYTHON="$(CURDIR)/.venv-uv/bin/python" PATH="$(CURDIR
 # It needs no environment, which may be under way meanwhile.
 ZIP_LAYER = PYTHONPATH=src "$$(tools/find-python)" tools/zip-layer
 
-SCRIPTS := tools/control-plane tools/record-demo tools/write-reference tools/write-version \
-	tools/validate tools/write-prices tools/zip-layer
+SCRIPTS := tools/control-plane tools/krew tools/record-demo tools/release-notes tools/validate \
+	tools/write-chart tools/write-prices tools/write-reference tools/write-version tools/zip-layer
 TYPED := layers/evenkeel/evenkeel functions src tests bench
 
 .PHONY: help
@@ -192,6 +192,32 @@ layer-zip: layer ## Zip the layer, for `evenkeel install` in this checkout
 .PHONY: dist
 dist: venv layer-zip ## Make the wheel with the layer in it, in dist/
 	@$(PYTHON) -m hatchling build --target wheel
+
+# The image itself takes Docker: `docker build .`
+.PHONY: image-steps
+image-steps: ## Go through the steps of the Dockerfile with the wheel of dist/, without Docker
+	@tools/image-steps
+
+.PHONY: chart
+chart: venv ## Pack charts/evenkeel, in dist/
+	@"$$($(PYTHON) tools/control-plane --helm)/helm" package charts/evenkeel --destination dist
+
+.PHONY: cdk
+cdk: venv ## Synthesize a stack with the construct in deploy/cdk, which takes npm
+	@$(PYTHON) -m tests.kit.rendered .cache/rendered
+	@cd deploy/cdk && npm install --no-audit --no-fund --no-package-lock --silent
+	@cd deploy/cdk && RENDERED="$(CURDIR)/.cache/rendered" npm test
+
+REPOSITORY ?= OWNER/NAME
+
+.PHONY: krew
+krew: venv ## Pack kubectl's plugin for krew with the wheel of dist/: make krew REPOSITORY=OWNER/NAME
+	@$(PYTHON) tools/krew $(REPOSITORY)
+
+.PHONY: release-notes
+release-notes: venv ## Write what the changelog says of a tag into dist/notes.md: make release-notes TAG=0.2.0
+	@mkdir -p dist
+	@$(PYTHON) tools/release-notes $(TAG) > dist/notes.md
 
 # `$(PYTHON) -m bench --help` names the cases; docs/measurements.md shows how they are called.
 .PHONY: bench-readme
