@@ -123,6 +123,16 @@ mutations: venv venv-mutations ## Break the layer in many ways and see tests fai
 trace: venv ## Follow a small story through the modules
 	@$(PYTHON) -m tests.trace
 
+.PHONY: cluster
+cluster: venv ## A control plane with nodes and workloads to play with, until Ctrl-C
+	@$(PYTHON) -m tests.playground
+
+EVERY ?= 180
+
+.PHONY: playground
+playground: venv ## The same with Evenkeel on it, and a storm every three minutes: EVERY=60
+	@$(PYTHON) -m tests.playground --every $(EVERY)
+
 .PHONY: check
 check: lint test-simulated ## What to run all day: lint and test-simulated
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import urllib3
 
-from tests.e2e.harness import Site
-from tests.kit.control_plane import ROOT
+from tests.kit.control_plane import ROOT, ControlPlane
 from tests.kit.moto_server import CLUSTER, CREDENTIALS, Aws
 
 ENDING = 40.0
@@ -45,7 +44,7 @@ COMMAND = (str(ROOT / ".venv" / "bin" / "evenkeel"),)
 
 @contextmanager
 def polling(
-    site: Site,
+    plane: ControlPlane,
     queues: Aws,
     log: Path,
     *options: str,
@@ -56,7 +55,7 @@ def polling(
     words = [
         *(*command, "poll"),
         *("--queue-url", queues.notice_queue, "--endpoint-url", queues.endpoint),
-        *("--kubeconfig", str(kubeconfig or site.control_plane.kubeconfig)),
+        *("--kubeconfig", str(kubeconfig or plane.kubeconfig)),
         *("--cluster-name", CLUSTER),
         *options,
     ]
@@ -71,7 +70,8 @@ def polling(
         )
     try:
         poll = Poll(process, log)
-        site.wait_for("it to poll", lambda: " the cluster storm at https://" in poll.told)
+        started = f" the cluster {CLUSTER} at https://"
+        plane.wait_for("it to poll", lambda: started in poll.told, seconds=60)
         yield poll
     finally:
         process.kill()

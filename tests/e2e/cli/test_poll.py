@@ -55,7 +55,7 @@ def test_a_notice_from_sqs_is_acted_on_and_sigterm_ends_it(
     instance_id, name = doomed_node(site, queues)
     options = ["--decisions", str(tmp_path / "decisions")]
     options += ["--wake-up-queue-url", queues.wake_up_queue] if wake_ups == "in SQS" else []
-    with polling(site, queues, tmp_path / "log", *options) as poll:
+    with polling(site.control_plane, queues, tmp_path / "log", *options) as poll:
         queues.send(["{", aws.warning(instance_id, datetime.now(UTC))])  # noqa: TID251 - EC2's
         site.wait_for("all to run on b", lambda: site.is_settled("web", 1, "b"), seconds=60)
         assert poll.end() == 0
@@ -83,7 +83,9 @@ def test_its_account_in_the_cluster_may_do_all_that_it_does_and_it_tells_how_it_
     with applied(plane, "poll"):
         account = kubeconfig_of(plane, "evenkeel-poll", tmp_path)
         options = ("--metrics-port", "0")
-        with polling(site, queues, tmp_path / "log", *options, kubeconfig=account) as poll:
+        with polling(
+            site.control_plane, queues, tmp_path / "log", *options, kubeconfig=account
+        ) as poll:
             site.wait_for("its metrics' port", lambda: "serves metrics on port" in poll.told)
             assert poll.asked("/healthz") == "ok\n"
             queues.send([aws.warning(instance_id, SystemClock().now())])
@@ -106,7 +108,7 @@ def test_processes_of_its_own_share_a_large_storm(site: Site, queues: Aws, tmp_p
     site.run(*(deployment(name, size) for name, size in sizes.items()))
     site.add_nodes("b", spot=False)
     command = (sys.executable, "-c", THREE_PODS_EACH)
-    with polling(site, queues, tmp_path / "log", command=command) as poll:
+    with polling(site.control_plane, queues, tmp_path / "log", command=command) as poll:
         at = SystemClock().now()
         queues.send([aws.warning(instance_id, at) for instance_id in instance_ids])
         site.wait_for(

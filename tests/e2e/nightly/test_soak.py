@@ -70,7 +70,7 @@ def test_two_hundred_storms_in_a_row_leave_nothing(site: Site, tmp_path: Path) -
         here = _added(site, queues)
         site.apply(budget("web", minAvailable=3), budget("one", minAvailable=1))
         site.run(*(deployment(name, size, start="0s", stop="0s") for name, size in SIZES.items()))
-        with polling(site, queues, tmp_path / "log") as poll:
+        with polling(site.control_plane, queues, tmp_path / "log") as poll:
             for number in range(STORMS):
                 here = _stormed(site, queues, here, number)
                 after.append(taken(poll.process.pid))

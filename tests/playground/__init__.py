@@ -1,0 +1,1 @@
+"""A control plane to play with: `make cluster`, `make playground`."""
