@@ -146,7 +146,7 @@ test-controlplane: venv ## Contract and end-to-end tests on a real control plane
 
 # Minutes for each, and no part of test.
 .PHONY: test-nightly
-test-nightly: venv ## Storms in which something else goes wrong too, on a real control plane
+test-nightly: venv ## Storms in which something else goes wrong too, and the chart with Helm, on a real control plane
 	@$(PYTEST) -m nightly tests/e2e/nightly
 
 .PHONY: stack

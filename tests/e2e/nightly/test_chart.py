@@ -16,7 +16,7 @@ from tests.kit.certificates import Pair
 from tests.kit.control_plane import ROOT, ControlPlane
 from tests.kit.helm import CHART, Helm
 
-pytestmark = pytest.mark.controlplane
+pytestmark = pytest.mark.nightly
 
 QUEUE = "https://sqs.eu-central-1.amazonaws.com/123456789012/evenkeel-prod-"
 IMAGE = {"repository": "registry.example.com/evenkeel"}
