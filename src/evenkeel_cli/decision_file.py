@@ -1,9 +1,12 @@
 """The decision log in a file, as JSON lines: what ``evenkeel history --from`` reads."""
 
+import errno
+import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 import msgspec
 
@@ -17,26 +20,82 @@ from evenkeel.model.decision import Decision
 from evenkeel.model.metrics import Metric
 from evenkeel.model.pod_count import PodCount
 from evenkeel.ports import Clock
-from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.errors import BadInputError, UnmetError
+
+STREAMED: Final = Path("-")
+"""Standard output: what keeps a pod's log rotates it."""
+
+
+class Lines:
+    """A stream that takes lines, each in one write, until one is not written whole.
+
+    ``on_error`` is told of that; ``error`` keeps it, and nothing is written from then on.
+    """
+
+    def __init__(
+        self, stream: BinaryIO, on_error: Callable[[OSError], object] | None = None
+    ) -> None:
+        """``stream`` stays the caller's to close; it holds nothing back."""
+        self._stream = stream
+        self._on_error = on_error
+        self.error: OSError | None = None
+
+    def write(self, line: bytes) -> None:
+        """Write a line."""
+        if self.error is not None:
+            return
+        try:
+            written = self._stream.write(line)
+        except OSError as error:
+            self._fail(error)
+        else:
+            if written < len(line):
+                told = f"{written} of a line's {len(line)} bytes were written"
+                self._fail(OSError(errno.ENOSPC, told))
+
+    def _fail(self, error: OSError) -> None:
+        self.error = error
+        if self._on_error is not None:
+            self._on_error(error)
 
 
 @contextmanager
-def opened(path: Path | None, *, adds: bool = False) -> Iterator[BinaryIO | None]:
+def opened(
+    path: Path | None,
+    *,
+    adds: bool = False,
+    on_error: Callable[[OSError], object] | None = None,
+) -> Iterator[Lines | None]:
     """The file of ``--decisions``, if one is wanted; ``adds`` to what is in it, line by line.
 
-    Raises BadInputError.
+    Several processes may add to one file. Who rotates it may cut it to nothing, for each line goes
+    to its end. Raises BadInputError if it cannot be opened. If a line could not be written that is
+    told to ``on_error``, else UnmetError at the end.
     """
     if path is None:
         yield None
         return
     try:
-        stream = path.open("ab", buffering=0) if adds else path.open("wb")
+        stream = _stream(path, adds=adds)
     except OSError as error:
         raise BadInputError(
             f"--decisions {path}: cannot be written ({error.strerror}): name another file"
         ) from None
     with stream:
-        yield stream
+        lines = Lines(stream, on_error)
+        yield lines
+    if lines.error is not None and on_error is None:
+        raise UnmetError(
+            f"--decisions {path}: it ends before the last decision ({lines.error.strerror}): name"
+            " another file"
+        )
+
+
+def _stream(path: Path, *, adds: bool) -> BinaryIO:
+    """A stream that holds nothing back. Raises OSError."""
+    if path == STREAMED:
+        return os.fdopen(sys.stdout.fileno(), "wb", buffering=0, closefd=False)
+    return path.open("ab" if adds else "wb", buffering=0)
 
 
 class DecisionLog:
@@ -45,23 +104,9 @@ class DecisionLog:
     Each line is one write, so several threads may use it.
     """
 
-    def __init__(
-        self,
-        stream: BinaryIO,
-        clock: Clock,
-        *,
-        cluster: str,
-        mode: str,
-        on_error: Callable[[OSError], object] | None = None,
-    ) -> None:
-        """``stream`` stays the caller's to close.
-
-        ``on_error`` is told of the first line that could not be written, and nothing is written
-        from then on; without it the error is raised.
-        """
-        self._on_error = on_error
-        self._is_broken = False
-        self._stream = stream
+    def __init__(self, lines: Lines, clock: Clock, *, cluster: str, mode: str) -> None:
+        """``lines`` stay the caller's to close."""
+        self._lines = lines
         self._clock = clock
         self._cluster = cluster
         self._mode = mode
@@ -81,16 +126,7 @@ class DecisionLog:
         """Nothing: a note is no decision."""
 
     def flush(self) -> None:
-        """Hand on what the stream holds back."""
-        self._stream.flush()
+        """Nothing is held back."""
 
     def _write(self, entry: DecisionRecord | CountRecord) -> None:
-        if self._is_broken:
-            return
-        try:
-            self._stream.write(msgspec.json.encode(entry) + b"\n")
-        except OSError as error:
-            if self._on_error is None:
-                raise
-            self._is_broken = True
-            self._on_error(error)
+        self._lines.write(msgspec.json.encode(entry) + b"\n")

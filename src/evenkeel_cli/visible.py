@@ -1,13 +1,21 @@
-"""Control characters made visible: text of a cluster's objects must not steer a terminal."""
+"""Characters that nobody sees made visible: objects' text must not steer or deceive a reader."""
 
 from typing import Final
+from unicodedata import category
 
-_ESCAPED: Final = {
-    code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"
-}
-"""C0 and C1: an escape sequence could retitle the window, hide lines, or type commands."""
+_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Categories of Unicode: control characters, of which an escape sequence could retitle the window,
+hide lines or type commands; formats, some of which turn the order of what follows; halves of
+characters, which cannot be printed; and what ends a line or a paragraph."""
 
 
 def visible(text: str) -> str:
-    """The text with its control characters written out, but for line ends and tabs."""
-    return text.translate(_ESCAPED)
+    """The text with such characters written out, but for line ends and tabs."""
+    if text.isprintable():
+        return text
+    return "".join(map(_visible, text))
+
+
+def _visible(char: str) -> str:
+    is_hidden = char not in "\n\t" and category(char) in _HIDDEN
+    return char.encode("unicode_escape").decode() if is_hidden else char

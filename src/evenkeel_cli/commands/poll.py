@@ -60,7 +60,8 @@ SHARE: Final = "--share"
     "--decisions",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help=f"Add each decision to this file as a line of JSON, for {NAME} history.",
+    help=f"Add each decision to this file as a line of JSON, for {NAME} history; - is standard"
+    " output, and what people read goes to standard error.",
 )
 @click.option("--dry-run", is_flag=True, help="Only log and record Events; change nothing.")
 @click.option(SHARE, is_flag=True, hidden=True, help="Take one share of a storm, and end.")
@@ -94,7 +95,8 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
         evenkeel poll --queue-url "$QUEUE_URL" --context prod --dry-run
     """
     target = Target(context, kubeconfig)
-    clock, log = SystemClock(), LineRecorder(SystemClock())
+    clock = SystemClock()
+    log = LineRecorder(clock, sys.stderr if decisions == decision_file.STREAMED else None)
     facts = target.look()
     name = cluster_name or facts.cluster_name
     mode = Mode.OBSERVE if dry_run else Mode.ACT
@@ -122,18 +124,16 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
     role = Role.SHARE if share else Role.FIRST
     metrics = PrometheusRecorder(name)
     with ExitStack() as stack:
-        file = stack.enter_context(decision_file.opened(decisions, adds=True))
         recorders: list[Recorder] = [log, metrics]
-        if file is not None:
-            recorders.append(
-                DecisionLog(
-                    file,
-                    clock,
-                    cluster=name,
-                    mode=mode,
-                    on_error=lambda error: log.say(f"--decisions: no more is written: {error}"),
-                )
+        lines = stack.enter_context(
+            decision_file.opened(
+                decisions,
+                adds=True,
+                on_error=lambda error: log.say(f"--decisions: no more is written: {error}"),
             )
+        )
+        if lines is not None:
+            recorders.append(DecisionLog(lines, clock, cluster=name, mode=mode))
         recorder = Tee(*recorders)
         cluster = stack.enter_context(target.connect(journal=recorder))
         application = Application(

@@ -34,11 +34,12 @@ SIMULATE: Final = "simulate"
 
 
 class Told(NamedTuple):
-    """What was recorded, by whom, and what is known beside it."""
+    """What was recorded, by whom, what is known beside it, and sentences on what was left out."""
 
     records: Iterable[Record]
     source: str
     around: Surroundings = Surroundings()
+    left_out: Iterable[str] = ()
 
 
 @click.command(cls=Command)
@@ -115,7 +116,7 @@ def report(  # noqa: PLR0913 - a command has as many arguments as options
         raise BadInputError("--from and --log-group contradict each other: keep one of them")
     if groups:
         read = cloudwatch.read(cloudwatch.opened(), groups, SystemClock().now() - since)
-        told = Told(read.records, f"log group {', '.join(groups)}")
+        told = Told(read.records, f"log group {', '.join(groups)}", left_out=read.sentences())
     elif source is None:
         raise BadInputError(
             "name the demo, simulate or a saved log by --from, or log groups by --log-group"
@@ -125,17 +126,23 @@ def report(  # noqa: PLR0913 - a command has as many arguments as options
     elif source == SIMULATE:
         told = _of_simulated(snapshot, storm, seed, read_prices(prices))
     else:
-        told = Told(reading.read_files([source]).records, Path(source).name)
+        read = reading.read_files([source])
+        told = Told(read.records, Path(source).name, left_out=read.sentences())
     records = reading.of_one_cluster(list(told.records), None)
     found = incident.of(incident.last(records), told.around.pools)
     if found is None or not (found.nodes or found.workloads):
-        raise UnmetError("nothing was decided about a node or pod there: name a longer --since")
+        left_out = " ".join(told.left_out)
+        raise UnmetError(
+            f"nothing was decided about a node or pod there: name a longer --since. {left_out}"
+        )
     text = html.page(data.of(found, told.source, told.around.floors, told.around.money))
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise BadInputError(f"--html {file}: {error.strerror}: name another file") from error
     click.echo(f"{file}: {len(text) / 1e6:.1f} MB, open it in a browser.")
+    for sentence in told.left_out:
+        click.echo(sentence)
     return int(any(each.dipped for each in found.workloads))
 
 

@@ -63,7 +63,7 @@ def read(aws: Aws, groups: Sequence[str], since: datetime) -> Found:
     found = Found()
     for group in groups:
         for event in _events(aws, group, since):
-            found.take(event.message)
+            found.take_message(event.message)
     return found
 
 

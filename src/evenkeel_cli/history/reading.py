@@ -1,26 +1,29 @@
 """Reads Evenkeel's records from the text that a tool has saved of Lambda's log.
 
-Evenkeel's lines are JSON objects, and each tool puts something of its own around them. So JSON is
-looked for wherever it begins, and messages inside of that are read the same way. It reads what
-these give:
+Evenkeel's lines are JSON objects, and each tool puts something of its own around them: a time, the
+name of a stream, or a log event whose message the line is. JSON behind anything else is text that
+somebody quoted, and no record. It reads what these give:
 
 - ``aws logs filter-log-events`` and ``get-log-events`` (JSON or text), ``aws logs tail`` in all its
   formats, ``sam logs`` (which breaks JSON over lines), and queries of Logs Insights;
 - CSV, as the console saves log events and queries;
 - an export to S3, and what a subscription hands on; each may be gzipped;
-- JSON lines of the decision log, and what ``-o json`` prints of it.
+- JSON lines of the decision log, and what ``-o json`` prints of it; ``kubectl logs`` of a process
+  that writes them to standard output, with ``--timestamps`` and ``--prefix``, too.
 """
 
 import csv
 import gzip
 import io
 import json
+import re
 import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import Enum, auto
 from pathlib import Path
 from typing import Any, Final
 
@@ -45,39 +48,76 @@ _TIME: Final = "%Y-%m-%d %H:%M:%S,%f%z"
 _INNER: Final = ("events", "logEvents", "results", "items")
 """Where answers of AWS have their log events, and listings of this command their records."""
 
+_EVENT: Final = frozenset(
+    {"message", "timestamp", "ingestionTime", "logStreamName", "eventId", "id", "extractedFields"}
+)
+"""What AWS says of a log event; a line that says more is somebody's own."""
+
+_BEFORE: Final = re.compile(
+    r"""
+    (?: EVENTS \t \S* \t \d* \t \S* \t              # filter-log-events --output text
+      | (?: \d{4}-\d\d-\d\d T [\d:.]+ (?: Z | [+-]\d\d:?\d\d )? \s+    # a time
+          | \d{4}/\d\d/\d\d/ \S* \[ \S+ \] \S+ \s+                   # a log stream
+          | \[ pod/ \S+ \] \s+                                    # kubectl logs --prefix
+        )*
+    )
+    [\s\[\],]*                                     # a list's, around its items
+    """,
+    re.VERBOSE,
+)
+"""What tools put before an object on its line."""
+
+YEARS: Final = range(2006, 3000)
+"""EC2 is there since 2006. A record of other years is one of a broken clock, or made up."""
+
+
+class _Other(Enum):
+    """What a line is that holds no object."""
+
+    FOREIGN = auto()
+    TORN = auto()
+
 
 @dataclass(slots=True)
 class Found:
     """What was read: the records, and how much was something else.
 
     ``foreign`` lines are not Evenkeel's decisions, counts or notes. ``versions``: so many records
-    are of a version of the log that is not known here.
+    are of a version of the log that is not known here. ``odd``: so many are torn, or hold what no
+    function writes.
     """
 
     records: list[Record] = field(default_factory=list)
     foreign: int = 0
-    versions: Counter[str] = field(default_factory=Counter)
+    odd: int = 0
+    versions: Counter[int] = field(default_factory=Counter)
 
     def take(self, text: str) -> None:
         """Read all that is in a text."""
         if _is_table(text):
             for row in csv.DictReader(io.StringIO(text)):
-                self.take(row.get("message") or row.get("@message") or "")
+                self.take_message(row.get("message") or row.get("@message") or "")
             return
         for item in _objects(text):
-            if item is None:
-                self.foreign += 1
-            else:
-                self._take(item)
+            match item:
+                case _Other.FOREIGN:
+                    self.foreign += 1
+                case _Other.TORN:
+                    self.odd += 1
+                case _:
+                    self._take(item)
 
     def sentences(self) -> Iterator[str]:
         """What was left out, for people."""
         if self.versions:
-            which = ", ".join(sorted(self.versions))
+            which = ", ".join(map(str, sorted(self.versions)))
             yield (
                 f"{words.counted(self.versions.total(), 'record')} of version {which} of the log"
                 f" could not be read: this command reads version {VERSION}."
             )
+        if self.odd:
+            were = words.counted(self.odd, "line was", "lines were")
+            yield f"{were} left out: torn, or with a time, text or field that no function writes."
 
     def _take(self, item: Any) -> None:
         if isinstance(item, list):
@@ -91,30 +131,50 @@ class Found:
         if inner:
             self._take(inner)
         elif isinstance(message := _message(item), str):
-            self.take(message)
+            self.take_message(message)
         else:
             self._take_line(item)
 
-    def _take_line(self, line: Mapping[str, Any]) -> None:
-        """One line of a function, or of the decision log itself."""
-        decision, count = line.get("decision"), line.get("count")
-        if isinstance(decision, dict) or {"verb", "subject"} <= line.keys():
-            self._keep(decision or line, DecisionRecord)
-        elif isinstance(count, dict) or {"workload", "available"} <= line.keys():
-            self._keep(count or line, CountRecord)
-        elif (note := _note(line)) is not None:
-            self.records.append(note)
+    def take_message(self, message: str) -> None:
+        """The message of a log event: one line of a function, or text that is none."""
+        try:
+            line = json.loads(message)
+        except (ValueError, RecursionError):
+            line = None
+        if isinstance(line, dict):
+            self._take_line(line)
         else:
             self.foreign += 1
 
-    def _keep(self, found: Any, shape: type[DecisionRecord] | type[CountRecord]) -> None:
-        version = found.get("v")
+    def _take_line(self, line: Mapping[str, Any]) -> None:
+        """One line of a function, or of the decision log itself."""
+        is_ours = line.get("service") == SERVICE
+        if is_ours and isinstance(decision := line.get("decision"), dict):
+            self._keep(decision, DecisionRecord)
+        elif is_ours and isinstance(count := line.get("count"), dict):
+            self._keep(count, CountRecord)
+        elif {"verb", "subject"} <= line.keys():
+            self._keep(line, DecisionRecord)
+        elif {"workload", "available"} <= line.keys():
+            self._keep(line, CountRecord)
+        elif is_ours and isinstance(line.get("message"), str) and not _is_outcome(line):
+            self._keep(_note(line), NoteRecord)
+        else:
+            self.foreign += 1
+
+    def _keep(self, found: Mapping[str, Any], shape: type[Record]) -> None:
+        """Keep a record that a function may have written: one that can be written again."""
+        version = found.get("v", VERSION)
+        if isinstance(version, int) and version != VERSION:
+            self.versions[version] += 1
+            return
         try:
-            record = msgspec.convert(found, shape) if version == VERSION else None
-        except msgspec.ValidationError:
+            record = msgspec.convert(found, shape)
+            msgspec.json.encode(record)  # no half of a character
+        except (msgspec.ValidationError, UnicodeEncodeError):
             record = None
-        if record is None:
-            self.versions[str(version)] += 1
+        if record is None or not all(map(_is_sound, _times(record))):
+            self.odd += 1
         else:
             self.records.append(record)
 
@@ -185,22 +245,30 @@ def _is_table(text: str) -> bool:
 
 
 def _objects(text: str) -> Iterator[Any]:
-    """The JSON objects in a text; None for a line in which there is none."""
-    decoder, at = json.JSONDecoder(), 0
+    """The JSON objects in a text, and what each line is in which there is none.
+
+    A line that breaks off before its object ends may have the next one right behind: a process
+    ended while it wrote, and another one went on. What begins there is read by itself. It is
+    not text within the torn one, in which a quotation mark has a backslash before it.
+    """
+    decoder, at, torn_at = json.JSONDecoder(), 0, -1
     while at < len(text):
         end = text.find("\n", at)
         end = len(text) if end < 0 else end
         begin = text.find("{", at, end)
-        if begin < 0:
+        if begin < 0 or _BEFORE.fullmatch(text, at, begin) is None:
             if text[at:end].strip(" \t\r[],"):
-                yield None
+                yield _Other.FOREIGN
             at = end + 1
             continue
         try:
             item, at = decoder.raw_decode(text, begin)
         except (ValueError, RecursionError):
-            yield None
-            at = end + 1
+            if torn_at != end:
+                yield _Other.TORN
+            torn_at = end
+            following = text.find('{"', begin + 1, end)
+            at = following if following >= 0 else end + 1
             continue
         yield item
         end = text.find("\n", at)
@@ -211,21 +279,33 @@ def _objects(text: str) -> Iterator[Any]:
 
 def _message(item: Mapping[str, Any]) -> object:
     """The message of a log event, as AWS wraps it; None of a line itself."""
-    if "message" in item and not {"service", "verb"} & item.keys():
-        return item["message"]
+    if item.keys() <= _EVENT:
+        return item.get("message")
     is_field = item.get("field") == "@message"
     return item.get("value") if is_field else None
 
 
-def _note(line: Mapping[str, Any]) -> NoteRecord | None:
-    """A note of a function; None of other lines, and of how an invocation ended."""
-    message, details = line.get("message"), line.get("details")
-    if line.get("service") != SERVICE or not isinstance(message, str):
-        return None
-    if isinstance(details, dict) and "outcome" in details:
-        return None
+def _is_outcome(line: Mapping[str, Any]) -> bool:
+    """Whether a line says how an invocation ended."""
+    details = line.get("details")
+    return isinstance(details, dict) and "outcome" in details
+
+
+def _note(line: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A note of a function, as a record has it; of no time if it has none that can be read."""
     try:
         time = datetime.strptime(str(line.get("timestamp")), _TIME).astimezone(UTC)
-    except ValueError:
-        return None
-    return NoteRecord(time=time, message=message)
+    except (ValueError, OverflowError):
+        time = None
+    return {"time": time, "message": line["message"]}
+
+
+def _times(record: Record) -> Iterator[datetime]:
+    yield record.time
+    if isinstance(record, DecisionRecord) and record.until is not None:
+        yield record.until
+
+
+def _is_sound(time: datetime) -> bool:
+    """Whether a time has a zone, and can be one of an interruption."""
+    return time.tzinfo is not None and time.year in YEARS

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO
 
 from evenkeel.model.notice import Concern, Notice
 from evenkeel.ports import Clock, Recorder
 from evenkeel.settings import Mode
 from evenkeel_cli.binding import Wish
-from evenkeel_cli.decision_file import DecisionLog
+from evenkeel_cli.decision_file import DecisionLog, Lines
 from evenkeel_sandbox.application import CLUSTER_NAME
 from evenkeel_sandbox.events import Arriving
 
@@ -24,7 +23,7 @@ class Task:
     wish: Wish
     keep_time: bool = False
     namespace: str = ""
-    log: BinaryIO | None = None
+    log: Lines | None = None
 
     @property
     def notices(self) -> list[Notice]:

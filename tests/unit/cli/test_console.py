@@ -6,6 +6,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from evenkeel_cli import console
+from evenkeel_cli.visible import visible
 
 
 @pytest.mark.parametrize("wrapped", [False, True])
@@ -21,6 +22,13 @@ def test_no_text_steers_the_terminal(capsys: pytest.CaptureFixture[str], *, wrap
     assert "\\x1b]0;pwn" in printed
     assert not {char for char in printed if ord(char) < 0x20 or 0x7F <= ord(char) < 0xA0} - {"\n"}
     assert not capsys.readouterr().out
+
+
+def test_no_text_looks_like_another_one() -> None:
+    """Turned order, half a character, and what only looks like the end of a line."""
+    assert visible("safe\u202eexe\u2066\u200b\ufeff") == "safe\\u202eexe\\u2066\\u200b\\ufeff"
+    assert visible("\u2028\u2029\ud800\U000e0001") == "\\u2028\\u2029\\ud800\\U000e0001"
+    assert visible("ü 東\u00a0\n\t") == "ü 東\u00a0\n\t"
 
 
 @pytest.mark.parametrize("variable", ["NO_COLOR", "TERM"])

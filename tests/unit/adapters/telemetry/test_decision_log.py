@@ -2,9 +2,13 @@
 
 import io
 import json
+import os
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 import msgspec
+import pytest
 
 from evenkeel.adapters.telemetry.decision_log import DecisionRecord
 from evenkeel.model.decision import Decision, Verb
@@ -12,7 +16,8 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Evict
-from evenkeel_cli.decision_file import DecisionLog
+from evenkeel_cli.decision_file import DecisionLog, Lines, opened
+from evenkeel_cli.errors import UnmetError
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.kit.builders import NOW
 
@@ -23,7 +28,7 @@ WEB = Reference(kind="Deployment", name="web", namespace="shop", uid="d1")
 def lines_of(*decisions: Decision) -> list[dict[str, object]]:
     clock = SimulatedClock(NOW)
     stream = io.BytesIO()
-    log = DecisionLog(stream, clock, cluster="prod", mode="act")
+    log = DecisionLog(Lines(stream), clock, cluster="prod", mode="act")
     for decision in decisions:
         log.decided(decision)
         log.counted(Metric.PODS_RELEASED)
@@ -86,16 +91,64 @@ def test_what_is_empty_is_left_out_and_read_back_as_empty() -> None:
     assert entry.write == ""
 
 
+WAITS = Decision(verb=Verb.WAIT, subject=POD, reason=Reason.REPLACEMENT_PENDING, message="waits")
+
+
+def decide(lines: Lines, times: int = 1) -> None:
+    log = DecisionLog(lines, SimulatedClock(NOW), cluster="prod", mode="act")
+    for _ in range(times):
+        log.decided(WAITS)
+
+
 def test_a_full_disk_stops_the_file_and_nothing_else() -> None:
     """A drain goes on though its decisions cannot be kept."""
     told = list[OSError]()
-    decision = Decision(
-        verb=Verb.WAIT, subject=POD, reason=Reason.REPLACEMENT_PENDING, message="waits"
-    )
-    with open("/dev/full", "ab", buffering=0) as stream:  # noqa: PTH123 - a device
-        log = DecisionLog(
-            stream, SimulatedClock(NOW), cluster="prod", mode="act", on_error=told.append
-        )
-        for _ in range(3):
-            log.decided(decision)
+    with opened(Path("/dev/full"), adds=True, on_error=told.append) as lines:
+        assert lines is not None
+        decide(lines, 3)
     assert [error.strerror for error in told] == ["No space left on device"]
+
+
+def test_a_command_that_ends_says_that_its_file_is_not_whole() -> None:
+    def decide_once() -> None:
+        with opened(Path("/dev/full")) as lines:
+            assert lines is not None
+            decide(lines)
+
+    with pytest.raises(UnmetError, match=r"before the last decision .No space left on device"):
+        decide_once()
+
+
+def test_a_line_that_is_written_in_part_is_an_error(tmp_path: Path) -> None:
+    """A disk that fills up takes the beginning of a line, and says no word."""
+
+    class Filling(io.FileIO):
+        def write(self, line: Any) -> int:
+            return super().write(line[:40])
+
+    told = list[OSError]()
+    with Filling(tmp_path / "log", "wb") as stream:
+        decide(Lines(stream, told.append), 2)
+    assert (tmp_path / "log").stat().st_size == 40
+    (error,) = told
+    assert str(error.strerror).startswith("40 of a line's ")
+
+
+def test_a_file_that_is_cut_to_nothing_goes_on_from_its_beginning(tmp_path: Path) -> None:
+    """So logrotate's copytruncate rotates it."""
+    file = tmp_path / "log"
+    with opened(file, adds=True) as lines:
+        assert lines is not None
+        decide(lines, 2)
+        os.truncate(file, 0)
+        decide(lines)
+    assert [json.loads(line)["verb"] for line in file.read_text().splitlines()] == ["wait"]
+
+
+def test_decisions_can_go_to_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
+    with opened(Path("-")) as lines:
+        assert lines is not None
+        decide(lines)
+    print("it is still open")  # noqa: T201
+    line, more = capfd.readouterr().out.splitlines()
+    assert (json.loads(line)["verb"], more) == ("wait", "it is still open")

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
+from evenkeel.adapters.telemetry.lambda_function import SERVICE
 from evenkeel_cli.aws.asking import Aws
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.history import cloudwatch
@@ -34,7 +35,7 @@ class Logs:
 
 
 def page(seconds: float, token: str = "") -> Mapping[str, Any]:
-    line = json.dumps({"count": msgspec.to_builtins(counted(seconds, 3))})
+    line = json.dumps({"service": SERVICE, "count": msgspec.to_builtins(counted(seconds, 3))})
     return {"events": [{"message": line}], **({"nextToken": token} if token else {})}
 
 

@@ -5,7 +5,7 @@ import gzip
 import io
 import json
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from evenkeel.model.metrics import Metric
 from evenkeel.model.pod_count import PodCount
 from evenkeel.model.reasons import Reason
 from evenkeel_cli.errors import BadInputError
-from evenkeel_cli.history import reading
+from evenkeel_cli.history import incident, reading
 from evenkeel_cli.history.incident import NoteRecord
 from evenkeel_cli.history.reading import Found
 from evenkeel_sandbox.simulator.clock import SimulatedClock
@@ -53,11 +53,11 @@ def events() -> list[dict[str, Any]]:
     return [{"logStreamName": "s", "timestamp": 1, "message": f"{line}\n"} for line in lines()]
 
 
-def as_csv(*titles: str) -> str:
+def as_csv(*titles: str, told: Iterable[str] | None = None) -> str:
     stream = io.StringIO()
     table = csv.writer(stream)
     table.writerow(titles)
-    table.writerows(["1764040000000", line] for line in lines())
+    table.writerows(["1764040000000", line] for line in (told or lines()))
     return stream.getvalue()
 
 
@@ -103,8 +103,8 @@ def test_the_records_are_read_from(form: str) -> None:
 
 def test_the_decision_log_itself_is_read() -> None:
     records = found("\n".join(lines())).records[:2]
-    plain = b"\n".join(map(msgspec.json.encode, records)).decode()
-    assert found(plain).records == records
+    log = b"\n".join(map(msgspec.json.encode, records)).decode()
+    assert found(log).records == records
     listed = json.dumps({"kind": "DecisionList", "items": msgspec.to_builtins(records)})
     assert found(listed).records == records
 
@@ -119,7 +119,8 @@ def test_what_is_not_ours_is_counted() -> None:
     ]
     read = found("\n".join([*theirs[:3], *lines(), *theirs[3:]]))
     assert [type(each) for each in read.records] == KINDS
-    assert read.foreign == 5  # and how the invocation ended
+    assert read.foreign == 4  # and how the invocation ended
+    assert read.odd == 1
 
 
 def test_records_of_another_version_are_noted() -> None:
@@ -134,7 +135,72 @@ def test_records_of_another_version_are_noted() -> None:
 def test_a_record_that_lacks_a_field_does_not_end_it() -> None:
     line = json.loads(lines()[0])
     del line["decision"]["reason"]
-    assert found(json.dumps(line)).versions == {"1": 1}
+    assert found(json.dumps(line)).odd == 1
+
+
+def plain(**changed: Any) -> str:
+    """A record of the decision log with other fields."""
+    return json.dumps(json.loads(lines()[0])["decision"] | changed)
+
+
+def timed(line: str, time: str) -> str:
+    return json.dumps(json.loads(line) | {"timestamp": time})
+
+
+ODD: dict[str, Callable[[], str]] = {
+    "a time without a zone": lambda: plain(time="2026-11-25T03:00:00"),
+    "the year 1": lambda: plain(time="0001-01-01T00:00:00Z"),
+    "the year 9999": lambda: plain(time="9999-12-31T23:59:59Z"),
+    "a deadline of the year 9999": lambda: plain(until="9999-12-31T23:59:59Z"),
+    "a deadline without a zone": lambda: plain(until="2026-11-25T03:00:00"),
+    "half a character": lambda: plain(reason="\ud800"),
+    "half a character in a name": lambda: plain(subject={"kind": "Pod", "name": "\udfff"}),
+    "no number for a version": lambda: plain(v="\ud800"),
+    "a note of no time": lambda: timed(lines()[2], "today"),
+    "a note of the year 1": lambda: timed(lines()[2], "0001-01-01 00:00:00,000+0100"),
+    "a text for a decision": lambda: json.dumps({"decision": "x", "verb": "evict", "subject": {}}),
+    "a number for a count": lambda: json.dumps({"count": 5, "workload": {}, "available": 1}),
+    "a line that is torn": lambda: plain()[:90],
+    "a torn line with the next one behind it": lambda: plain()[:90] + plain(reason="Next"),
+}
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_an_odd_line_is_left_out_and_counted_and_costs_itself_alone(what: str) -> None:
+    read = found("\n".join([*lines(), ODD[what](), plain(reason="Last")]))
+    assert [type(each) for each in read.records[:3]] == KINDS
+    behind = [each.reason for each in read.records[3:] if isinstance(each, DecisionRecord)]
+    assert behind == (["Next", "Last"] if "behind" in what else ["Last"])
+    assert list(read.sentences()) == [
+        "1 line was left out: torn, or with a time, text or field that no function writes."
+    ]
+    assert incident.of(incident.last(read.records)) is not None
+
+
+QUOTED: dict[str, Callable[[], str]] = {
+    "an error's text": lambda: f"[ERROR] ValueError: no body: {plain()}",
+    "a line for people": lambda: f"2026-11-25T03:00:00.1Z evict pod shop/x: {plain()}",
+    "a log event": lambda: json.dumps({"events": [{"message": f"no body: {plain()}"}]}),
+    "a log event, on a line of its own": lambda: json.dumps({"message": f"no body:\n{plain()}"}),
+    "the console's CSV": lambda: as_csv("timestamp", "message", told=[f"no body: {plain()}"]),
+    "another program's line": lambda: json.dumps({"level": "info", "message": plain()}),
+    "another program's field": lambda: json.dumps({"decision": json.loads(plain())}),
+    "a line that is torn": lambda: json.dumps({"message": plain()})[:-9],
+    "what is behind a record": lambda: f"{{}} is not {plain()}",
+}
+
+
+@pytest.mark.parametrize("where", QUOTED)
+def test_a_record_that_somebody_quotes_is_not_believed(where: str) -> None:
+    """Names, bodies and messages that strangers made are in errors and in other programs' lines."""
+    assert found(QUOTED[where]()).records == []
+
+
+@pytest.mark.parametrize(
+    "before", ["", "2026-11-25T03:00:00.123456789Z ", "[pod/evenkeel-poll-5d/poll] "]
+)
+def test_the_decision_log_is_read_from_the_log_of_a_pod(before: str) -> None:
+    assert len(found(f"{before}{plain()}\n" * 2).records) == 2
 
 
 def test_files_may_be_gzipped_or_a_folder_of_such(tmp_path: Path) -> None:
