@@ -45,6 +45,27 @@ def test_the_first_screen_says_what_dipped_and_what_to_change(opened: Chrome) ->
     assert "set the strategy to RollingUpdate" in said
 
 
+def test_on_a_phone_nothing_is_cut(opened: Chrome) -> None:
+    """390 px are an iPhone's width; a table that is wider would have to be pushed aside."""
+    screen = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    try:
+        opened.find_element(By.CSS_SELECTOR, "#workloads .opener").click()
+        cut = opened.execute_script(
+            "const width = document.documentElement.clientWidth;"
+            "const all = [...document.querySelectorAll('#content *, .bar *, footer *')];"
+            "return all.filter((each) => each.getBoundingClientRect().right > width + 1)"
+            ".map((each) => each.outerHTML.slice(0, 80));"
+        )
+        assert cut == []
+        labels = "return getComputedStyle(document.querySelector('#nodes td'), '::before').content"
+        assert opened.execute_script(labels) == "attr(data-label)" or "Pool" in str(
+            opened.execute_script(labels)
+        )
+    finally:
+        opened.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def test_search_narrows_workloads_nodes_and_pods(opened: Chrome) -> None:
     every = rows(opened, "workloads")
     press(opened, "/")

@@ -11,6 +11,7 @@ import msgspec
 
 import evenkeel
 from evenkeel.model.meta import Reference
+from evenkeel.model.reasons import Reason
 from evenkeel_cli import words
 from evenkeel_cli.history import listing, remedies
 from evenkeel_cli.history.incident import Incident, NodeAccount, PodAccount, Step, key_of
@@ -19,6 +20,9 @@ from evenkeel_cli.history.listing import WorkloadHistory
 MINUTE: Final = 60
 NAMED: Final = 3
 """So many workloads of late pods are named."""
+
+HINTS: Final = frozenset({Reason.REBALANCE_RECOMMENDATION, Reason.DRAIN_ASKED})
+"""The reasons of marks after which a node may well live on."""
 
 NOTHING: Final = "nothing is known that would"
 
@@ -57,7 +61,7 @@ class _Reader:
             "cluster": incident.cluster,
             "source": source,
             "begins": incident.begins.timestamp(),
-            "lasts": self._after(incident.ends),
+            "lasts": self._after(self._storm_ends()),
             "headline": self._headline(),
             "figures": self._figures(),
             "counted": any(each.counts for each in incident.workloads),
@@ -82,6 +86,17 @@ class _Reader:
 
     def _after_or_none(self, at: datetime | None) -> float | None:
         return None if at is None else self._after(at)
+
+    def _storm_ends(self) -> datetime:
+        """When the last pod was decided about or counted, and the last node had to be gone.
+
+        A hint that expires much later is no part of the storm: the node lives on.
+        """
+        times = [step.at for pod in self._pods for step in pod.steps]
+        times += [count.at for each in self._incident.workloads for count in each.counts]
+        times += [node.deadline for node in self._incident.nodes if _dies(node) and node.deadline]
+        times += [node.noticed_at for node in self._incident.nodes if node.noticed_at]
+        return max(times, default=self._incident.ends)
 
     def _headline(self) -> str:
         """Which workloads suffered, in one sentence."""
@@ -141,7 +156,7 @@ class _Reader:
                     counts[int(self._after(at)) // MINUTE][what] += 1
 
         note("noticed", (node.noticed_at for node in self._incident.nodes))
-        note("deadlines", (node.deadline for node in self._incident.nodes))
+        note("deadlines", (node.deadline for node in self._incident.nodes if _dies(node)))
         note("released", (pod.released_at for pod in self._pods))
         note("went", (pod.went_at for pod in self._pods))
         ends = {node.name: node.deadline for node in self._incident.nodes}
@@ -219,6 +234,7 @@ class _Reader:
             "kind": each.kind,
             "noticed": self._after_or_none(each.noticed_at),
             "deadline": self._after_or_none(each.deadline),
+            "dies": _dies(each),
             "pods": each.pods,
             "late": each.late,
             "steps": self._steps(each.steps),
@@ -255,6 +271,11 @@ class _Reader:
             }
             for pool, nodes in sorted(by_pool.items())
         ]
+
+
+def _dies(node: NodeAccount) -> bool:
+    """Whether its deadline is its end; that of a hint is when the hint expires."""
+    return node.kind not in HINTS
 
 
 def _change(remedy: str) -> str:

@@ -14,7 +14,7 @@ from msgspec import structs
 from evenkeel.model.meta import Reference
 from evenkeel_cli.history import incident
 from evenkeel_cli.page import data, html
-from tests.unit.cli.history.records import counted, of_pod
+from tests.unit.cli.history.records import at, counted, decided, marked, of_pod
 from tests.unit.cli.running import run
 
 EVIL = "</script><script>alert(1)</script><!--"
@@ -110,6 +110,22 @@ def test_the_first_screen_says_which_workloads_dipped_why_and_what_to_change() -
     assert dip["change"] == "set the strategy to RollingUpdate"
     assert [each["below"] for each in told["minutes"]] == [1, 1]
     assert told["total"] == [(0.0, 2, 2), (3.0, 1, 2), (70.0, 2, 2)]
+
+
+def test_the_time_line_ends_with_the_storm_and_not_with_a_hint() -> None:
+    """A recommendation expires a quarter of an hour later, and its node lives on."""
+    hint = {"reason": "RebalanceRecommendation", "until": at(900)}
+    records = [
+        *(marked(0), marked(3, "b", **hint)),
+        *(counted(after, ready) for after, ready in ((5, 3), (20, 2), (70, 3))),
+        decided(900, "lift", "HintExpired", Reference("Node", "b"), node="b"),
+    ]
+    account = incident.of(records)
+    assert account is not None
+    told = data.of(account, "a log")
+    assert told["lasts"] == 120
+    assert [each["deadlines"] for each in told["minutes"]] == [0, 0, 1]
+    assert {node["name"]: node["dies"] for node in told["nodes"]} == {"a": True, "b": False}
 
 
 def test_money_is_in_the_page_where_it_is_given() -> None:

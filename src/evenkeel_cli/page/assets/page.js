@@ -41,14 +41,14 @@
   // A table of which rows are made when they are shown. A column: [title, what it shows, class].
   const sheets = [];
 
-  function sheet(caption, columns, rows, { detail = null, cards = false, isSearched = true } = {}) {
+  function sheet(caption, columns, rows, { detail = null, isSearched = true } = {}) {
     const body = make("tbody");
     const more = make("button", { type: "button", class: "more" });
     const head = make("thead", {}, make("tr", {}, ...columns.map(([title, , kind]) =>
       make("th", { scope: "col", class: kind || null }, title))));
     const table = make("table", {}, make("caption", {}, caption), head, body);
     const box = make("div", {
-      class: cards ? "sheet cards" : "sheet", tabindex: "0", role: "region", "aria-label": caption,
+      class: "sheet", tabindex: "0", role: "region", "aria-label": caption,
     }, table);
     let chosen = rows, shown = 0;
 
@@ -262,7 +262,7 @@
   function aboutWorkload(each) {
     const pods = data.pods.filter((pod) => data.workloads[pod.workload] === each);
     const nodes = new Set(pods.map((pod) => pod.node));
-    const deadlines = data.nodes.filter((node) => nodes.has(node.name) && node.deadline !== null).map((node) => node.deadline);
+    const deadlines = data.nodes.filter((node) => nodes.has(node.name) && node.dies && node.deadline !== null).map((node) => node.deadline);
     const drawn = each.counts.length
       ? [chart(each.counts, `Pods of ${each.name}: ${each.lowest} of ${each.wanted} available at the lowest`, deadlines),
         make("details", {}, make("summary", {}, "These counts as a table"), ...sheet(`Counts of ${each.name}`, [
@@ -311,13 +311,13 @@
       ["Too few for", (each) => lastedAtLeast(each.of), "number"],
       ["Why", (each) => make("bdi", {}, each.why), "words"],
       ["What to change", (each) => make("bdi", {}, each.change), "words"],
-    ], dips, { cards: true, isSearched: false }).parts : [make("p", {}, data.counted ? "No workload had fewer pods than wanted." : "How many pods were available is not in these records.")];
+    ], dips, { isSearched: false }).parts : [make("p", {}, data.counted ? "No workload had fewer pods than wanted." : "How many pods were available is not in these records.")];
     const late = data.late.length ? sheet("Late pods by reason", [
       ["Pods", (each) => alarm(String(each.pods))],
       ["Why", (each) => make("bdi", {}, each.why), "words"],
       ["Of", (each) => make("bdi", {}, each.workloads), "words"],
       ["What to change", (each) => make("bdi", {}, each.change), "words"],
-    ], data.late, { cards: true, isSearched: false }).parts : [make("p", {}, "No pod was late.")];
+    ], data.late, { isSearched: false }).parts : [make("p", {}, "No pod was late.")];
     const figures = make("dl", { class: "figures" }, ...data.figures.map(([title, value, isBad]) =>
       make("div", {}, make("dt", {}, title), make("dd", { class: isBad ? "bad" : null }, value))));
     return make("section", { id: "answers", "aria-label": "Answers" }, figures,
@@ -337,7 +337,7 @@
     ["Workloads with too few", (each) => ifAny(each.below), "number"],
   ], data.minutes, { isSearched: false });
   const whole = data.total.length
-    ? [chart(data.total, "Pods available and wanted, of all these workloads", data.nodes.filter((n) => n.deadline !== null).map((n) => n.deadline))]
+    ? [chart(data.total, "Pods available and wanted, of all these workloads", data.nodes.filter((n) => n.dies && n.deadline !== null).map((n) => n.deadline))]
     : [];
   content.append(
     section("minutes", "Minute by minute", "", ...whole, ...minutes.parts),
