@@ -1,12 +1,13 @@
 """Rows of text below each other, as kubectl prints them: one line for each thing.
 
-Cells are never broken over lines. In a pipe, and with ``-o wide``, every cell is whole. On a
-terminal that is too narrow the least important columns are left out first. A line that is still
-too long is cut, and ends in an ellipsis.
+In a pipe, and with ``-o wide``, every cell is whole and on one line. On a terminal that is too
+narrow the least important columns are left out first. A line that is still too long is cut, and
+ends in an ellipsis, or goes on below where its last column holds sentences.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any, Final
 
 from rich.cells import cell_len, set_cell_size
@@ -27,13 +28,15 @@ class Column[T]:
     """A title, and what stands below it for each thing.
 
     ``wide``: shown with ``-o wide`` only. ``yields``: on a narrow terminal the columns with the
-    lowest numbers are left out first, those with 0 never. ``style`` is a style of rich.
+    lowest numbers are left out first, those with 0 never. ``wraps``: as the last one it goes on
+    below. ``style`` is a style of rich.
     """
 
     title: str
     of: Callable[[T], object]
     wide: bool = False
     yields: int = 0
+    wraps: bool = False
     style: Callable[[T], str] = lambda _: ""
 
     def cell(self, thing: T) -> tuple[str, str]:
@@ -53,15 +56,25 @@ def lines(columns: Columns[Any], things: Iterable[Any], room: int | None) -> Seq
     table = [[(c.title, "") for c in columns], *([c.cell(t) for c in columns] for t in things)]
     widths = [max(cell_len(row[i][0]) for row in table) for i in range(len(columns))]
     shown = _fitting(columns, widths, room)
+    *before, last = shown
     made = []
     for row in table:
-        cells = ((set_cell_size(row[i][0], widths[i]) + GAP, row[i][1]) for i in shown)
-        line = Text.assemble(*cells)
-        line.rstrip()
-        if room is not None:
-            line.truncate(room, overflow="ellipsis")
-        made.append(line)
+        start = [(set_cell_size(row[i][0], widths[i]) + GAP, row[i][1]) for i in before]
+        text, style = row[last]
+        left = None if room is None else room - sum(cell_len(cell) for cell, _ in start)
+        parts = [text] if left is None or not columns[last].wraps else _wrapped(text, left)
+        for part in parts:
+            line = Text.assemble(*start, (part, style))
+            line.rstrip()
+            if room is not None:
+                line.truncate(room, overflow="ellipsis")
+            made.append(line)
+            start = [(" " * cell_len(cell), "") for cell, _ in start]
     return made
+
+
+def _wrapped(text: str, width: int) -> Sequence[str]:
+    return wrap(text, max(LAST, width), break_long_words=False, break_on_hyphens=False)
 
 
 def _fitting(columns: Columns[Any], widths: Sequence[int], room: int | None) -> Sequence[int]:

@@ -62,13 +62,17 @@ WORKLOADS: Final[Columns[WorkloadReport]] = (
     Column("READY", lambda each: each.ready_or_gone),
     Column("LOWEST", lambda each: each.lowest, style=lambda each: each.style),
     Column("NO-POD-READY-BECAUSE", lambda each: each.outage, wide=True),
-    Column("MOVES", lambda each: ", ".join(f"{n} {move}" for move, n in each.moves.items())),
+    Column(
+        "MOVES",
+        lambda each: ", ".join(f"{n} {move}" for move, n in each.moves.items()),
+        wraps=True,
+    ),
 )
 
 MOVES: Final[Columns[MoveReport]] = (
     Column("MOVE", lambda each: each.move, style=lambda e: "" if e.move in GOOD else "yellow"),
     Column("PODS", lambda each: each.pods),
-    Column("WHY", lambda each: each.why),
+    Column("WHY", lambda each: each.why, wraps=True),
 )
 
 
@@ -128,6 +132,9 @@ class Report:
         output.say()
         output.table(MOVES, self.of_moves())
         output.say()
+        if self.unwarned:
+            nodes = ", ".join(sorted(map(words.short_node, self.unwarned)))
+            output.say(f"No time for a handover was left by {nodes}.", hang=2)
         output.say(self.verdict, "red" if self.failures else "green")
 
     @property

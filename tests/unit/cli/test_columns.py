@@ -96,3 +96,15 @@ def test_columns_stand_below_each_other_where_letters_are_two_cells_wide() -> No
 
 def test_only_the_titles_are_there_when_there_is_nothing() -> None:
     assert printed(None, ()) == ["NAME  OK  PODS  LEFT  WHY"]
+
+
+def test_sentences_in_the_last_column_go_on_below() -> None:
+    shown = [Column[str]("N", len), Column[str]("WHY", str, wraps=True)]
+    why = "no node has room for it, and none comes"
+    assert [line.plain for line in columns.lines(shown, [why, "x"], 24)] == [
+        "N   WHY",
+        "39  no node has room for",
+        "    it, and none comes",
+        "1   x",
+    ]
+    assert [line.plain for line in columns.lines(shown, [why], None)][1] == f"39  {why}"
