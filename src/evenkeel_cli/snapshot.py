@@ -245,7 +245,13 @@ def _lost_owners(objects: Sequence[Mapping[str, Any]], lost: frozenset[str]) -> 
 
 
 def _missing(counts: Mapping[str, int]) -> list[str]:
-    """What may be missing: the cluster either has no such objects, or they were not asked for."""
+    """What may be missing: the cluster either has no such objects, or they were not asked for.
+
+    Each cluster has Namespaces and Services. A file with both is taken for what ``COMMAND`` prints,
+    which asks for all kinds.
+    """
+    if counts.get("Namespace") and counts.get("Service"):
+        return []
     return [
         f"no {KINDS[kind].resource.plural} in it: if the cluster has some, {meaning}"
         for kind, meaning in WITHOUT.items()

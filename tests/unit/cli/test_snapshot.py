@@ -101,6 +101,16 @@ def test_a_note_says_what_is_missing_and_what_that_means(missing: str, note: str
     assert found.startswith(note)
 
 
+def test_what_the_command_has_asked_for_is_not_missed() -> None:
+    """Each cluster has Namespaces and Services; there may be no quota and no policy."""
+    absent = ("PodDisruptionBudget", "NetworkPolicy", "ResourceQuota")
+    small = [item for item in WHOLE if item["kind"] not in absent]
+    home = {"kind": "Namespace", "metadata": {"name": "default"}}
+
+    assert len(snapshot.parse("s.json", content(*small)).notes) == len(absent)
+    assert snapshot.parse("s.json", content(*small, home)).notes == []
+
+
 DISK = thing("Pod", "db-0") | {
     "spec": {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data-db-0"}}]}
 }
