@@ -5,6 +5,7 @@ those of ``errors.Exit``.
 """
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any, Final
@@ -13,7 +14,7 @@ import click
 from click.shell_completion import add_completion_class
 
 import evenkeel
-from evenkeel.errors import EvenkeelError, SettingsError
+from evenkeel.errors import EvenkeelError, ForbiddenError, SettingsError
 from evenkeel_cli.completing.bash import Bash
 from evenkeel_cli.errors import CommandError, Exit, UnmetError
 from evenkeel_cli.groups import Grouped
@@ -30,6 +31,9 @@ EXPECTED: Final = (
     EvenkeelError,
 )
 """Errors that are translated below."""
+
+RBAC_REFUSES: Final = re.compile(r"\bcannot (\w+) resource\b")
+"""How the API server words it; admission, which refuses with 403 as well, words it otherwise."""
 
 
 class Commands(Grouped):
@@ -77,17 +81,26 @@ class Commands(Grouped):
         except SettingsError as error:
             return _fail(str(error), code=Exit.BAD_INPUT)
         except EvenkeelError as error:
-            return _fail(
-                f"{error}: see whether the cluster answers, and whether you may",
-                code=Exit.UNMET,
-            )
+            return _fail(f"{error}: {_remedy(error)}", code=Exit.UNMET)
         return code if isinstance(code, int) else Exit.DONE
+
+
+def _remedy(error: EvenkeelError) -> str:
+    """What helps against an error of the cluster; of one that RBAC refuses, which role to apply."""
+    refused = RBAC_REFUSES.search(str(error)) if isinstance(error, ForbiddenError) else None
+    if refused is None:
+        return "see whether the cluster answers, and whether you may"
+    if refused[1] in ("get", "list", "watch"):
+        return (
+            "kubectl apply -f manifests/viewer/rights.yaml gives that to the group evenkeel-viewer"
+        )
+    return "kubectl apply -k manifests/rbac gives that to the group evenkeel-handover"
 
 
 def _usage(error: click.UsageError) -> str:
     command = error.ctx.command_path if error.ctx is not None else NAME
     message = error.format_message().replace(". (", " (").rstrip(".")
-    return f"{message}: see {command} --help"
+    return f"{message}{' See' if message.endswith('?') else ': see'} {command} --help"
 
 
 def _fail(message: str, *, code: int) -> int:

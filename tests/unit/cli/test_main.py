@@ -52,7 +52,12 @@ def test_every_command_explains_itself_within_80_columns(name: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["nope"], "error: No such command 'nope': see evenkeel --help"),
+        (["qqqq"], "error: No such command 'qqqq': see evenkeel --help"),
+        (["stats"], "error: No such command 'stats'. Did you mean 'status'? See evenkeel --help"),
+        (
+            ["status", "--bulit-in"],
+            "error: No such option '--bulit-in'. Did you mean '--built-in'? See evenkeel status",
+        ),
         (["demo", "--nope"], "error: No such option '--nope' (Did you mean"),
         (["replay"], "error: no event is named: give a FILE, or --sample NAME (see --help)"),
         (["version", "-o", "xml"], "error: Invalid value for '-o' / '--output': 'xml' is not"),
@@ -88,6 +93,22 @@ def commands_fail(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
         (UnmetError("no \x1b[2J"), 3, "error: no \\x1b[2J\n"),
         (SettingsError("NAME is not set"), 2, "error: NAME is not set\n"),
         (ForbiddenError("pods is forbidden"), 3, "error: pods is forbidden: see whether"),
+        (
+            ForbiddenError('nodes is forbidden: User "me" cannot list resource "nodes"'),
+            3,
+            (
+                'error: nodes is forbidden: User "me" cannot list resource "nodes": kubectl apply'
+                " -f manifests/viewer/rights.yaml gives that to the group evenkeel-viewer\n"
+            ),
+        ),
+        (
+            ForbiddenError('nodes "a" is forbidden: User "me" cannot patch resource "nodes"'),
+            3,
+            (
+                'error: nodes "a" is forbidden: User "me" cannot patch resource "nodes": kubectl'
+                " apply -k manifests/rbac gives that to the group evenkeel-handover\n"
+            ),
+        ),
         (click.Abort(), 130, ""),
         (click.ClickException("odd"), 2, "error: odd\n"),
         (ZeroDivisionError("by zero"), 3, "error: this should not happen (ZeroDivisionError: by"),
