@@ -8,6 +8,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, Notice
 from evenkeel_cli import node_names
 from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.suggesting import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,11 @@ def _whole(bound: Mapping[str, str], nodes: Collection[Node]) -> dict[str, str]:
     for instance_id, name in bound.items():
         node = node_names.among(name, (node.name for node in nodes))
         if node is None:
-            raise BadInputError(f"--instance {instance_id}={name}: there is no node {name}")
+            there = node_names.known(node.name for node in nodes)
+            remedy = did_you_mean(name, there, node_names.UNKNOWN)
+            raise BadInputError(
+                f"--instance {instance_id}={name}: there is no node {name}: {remedy}"
+            )
         if node in whole.values():
             raise BadInputError(f"--instance binds two instances to node {node}: a node is one")
         whole[instance_id] = node

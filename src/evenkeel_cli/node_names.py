@@ -1,6 +1,7 @@
 """Nodes by the first part of their DNS names: that is how the commands print them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from evenkeel.flows.reads import ask, ask_for_one
 from evenkeel.model.names import is_subdomain
@@ -9,6 +10,9 @@ from evenkeel.model.request import Get, List, Selection
 from evenkeel.ports import Cluster
 from evenkeel_cli import words
 from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.suggesting import did_you_mean
+
+UNKNOWN: Final = "check the name"
 
 
 def find(cluster: Cluster, name: str) -> str | None:
@@ -24,6 +28,27 @@ def find(cluster: Cluster, name: str) -> str | None:
         return None
     nodes = ask(cluster, List(Selection(Node), fresh=False, metadata_only=True)).items
     return among(name, (node.name for node in nodes))
+
+
+def require(cluster: Cluster, name: str, where: str) -> str:
+    """The whole name of the node that is meant.
+
+    Raises BadInputError if there is none, or more than one, ClusterError. ``where`` is what has
+    none, as in a message.
+    """
+    found = find(cluster, name)
+    if found is not None:
+        return found
+    nodes = ask(cluster, List(Selection(Node), fresh=False, metadata_only=True)).items
+    there = known(node.name for node in nodes)
+    raise BadInputError(f"{where} has no node {name}: {did_you_mean(name, there, UNKNOWN)}")
+
+
+def known(nodes: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """What nodes may be called, each with how the commands print it."""
+    for name in nodes:
+        short = words.short_node(name)
+        yield from ((each, short) for each in {name, short})
 
 
 def among(name: str, nodes: Iterable[str]) -> str | None:

@@ -12,6 +12,7 @@ from evenkeel_cli.completing import values
 from evenkeel_cli.console import standard_output
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.output import FORMATS, Output
+from evenkeel_cli.source import Source
 from evenkeel_cli.targets import Target
 
 type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -68,8 +69,11 @@ def cluster(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
-def snapshot(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--snapshot``: a file with the objects of a cluster, instead of the cluster."""
+def copy(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--snapshot`` and ``--built-in``: a cluster of which nothing is but its objects."""
+    function = click.option("--built-in", is_flag=True, help="The built-in cluster of the demo.")(
+        function
+    )
     return click.option(
         "--snapshot",
         metavar="FILE",
@@ -78,15 +82,32 @@ def snapshot(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
+def source(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of ``cluster`` and of ``copy``; the command is called with one ``Source``."""
+
+    @wraps(function)
+    def command(
+        *,
+        context: str | None,
+        kubeconfig: Path | None,
+        snapshot: str | None,
+        built_in: bool,
+        **others: Any,
+    ) -> Any:
+        return function(source=Source(Target(context, kubeconfig), snapshot, built_in), **others)
+
+    return cluster(copy(command))
+
+
 watch = click.option(
     "-w", "--watch", is_flag=True, help="Go on and show what changes, until Ctrl-C."
 )
 """``-w``: follow the cluster; see ``evenkeel_cli.following``."""
 
 
-def check_watch(target: Target | None, *, watch: bool) -> None:
-    """Raise BadInputError where there is nothing to follow. ``target`` None: no real cluster."""
-    if watch and target is None:
+def check_watch(source: Source, *, watch: bool) -> None:
+    """Raise BadInputError where there is nothing to follow."""
+    if watch and source.real is None:
         raise BadInputError("only a real cluster changes: leave --watch away")
 
 
@@ -107,19 +128,13 @@ def namespaces(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
-def chosen_namespace(
-    namespace: str | None, *, all_namespaces: bool, target: Target | None = None
-) -> str:
-    """The namespace that was named, else that of the target's context; empty for all.
-
-    Without a ``target`` it is all that counts where none is named. Raises BadInputError where both
-    are named, or the kubeconfig cannot be read.
-    """
-    if all_namespaces and namespace is not None:
-        raise BadInputError("-A and -n contradict each other: keep one of them")
-    if namespace is None and not all_namespaces and target is not None:
-        return target.look().namespace
-    return namespace or ""
+decisions = click.option(
+    "--decisions",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the decision log to this file, as JSON lines, for history and report.",
+)
+"""``--decisions``: where what was decided is kept."""
 
 
 def apply(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,10 +6,10 @@ from typing import Final
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.ports import Cluster
+from evenkeel_cli import namespaces
 from evenkeel_cli import snapshot as snapshots
-from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.guards import Guard, GuardedCluster
-from evenkeel_cli.targets import Target
+from evenkeel_cli.source import Source
 from evenkeel_sandbox.built_in import cluster as built_in_cluster
 from evenkeel_sandbox.collecting import uncollected
 from evenkeel_sandbox.recorded_cluster import RecordedCluster
@@ -22,18 +22,25 @@ snapshot that had its configuration would show the secret in its URL."""
 
 
 @contextmanager
-def reading(target: Target, snapshot: str | None, *, built_in: bool) -> Iterator[Cluster]:
-    """The cluster that was named; the kubeconfig's current context if none was.
+def reading(source: Source, namespace: str = "") -> Iterator[Cluster]:
+    """The cluster that was named. ``namespace`` is the one that is looked at, if it is one.
 
-    Nothing is written, whatever asks. Raises BadInputError.
+    Nothing is written, whatever asks. Raises BadInputError, also where there is no such namespace,
+    and ClusterError.
     """
-    if (target.is_named, snapshot is not None, built_in).count(True) > 1:
-        raise BadInputError("more than one cluster is named: keep one of them")
-    if built_in:
+    source.check()
+    with _opened(source) as cluster:
+        namespaces.check(cluster, namespace)
+        yield cluster
+
+
+@contextmanager
+def _opened(source: Source) -> Iterator[Cluster]:
+    if source.built_in:
         yield built_in_cluster.build(SimulatedClock(SystemClock().now()))
-    elif snapshot is not None:
+    elif source.snapshot is not None:
         with uncollected():
-            yield RecordedCluster([*snapshots.read(snapshot).objects, PLACED])
+            yield RecordedCluster([*snapshots.read(source.snapshot).objects, PLACED])
     else:
-        with target.connect() as cluster:
+        with source.target.connect() as cluster:
             yield GuardedCluster(cluster, Guard(writes=False))

@@ -10,7 +10,7 @@ from rich.live import Live
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.node import Node
-from evenkeel_cli import console, events, options, snapshot, words
+from evenkeel_cli import console, decision_file, events, options, snapshot, words
 from evenkeel_cli.command import Command
 from evenkeel_cli.demo import play
 from evenkeel_cli.demo.listing import DemoResult, DemoResultList
@@ -43,13 +43,21 @@ HEADLINES: Final = {
     help="How fast the live picture moves; 2 is twice as fast.",
 )
 @click.option("--no-live", is_flag=True, help="No live picture, only the lines and the reports.")
+@options.decisions
 @click.option(
     "--snapshot-to",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
     metavar="FILE",
     help="Write the cluster's objects at the end, for --snapshot of other commands.",
 )
-def demo(*, output: Output, speed: float, no_live: bool, snapshot_to: Path | None) -> int:
+def demo(
+    *,
+    output: Output,
+    speed: float,
+    no_live: bool,
+    decisions: Path | None,
+    snapshot_to: Path | None,
+) -> int:
     """Show a storm of spot interruptions on a built-in cluster of 60 nodes.
 
     The sample events of events/ and 14 more interruption warnings go through the real Lambda
@@ -61,12 +69,17 @@ def demo(*, output: Output, speed: float, no_live: bool, snapshot_to: Path | Non
     Examples:
         evenkeel demo
         evenkeel demo --speed 4 --snapshot-to end.json
+        evenkeel demo --decisions storm.jsonl
     """
     if snapshot_to is not None:
         snapshot.reserve(snapshot_to)
     is_live = console.can_show_live(output.console) and output.is_for_people and not no_live
     live = speed if is_live else 0.0
-    scene = play.prepare()
+    with decision_file.opened(decisions) as log:
+        return _play(play.prepare(log), output, live, snapshot_to)
+
+
+def _play(scene: Scene, output: Output, live: float, snapshot_to: Path | None) -> int:
     simulation = scene.simulation
     try:
         _introduce(scene, output)

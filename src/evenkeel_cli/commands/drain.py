@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from pathlib import Path
 from typing import Final
 
 import click
@@ -11,7 +10,7 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.model.pod import Pod
 from evenkeel.ports import Cluster
 from evenkeel.settings import HandoverSettings, Mode
-from evenkeel_cli import capacity, console, lines, node_names, options, pausing, planned_moves
+from evenkeel_cli import console, lines, node_names, options, pausing, planned_moves
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
 from evenkeel_cli.decisions.draining import LONGEST, SHORTEST
@@ -24,7 +23,8 @@ from evenkeel_cli.journal import Journal
 from evenkeel_cli.lines import Line
 from evenkeel_cli.output import Output
 from evenkeel_cli.program import NAME
-from evenkeel_cli.targets import Target
+from evenkeel_cli.reading import reading
+from evenkeel_cli.source import Source
 
 MOST_NAMED: Final = 5
 
@@ -49,7 +49,7 @@ INTERRUPTED: Final = (
     help="Move pods whose emptyDir volumes are deleted with them, too.",
 )
 @options.apply
-@options.cluster
+@options.source
 @options.output(names=True)
 def drain(
     *,
@@ -57,8 +57,7 @@ def drain(
     timeout: timedelta,
     delete_emptydir_data: bool,
     apply: bool,
-    context: str | None,
-    kubeconfig: Path | None,
+    source: Source,
     output: Output,
 ) -> int:
     """Empty every NODE for good reason: an upgrade, a repair. Each pod's replacement runs first.
@@ -74,7 +73,6 @@ def drain(
         evenkeel drain ip-10-0-1-2
         evenkeel drain ip-10-0-1-2 ip-10-0-1-3 --timeout 30m --apply
     """
-    target = Target(context, kubeconfig)
     clock = SystemClock()
     started = clock.now()
 
@@ -87,20 +85,32 @@ def drain(
         clock, lambda entry: output.tell(lines.of_decision(entry.decision, entry.at - started))
     )
 
-    with target.connect() as cluster:
-        guarded = GuardedCluster(cluster, Guard(writes=apply))
-        made = Drain(
-            cluster=guarded,
+    def drain_of(cluster: Cluster, name: str) -> Drain:
+        return Drain(
+            cluster=cluster,
             clock=clock,
-            nodes=_found(guarded, nodes, target),
+            nodes=_found(cluster, nodes, str(source)),
             until=started + timeout,
-            settings=_settings(target),
+            settings=HandoverSettings(
+                mode=Mode.ACT,
+                cluster_name=name,
+                capacity_labels=source.labels(),
+                stands_in=True,
+            ),
             journal=journal,
             tell=tell,
         )
+
+    if not apply:
+        with reading(source) as cluster:
+            made = drain_of(cluster, "")
+            losing = () if delete_emptydir_data else made.pods().losing_data
+            return _plan(made, losing, output, source)
+    target = source.changed()
+    with target.connect() as cluster:
+        guarded = GuardedCluster(cluster, Guard(writes=True))
+        made = drain_of(guarded, target.look().cluster_name)
         losing = () if delete_emptydir_data else made.pods().losing_data
-        if not apply:
-            return _plan(made, losing, output, target)
         if losing:
             raise BadInputError(_of_local_data(losing))
         present = pausing.find(guarded)
@@ -121,13 +131,13 @@ def drain(
     return 1 if left.situations else 0
 
 
-def _plan(made: Drain, losing: Sequence[Pod], output: Output, target: Target) -> int:
+def _plan(made: Drain, losing: Sequence[Pod], output: Output, source: Source) -> int:
     """Say how each workload's pods would go."""
     made.mark(act=False)
     output.say()
     output.show(
         planned_moves.listing(made.pods().situations, hinted=made.nodes),
-        [f"Nothing was written to {target}: add --apply to do it."],
+        [] if source.real is None else [f"Nothing was written to {source}: add --apply to do it."],
     )
     if losing:
         _note(_of_local_data(losing), set())
@@ -143,20 +153,9 @@ def _of_local_data(losing: Sequence[Pod]) -> str:
     )
 
 
-def _found(cluster: Cluster, nodes: Sequence[str], target: Target) -> Sequence[str]:
+def _found(cluster: Cluster, nodes: Sequence[str], where: str) -> Sequence[str]:
     """The whole names of the nodes that are meant, each once. Raises BadInputError."""
-    found = {name: node_names.find(cluster, name) for name in nodes}
-    missing = [name for name, node in found.items() if node is None]
-    if missing:
-        raise BadInputError(f"{target} has no node {missing[0]}: check the name")
-    return list(dict.fromkeys(node for node in found.values() if node is not None))
-
-
-def _settings(target: Target) -> HandoverSettings:
-    name, labels = target.look().cluster_name, capacity.labels(built_in=False)
-    return HandoverSettings(
-        mode=Mode.ACT, cluster_name=name, capacity_labels=labels, stands_in=True
-    )
+    return list(dict.fromkeys(node_names.require(cluster, name, where) for name in nodes))
 
 
 def _note(note: str, told: set[str]) -> None:

@@ -1,33 +1,26 @@
 """``evenkeel explain``: what a notice would do to a node, a pod or a workload."""
 
-from pathlib import Path
-
 import click
 
-from evenkeel_cli import capacity, options
+from evenkeel_cli import options
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
 from evenkeel_cli.explain import gather, lookup
 from evenkeel_cli.explain.listing import ExplanationList
 from evenkeel_cli.output import Output
 from evenkeel_cli.reading import reading
-from evenkeel_cli.targets import Target
+from evenkeel_cli.source import Source
 
 
 @click.command(cls=Command)
 @click.argument("subject", metavar="NODE|POD|WORKLOAD", shell_complete=values.workloads)
-@options.cluster
-@options.snapshot
-@click.option("--built-in", is_flag=True, help="Explain the built-in cluster of the demo.")
+@options.source
 @options.namespaces
 @options.output(names=True)
-def explain(  # noqa: PLR0913 - a command has as many arguments as options
+def explain(
     *,
     subject: str,
-    context: str | None,
-    kubeconfig: Path | None,
-    snapshot: str | None,
-    built_in: bool,
+    source: Source,
     namespace: str | None,
     all_namespaces: bool,
     output: Output,
@@ -42,13 +35,11 @@ def explain(  # noqa: PLR0913 - a command has as many arguments as options
         evenkeel explain deploy/web -n shop
         evenkeel explain node/ip-10-0-1-2 --snapshot mine.json
     """
-    target = Target(context, kubeconfig)
-    says_itself = subject.count("/") == 2
-    real = None if snapshot is not None or built_in or says_itself else target
-    searched = options.chosen_namespace(namespace, all_namespaces=all_namespaces, target=real)
+    everywhere = all_namespaces or (namespace is None and subject.count("/") == 2)
+    searched = source.namespace(namespace, all_namespaces=everywhere)
     question = lookup.parse(subject, searched)
-    labels = capacity.labels(built_in=built_in)
-    with reading(target, snapshot, built_in=built_in) as cluster:
+    labels = source.labels()
+    with reading(source, question.namespace) as cluster:
         answer = gather.answer(cluster, lookup.find(cluster, question), labels)
     answer.show(output)
     output.dump(ExplanationList(items=[answer]))

@@ -1,7 +1,6 @@
 """``evenkeel headroom``: what keeps room free on on-demand nodes."""
 
 import json
-from pathlib import Path
 from typing import Final
 
 import click
@@ -14,7 +13,7 @@ from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model.node import Node
 from evenkeel.model.quantity import number
 from evenkeel.model.request import List, Selection
-from evenkeel_cli import capacity, console, options
+from evenkeel_cli import console, options
 from evenkeel_cli.command import Command
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.headroom import printed, sizing
@@ -22,6 +21,7 @@ from evenkeel_cli.headroom.present import CapacityBuffer
 from evenkeel_cli.headroom.sizing import Room
 from evenkeel_cli.install.objects import Objects
 from evenkeel_cli.reading import reading
+from evenkeel_cli.source import Source
 from evenkeel_cli.targets import Target
 
 KIND: Final = CapacityBuffer.resource
@@ -32,9 +32,7 @@ POOL: Final = "pool"
 
 
 @click.command(cls=Command)
-@options.cluster
-@options.snapshot
-@click.option("--built-in", is_flag=True, help="Print what the built-in cluster of the demo needs.")
+@options.source
 @click.option(
     "--for",
     "whose",
@@ -64,10 +62,7 @@ POOL: Final = "pool"
 )
 def headroom(  # noqa: PLR0913 - one for each option
     *,
-    context: str | None,
-    kubeconfig: Path | None,
-    snapshot: str | None,
-    built_in: bool,
+    source: Source,
     whose: str | None,
     reserved: bool,
     replicas: int | None,
@@ -100,14 +95,13 @@ def headroom(  # noqa: PLR0913 - one for each option
     told = _told(whose, replicas, cpu, memory)
     if reserved and whose == POOL:
         raise BadInputError("--reserved is for single replicas: leave --for pool away")
-    target = Target(context, kubeconfig)
-    labels = capacity.labels(built_in=built_in)
-    with reading(target, snapshot, built_in=built_in) as cluster:
+    labels = source.labels()
+    with reading(source) as cluster:
         labels = labels.among(ask(cluster, List(Selection(Node), fresh=False)).items)
         found = read(cluster, SystemClock(), Terms(), Scope(capacity_labels=labels))
         room = told or _needed(found, whose or SINGLES, reserved=reserved)
     if buffer is None:
-        buffer = NONE if snapshot is not None or built_in else _served(target)
+        buffer = NONE if source.real is None else _served(source.real)
     if buffer == NONE:
         documents = printed.pause_pods(room, labels, reserved=reserved)
     else:

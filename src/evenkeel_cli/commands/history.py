@@ -15,6 +15,7 @@ from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.history import cloudwatch, incident, listing, reading, timeline
 from evenkeel_cli.history.reading import Found
 from evenkeel_cli.output import Output
+from evenkeel_cli.source import chosen_namespace
 
 LOOK_BACK: Final = timedelta(hours=24)
 """How far back the last interruption is looked for."""
@@ -30,6 +31,7 @@ LOOK_BACK: Final = timedelta(hours=24)
 )
 @click.option(
     "--from",
+    "--decisions",
     "files",
     metavar="FILE",
     multiple=True,
@@ -47,9 +49,9 @@ LOOK_BACK: Final = timedelta(hours=24)
     show_envvar=True,
     help="The EKS cluster: its stack evenkeel-NAME has the log groups.",
 )
-@click.option("-n", "--namespace", metavar="NAMESPACE", help="The namespace of WORKLOAD.")
+@options.namespaces
 @options.output()
-def history(
+def history(  # noqa: PLR0913 - a command has as many arguments as options
     *,
     what: str | None,
     since: timedelta | None,
@@ -57,6 +59,7 @@ def history(
     groups: tuple[str, ...],
     cluster: str | None,
     namespace: str | None,
+    all_namespaces: bool,
     output: Output,
 ) -> int:
     """Show what happened in the last interruption, from the functions' logs alone.
@@ -74,6 +77,7 @@ def history(
         evenkeel history deploy/web -n shop --cluster-name prod --since 2h
         aws logs tail "$HANDOVER_LOGS" --since 1h | evenkeel history --from -
     """
+    chosen = chosen_namespace(namespace, all_namespaces=all_namespaces)
     read = _read(files, groups, cluster, since)
     records = reading.of_one_cluster(read.records, cluster)
     if since is None:
@@ -87,8 +91,10 @@ def history(
         raise UnmetError(
             f"nothing was decided about a node or pod in this time: name a longer --since. {told}"
         )
+    if chosen:
+        found = listing.within(found, chosen)
     if what is not None:
-        timeline.show(output, timeline.of(found, what, namespace or ""))
+        timeline.show(output, timeline.of(found, what))
     else:
         listing.show(output, found, read.sentences())
     return int(any(each.dipped for each in found.workloads))

@@ -1,7 +1,5 @@
 """``evenkeel nodes``: the nodes that have to go, by when, and how the pods on them go."""
 
-from pathlib import Path
-
 import click
 
 from evenkeel.adapters.clock import SystemClock
@@ -12,21 +10,16 @@ from evenkeel_cli.nodes.listing import GONE, listing
 from evenkeel_cli.nodes.looking import Looker
 from evenkeel_cli.output import Output
 from evenkeel_cli.reading import reading
-from evenkeel_cli.targets import Target
+from evenkeel_cli.source import Source
 
 
 @click.command(cls=Command)
-@options.cluster
-@options.snapshot
-@click.option("--built-in", is_flag=True, help="Show the built-in cluster of the demo.")
+@options.source
 @options.watch
 @options.output(names=True)
 def nodes(
     *,
-    context: str | None,
-    kubeconfig: Path | None,
-    snapshot: str | None,
-    built_in: bool,
+    source: Source,
     watch: bool,
     output: Output,
 ) -> None:
@@ -41,16 +34,14 @@ def nodes(
         evenkeel nodes --watch
         evenkeel nodes -o json
     """
-    target = Target(context, kubeconfig)
-    real = None if snapshot is not None or built_in else target
-    options.check_watch(real, watch=watch)
+    options.check_watch(source, watch=watch)
     clock = SystemClock()
-    with reading(target, snapshot, built_in=built_in) as cluster:
+    with reading(source) as cluster:
         looker = Looker(cluster, clock)
 
         def look() -> Seen:
             found = listing(looker.look())
-            sentences = list(found.sentences(is_whole=real is not None))
+            sentences = list(found.sentences(is_whole=source.real is not None))
             return Seen(found, found.headline, found.told(), GONE, sentences)
 
         if watch:

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from evenkeel.adapters.clock import SystemClock
-from evenkeel_cli import binding, capacity, decision_file, event_files, events, options
+from evenkeel_cli import binding, decision_file, event_files, events, options
 from evenkeel_cli.binding import Wish
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
@@ -15,7 +15,7 @@ from evenkeel_cli.event_files import STANDARD_INPUT
 from evenkeel_cli.output import Output
 from evenkeel_cli.replay.command import Run
 from evenkeel_cli.replay.task import Task
-from evenkeel_cli.targets import Target
+from evenkeel_cli.source import Source, chosen_namespace
 from evenkeel_hosting.files import sample_events
 
 
@@ -29,8 +29,7 @@ from evenkeel_hosting.files import sample_events
     type=click.Choice([path.stem for path in sample_events()]),
     help="One of Evenkeel's own sample events. May be given several times.",
 )
-@options.snapshot
-@options.cluster
+@options.source
 @options.apply
 @click.option(
     "--instance",
@@ -45,21 +44,14 @@ from evenkeel_hosting.files import sample_events
     help="Do not bind instances that are no node of the cluster to its spot nodes.",
 )
 @click.option("--keep-time", is_flag=True, help="Keep the times of events, however old.")
-@click.option(
-    "--decisions",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the decision log to this file, as JSON lines.",
-)
+@options.decisions
 @options.namespaces
 @options.output()
 def replay(  # noqa: PLR0913 - a command has as many arguments as options
     *,
     files: Sequence[str],
     samples: Sequence[str],
-    snapshot: str | None,
-    context: str | None,
-    kubeconfig: Path | None,
+    source: Source,
     apply: bool,
     pairs: Sequence[str],
     strict_instances: bool,
@@ -85,12 +77,14 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
         evenkeel replay --sample interruption-warning-terminate
         evenkeel replay event.json --snapshot mine.json
     """
-    target = Target(context, kubeconfig)
+    source.check()
     if not (files or samples):
         raise BadInputError("no event is named: give a FILE, or --sample NAME (see --help)")
-    _check(files, snapshot, target, decisions, apply=apply)
-    shown = options.chosen_namespace(namespace, all_namespaces=all_namespaces)
-    labels = capacity.labels(built_in=snapshot is None and not target.is_named)
+    if source.real is not None and not source.target.is_named:
+        source = Source(built_in=True)
+    _check(files, source, decisions, apply=apply)
+    shown = chosen_namespace(namespace, all_namespaces=all_namespaces)
+    labels = source.labels()
     wish = Wish(binding.parse(pairs), strict_instances, labels)
     given = event_files.read_all(files)
     for path in (each for each in sample_events() if each.stem in samples):
@@ -100,28 +94,19 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
     code = 0
     with decision_file.opened(decisions) as log:
         task = Task(good, wish, keep_time, shown, log)
-        if good and not target.is_named:
-            code = run.simulate(task, snapshot)
+        if good and source.real is None:
+            code = run.simulate(task, source.snapshot)
         elif good:
-            code = run.act(task, target) if apply else run.plan(task, target)
+            code = (run.act if apply else run.plan)(task, source.target)
     for flaw in flaws:
         click.echo(f"error: {flaw.message}", err=True)
     return 2 if flaws else code
 
 
-def _check(
-    files: Sequence[str],
-    snapshot: str | None,
-    target: Target,
-    decisions: Path | None,
-    *,
-    apply: bool,
-) -> None:
-    if snapshot is not None and target.is_named:
-        raise BadInputError("--snapshot and --context name two clusters: keep one of them")
-    if apply and not target.is_named:
+def _check(files: Sequence[str], source: Source, decisions: Path | None, *, apply: bool) -> None:
+    if apply and source.real is None:
         raise BadInputError("--apply without --context: name the cluster that it is for")
-    if [*files, snapshot].count(STANDARD_INPUT) > 1:
+    if [*files, source.snapshot].count(STANDARD_INPUT) > 1:
         raise BadInputError("- stands twice: standard input can be read once; name a file")
     if decisions == Path(STANDARD_INPUT):
         raise BadInputError(

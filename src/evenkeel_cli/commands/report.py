@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import click
 
 from evenkeel.adapters.clock import SystemClock
-from evenkeel.model.capacity import WELL_KNOWN
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.settings import Mode
 from evenkeel_cli import capacity, options
 from evenkeel_cli.command import Command
@@ -25,7 +25,7 @@ from evenkeel_cli.journal import Journal
 from evenkeel_cli.page import data, html, surroundings
 from evenkeel_cli.page.surroundings import Surroundings
 from evenkeel_cli.simulate import clusters, storms, trial
-from evenkeel_cli.simulate.trial import Ground, Policy, Setting
+from evenkeel_cli.simulate.trial import Ground, Objects, Policy, Setting
 from evenkeel_sandbox.application import CLUSTER_NAME
 from evenkeel_sandbox.recorded_cluster import RecordedCluster
 
@@ -45,6 +45,7 @@ class Told(NamedTuple):
 @click.command(cls=Command)
 @click.option(
     "--from",
+    "--decisions",
     "source",
     metavar="demo|simulate|FILE",
     shell_complete=values.files,
@@ -61,7 +62,7 @@ class Told(NamedTuple):
     show_default=True,
     help="How far back --log-group is read.",
 )
-@options.snapshot
+@options.copy
 @click.option(
     "--storm",
     default="pool",
@@ -92,6 +93,7 @@ def report(  # noqa: PLR0913 - a command has as many arguments as options
     groups: tuple[str, ...],
     since: timedelta,
     snapshot: str | None,
+    built_in: bool,
     storm: str,
     seed: int,
     prices: str | None,
@@ -110,8 +112,8 @@ def report(  # noqa: PLR0913 - a command has as many arguments as options
         evenkeel report --from simulate --snapshot my.json --html report.html
         evenkeel report --log-group "$HANDOVER_LOGS" --since 2h --html r.html
     """
-    if snapshot is not None and source != SIMULATE:
-        raise BadInputError("--snapshot is the cluster of --from simulate: name both")
+    if (snapshot is not None or built_in) and source != SIMULATE:
+        raise BadInputError("--snapshot and --built-in go with --from simulate: name both")
     if groups and source is not None:
         raise BadInputError("--from and --log-group contradict each other: keep one of them")
     if groups:
@@ -124,7 +126,9 @@ def report(  # noqa: PLR0913 - a command has as many arguments as options
     elif source == DEMO:
         told = _of_demo(read_prices(prices))
     elif source == SIMULATE:
-        told = _of_simulated(snapshot, storm, seed, read_prices(prices))
+        objects = clusters.read(snapshot, built_in=built_in)
+        labels = capacity.labels(built_in=snapshot is None)
+        told = _of_simulated(objects, labels, storm, seed, read_prices(prices))
     else:
         read = reading.read_files([source])
         told = Told(read.records, Path(source).name, left_out=read.sentences())
@@ -159,9 +163,10 @@ def _of_demo(prices: Prices) -> Told:
         simulation.close()
 
 
-def _of_simulated(snapshot: str | None, storm: str, seed: int, prices: Prices) -> Told:
+def _of_simulated(
+    objects: Objects, labels: CapacityLabels, storm: str, seed: int, prices: Prices
+) -> Told:
     """One storm over a copy of a cluster. Raises BadInputError."""
-    objects, labels = clusters.read(snapshot), capacity.labels(built_in=snapshot is None)
     shape = storms.read(storm, timedelta(seconds=trial.SPREAD))
     setting = Setting(shape=shape, policy=Policy.EVENKEEL, labels=labels)
     trial.check(objects, setting)

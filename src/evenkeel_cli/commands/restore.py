@@ -1,7 +1,5 @@
 """``evenkeel restore``: bring workloads back to their floors, and the rest to spot."""
 
-from pathlib import Path
-
 import click
 
 from evenkeel.adapters.clock import SystemClock
@@ -11,9 +9,9 @@ from evenkeel.decisions.restore.step import RestorePlan
 from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model import names
 from evenkeel.model.reasons import Reason
-from evenkeel_cli import capacity, console, lines, options, pausing, words
+from evenkeel_cli import console, lines, namespaces, options, pausing, words
 from evenkeel_cli.command import Command
-from evenkeel_cli.errors import BadInputError, UnmetError
+from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_cli.journal import Journal
 from evenkeel_cli.output import Output
@@ -21,6 +19,7 @@ from evenkeel_cli.program import NAME
 from evenkeel_cli.reading import reading
 from evenkeel_cli.restoring.listing import ACCEPTED, listing
 from evenkeel_cli.restoring.real import Restoring
+from evenkeel_cli.source import Source
 from evenkeel_cli.targets import Target
 
 INTERRUPTED = (
@@ -32,9 +31,7 @@ UNTOLD = "A snapshot does not tell whether a webhook places new pods: one counts
 
 @click.command(cls=Command)
 @options.apply
-@options.cluster
-@options.snapshot
-@click.option("--built-in", is_flag=True, help="Plan for the built-in cluster of the demo.")
+@options.source
 @click.option(
     "--manage-all",
     "everywhere",
@@ -43,13 +40,10 @@ UNTOLD = "A snapshot does not tell whether a webhook places new pods: one counts
 )
 @options.namespaces
 @options.output(names=True)
-def restore(  # noqa: PLR0913 - one for each option
+def restore(
     *,
     apply: bool,
-    context: str | None,
-    kubeconfig: Path | None,
-    snapshot: str | None,
-    built_in: bool,
+    source: Source,
     everywhere: bool,
     namespace: str | None,
     all_namespaces: bool,
@@ -66,26 +60,22 @@ def restore(  # noqa: PLR0913 - one for each option
         evenkeel restore -A
         evenkeel restore -n shop --apply
     """
-    target = Target(context, kubeconfig)
-    real = None if snapshot is not None or built_in else target
-    searched = options.chosen_namespace(namespace, all_namespaces=all_namespaces, target=real)
-    labels = capacity.labels(built_in=built_in)
+    searched = source.namespace(namespace, all_namespaces=all_namespaces)
+    labels = source.labels()
     scope = Scope(searched, everywhere=everywhere, capacity_labels=labels)
     if not apply:
-        with reading(target, snapshot, built_in=built_in) as cluster:
+        with reading(source, searched) as cluster:
             made = plan(read(cluster, SystemClock(), Terms(), scope))
         _show(made, output, searched)
-        if snapshot is not None and made.steps:
+        if source.snapshot is not None and made.steps:
             output.say()
             output.say(UNTOLD)
-        if snapshot is None and not built_in:
+        if source.real is not None:
             more = ": add --apply to do it" if made.steps else ""
             output.say()
-            output.say(f"Nothing was written to {target}{more}.")
+            output.say(f"Nothing was written to {source}{more}.")
         return 0
-    if snapshot is not None or built_in:
-        raise BadInputError("only a real cluster can be changed: leave --apply away")
-    return _apply(target, scope, output)
+    return _apply(source.changed(), scope, output)
 
 
 def _apply(target: Target, scope: Scope, output: Output) -> int:
@@ -95,6 +85,7 @@ def _apply(target: Target, scope: Scope, output: Output) -> int:
         clock, lambda entry: output.tell(lines.of_decision(entry.decision, entry.at - started))
     )
     with target.connect() as cluster:
+        namespaces.check(cluster, scope.namespace)
         present = pausing.find(cluster)
         if present is not None:
             raise UnmetError(f"{target} is {present}: {NAME} resume --apply ends it")

@@ -38,7 +38,7 @@ LONGEST: Final = timedelta(hours=1)
 
 
 @click.command(cls=Command)
-@options.snapshot
+@options.copy
 @click.option("--synthetic", "size", metavar="NxM", help="A made-up cluster of N nodes, M pods.")
 @click.option(
     "--storm",
@@ -105,6 +105,7 @@ LONGEST: Final = timedelta(hours=1)
 def simulate(  # noqa: PLR0913 - a command has as many arguments as options
     *,
     snapshot: str | None,
+    built_in: bool,
     size: str | None,
     storm: str,
     spread: timedelta,
@@ -138,12 +139,11 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
         evenkeel simulate --synthetic 200x6000 --storm share=30% --seeds 10
         evenkeel simulate --storm trace=one-pool --seeds 10
     """
-    if snapshot is not None and size is not None:
-        raise BadInputError("--snapshot and --synthetic name two clusters: keep one of them")
+    objects = clusters.read(snapshot, size, built_in=built_in)
+    labels = capacity.labels(built_in=snapshot is None)
     bound = _share(at_least)
     known = read_prices(prices)
     shape = storms.read(storm, spread)
-    objects, labels = clusters.read(snapshot, size), capacity.labels(built_in=snapshot is None)
     seconds = pod_start.total_seconds()
     settings = [
         Setting(

@@ -1,11 +1,11 @@
 """``evenkeel status``: which share of each workload is on on-demand nodes, and which should be."""
 
-from pathlib import Path
+from collections.abc import Iterable
 
 import click
 
 from evenkeel.adapters.clock import SystemClock
-from evenkeel_cli import capacity, options
+from evenkeel_cli import options
 from evenkeel_cli.command import Command
 from evenkeel_cli.cost import listing as costs
 from evenkeel_cli.cost.gather import bill
@@ -16,26 +16,20 @@ from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.following import Seen, follow
 from evenkeel_cli.output import Output
 from evenkeel_cli.reading import reading
-from evenkeel_cli.status import listing
-from evenkeel_cli.status.gather import gather
-from evenkeel_cli.targets import Target
+from evenkeel_cli.source import Source
+from evenkeel_cli.status import gather, listing
 
 
 @click.command(cls=Command)
-@options.cluster
-@options.snapshot
-@click.option("--built-in", is_flag=True, help="Show the built-in cluster of the demo.")
+@options.source
 @options.namespaces
 @click.option("--cost", is_flag=True, help="Show what each workload costs a month instead.")
 @prices_option
 @options.watch
 @options.output(names=True)
-def status(  # noqa: PLR0913 - a command has as many arguments as options
+def status(
     *,
-    context: str | None,
-    kubeconfig: Path | None,
-    snapshot: str | None,
-    built_in: bool,
+    source: Source,
     namespace: str | None,
     all_namespaces: bool,
     cost: bool,
@@ -63,30 +57,29 @@ def status(  # noqa: PLR0913 - a command has as many arguments as options
     shows_cost = cost or prices is not None
     if shows_cost and watch:
         raise BadInputError("--cost shows what a month costs: leave --watch away")
-    target = Target(context, kubeconfig)
-    real = None if snapshot is not None or built_in else target
-    searched = options.chosen_namespace(namespace, all_namespaces=all_namespaces, target=real)
-    labels = capacity.labels(built_in=built_in)
-    options.check_watch(real, watch=watch)
+    searched = source.namespace(namespace, all_namespaces=all_namespaces)
+    labels = source.labels()
+    options.check_watch(source, watch=watch)
     if shows_cost:
         known = read_prices(prices)
-        with reading(target, snapshot, built_in=built_in) as cluster:
+        with reading(source, searched) as cluster:
             reckoned = bill(cluster, known, labels, searched)
+            elsewhere = [*listing.of_elsewhere(gather.elsewhere(cluster, searched))]
         shown = costs.listing(reckoned, known, searched)
         if output.is_for_people and not shown.items:
-            output.say(f"There is no pod that has a node{_where(searched)}.")
+            _say(output, f"There is no pod that has a node{_where(searched)}.", elsewhere)
             return
         gaps = reckoned.gaps
         assumed = [*told(known, gaps), *listing.of_nodes(gaps.unknown_capacity, labels)]
-        costs.show(output, shown, assumed, searched)
+        costs.show(output, shown, [*assumed, *elsewhere], searched)
         return
-    with reading(target, snapshot, built_in=built_in) as cluster:
+    with reading(source, searched) as cluster:
 
         def look() -> Seen:
-            found = gather(cluster, searched, labels=labels)
+            found = gather.gather(cluster, searched, labels=labels)
             shown = listing.listing(found)
             of_nodes = listing.of_nodes(found.unknown_capacity, labels)
-            told_last = filter(None, [found.headroom])
+            told_last = [*filter(None, [found.headroom]), *listing.of_elsewhere(found.elsewhere)]
             others = listing.of_others(found)
             shifts = listing.of_shifts(found.shifts)
             sentences = [*shifts, *shown.sentences(), *others, *of_nodes, *told_last]
@@ -98,10 +91,16 @@ def status(  # noqa: PLR0913 - a command has as many arguments as options
             follow(output, SystemClock(), look)
         seen = look()
     if output.is_for_people and not seen.listing.items:
-        output.say(f"There is no Deployment and no StatefulSet{_where(searched)}.")
+        none = f"There is no Deployment and no StatefulSet{_where(searched)}."
+        _say(output, none, seen.sentences)
         return
     output.show(seen.listing, seen.sentences, namespace=seen.namespace)
 
 
 def _where(namespace: str) -> str:
-    return f" in namespace {namespace}: -A looks at all" if namespace else ""
+    return f" in namespace {namespace}" if namespace else ""
+
+
+def _say(output: Output, none: str, sentences: Iterable[str]) -> None:
+    for sentence in (none, *sentences):
+        output.say(sentence, hang=2)

@@ -11,12 +11,14 @@ import msgspec
 from evenkeel.decisions.notice import mark
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.ports import Recorder
+from evenkeel.settings import Mode
 from evenkeel_cli import event_files, events
+from evenkeel_cli.decision_file import DecisionLog, Lines
 from evenkeel_cli.simulation import ReportedSimulation
 from evenkeel_cli.status.gather import Found, gather
 from evenkeel_hosting import files
 from evenkeel_sandbox import storm
+from evenkeel_sandbox.application import CLUSTER_NAME
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.events import freshened
 from evenkeel_sandbox.simulation import nodes_of, rebind
@@ -50,8 +52,8 @@ class Scene:
     found: Found
 
 
-def prepare(*recorders: Recorder) -> Scene:
-    """Set the scene, with the sample events."""
+def prepare(log: Lines | None = None) -> Scene:
+    """Set the scene, with the sample events. ``log`` is where the decision log goes."""
     samples, _ = events.understand(event_files.read_all([str(f) for f in files.sample_events()]))
     clock = SimulatedClock(BEGINNING)
     cluster = built_in.build(clock)
@@ -60,7 +62,8 @@ def prepare(*recorders: Recorder) -> Scene:
     rebind(cluster, planned.nodes)
     nodes = nodes_of(cluster)
     found = gather(cluster, clock=clock)
-    simulation = ReportedSimulation(clock, cluster, *recorders)
+    logs = [] if log is None else [DecisionLog(log, clock, cluster=CLUSTER_NAME, mode=Mode.ACT)]
+    simulation = ReportedSimulation(clock, cluster, *logs)
     for blow in planned.blows:
         clock.call_in(blow.after, _sending(simulation, blow))
     return Scene(simulation, planned, nodes, found)

@@ -1,9 +1,12 @@
 """Finding the object that a person means: ``node/x``, ``shop/deploy/web``, or a bare name."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
+from evenkeel.errors import ForbiddenError
 from evenkeel.flows.reads import ask_for_one, list_all
 from evenkeel.model.controllers.job import Job
 from evenkeel.model.controllers.replica_set import ReplicaSet
@@ -17,6 +20,7 @@ from evenkeel.model.workload import WORKLOADS
 from evenkeel.ports import Cluster
 from evenkeel_cli import node_names, words
 from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.suggesting import did_you_mean
 
 _NAMED: Final[tuple[type[KubernetesObject], ...]] = (Node, Pod, *WORKLOADS)
 
@@ -29,6 +33,12 @@ ALIASES: Final = {
 
 SEARCHED: Final = (Deployment, StatefulSet, Job, Pod, ReplicaSet)
 """The kinds of which a bare name may be, before it is looked for among the nodes."""
+
+
+SUGGESTED: Final = (Deployment, StatefulSet, Job)
+"""The kinds whose names are compared with a bare one that is not found: pods' are made up."""
+
+UNKNOWN: Final = "check the name, the kind and -n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +75,7 @@ def parse(text: str, namespace: str) -> Question:
         if namespace not in ("", before[0]):
             raise BadInputError(f"{text!r} and -n {namespace} name two namespaces: keep one")
         return Question(name, kind, before[0])
-    return Question(name, kind, namespace)
+    return Question(name, kind, namespace if kind.resource.namespaced else "")
 
 
 def find(cluster: Cluster, question: Question) -> KubernetesObject:
@@ -78,11 +88,31 @@ def find(cluster: Cluster, question: Question) -> KubernetesObject:
     if not found and question.kind in {None, Node}:
         found = _nodes(cluster, question.name)
     if not found:
-        raise BadInputError(f"there is no {question}: check the name, the kind and -n")
+        raise BadInputError(f"there is no {question}: {_remedy(cluster, question)}")
     if len(found) > 1:
         which = ", ".join(words.workload_name(item.reference) for item in found[:5])
         raise BadInputError(f"{question} may be {which}: name one of them like that")
     return found[0]
+
+
+def _remedy(cluster: Cluster, question: Question) -> str:
+    """What may be meant: also what is called so in another namespace, and the nodes."""
+    kinds = [question.kind] if question.kind else [*SUGGESTED, Node]
+    requests: list[List[Any]] = [
+        List(Selection(kind), fresh=False, metadata_only=True) for kind in kinds
+    ]
+    with suppress(ForbiddenError):
+        there = [item for listed in list_all(cluster, requests) for item in listed]
+        there.sort(key=lambda item: item.namespace != question.namespace)
+        return did_you_mean(question.name, chain.from_iterable(map(_names, there)), UNKNOWN)
+    return UNKNOWN
+
+
+def _names(item: KubernetesObject) -> Iterable[tuple[str, str]]:
+    """What an object may be called, each with how to write it."""
+    if isinstance(item, Node):
+        return node_names.known([item.name])
+    return [(item.name, words.workload_name(item.reference))]
 
 
 def _search(

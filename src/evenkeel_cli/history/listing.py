@@ -5,8 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import ClassVar, Final
 
+import msgspec
+
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
+from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.history.incident import (
     Incident,
     NodeAccount,
@@ -18,6 +21,7 @@ from evenkeel_cli.history.remedies import BY_REASON
 from evenkeel_cli.moves import Move
 from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, Listing, ObjectItem, Output
 from evenkeel_cli.program import NAME
+from evenkeel_cli.suggesting import did_you_mean
 
 FEW_NODES: Final = 10
 """So many nodes are shown one by one; of more a sentence says the times."""
@@ -133,6 +137,19 @@ def listing(incident: Incident) -> WorkloadHistoryList:
         nodes=[_node(each) for each in incident.nodes],
         notes=incident.notes,
     )
+
+
+def within(incident: Incident, namespace: str) -> Incident:
+    """The part of one namespace, and all nodes. Raises BadInputError where it has none."""
+    workloads = [each for each in incident.workloads if each.subject.namespace == namespace]
+    others = [each for each in incident.others if each.subject.namespace == namespace]
+    if not (workloads or others):
+        touched: list[WorkloadAccount | PodAccount] = [*incident.workloads, *incident.others]
+        there = sorted({each.subject.namespace for each in touched})
+        those = f"it touched {', '.join(there) or 'none'}"
+        remedy = did_you_mean(namespace, ((each, each) for each in there), those)
+        raise BadInputError(f"the interruption touched no namespace {namespace}: {remedy}")
+    return msgspec.structs.replace(incident, workloads=workloads, others=others)
 
 
 def show(output: Output, incident: Incident, sentences: Iterable[str] = ()) -> None:

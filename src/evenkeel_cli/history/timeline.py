@@ -19,6 +19,7 @@ from evenkeel_cli.history.listing import clock
 from evenkeel_cli.lines import ABBREVIATED, STYLES
 from evenkeel_cli.moves import Move
 from evenkeel_cli.output import Item, Listing, ObjectItem, Output
+from evenkeel_cli.suggesting import did_you_mean
 
 NAMED: Final = 5
 """So many of what there is are named where nothing of a name is."""
@@ -82,14 +83,11 @@ class PodHistoryList(Listing, frozen=True, kw_only=True):
     moments: Sequence[Moment]
 
 
-def of(incident: Incident, name: str, namespace: str = "") -> PodHistoryList:
+def of(incident: Incident, name: str) -> PodHistoryList:
     """The part of the node or workload of this name. Raises BadInputError unless it is one."""
     nodes = [each for each in incident.nodes if name in _names_of_node(each)]
     workloads = [
-        each
-        for each in incident.workloads
-        if namespace in ("", each.subject.namespace)
-        and name.lower() in _names_of_workload(each.subject)
+        each for each in incident.workloads if name.lower() in _names_of_workload(each.subject)
     ]
     if len(nodes) + len(workloads) != 1:
         raise BadInputError(_unclear(incident, name, [*nodes, *workloads]))
@@ -133,7 +131,15 @@ def _unclear(incident: Incident, name: str, found: Sequence[NodeAccount | Worklo
     there: list[NodeAccount | WorkloadAccount] = [*incident.workloads, *incident.nodes]
     which = ", ".join(map(_called, there[:NAMED]))
     more = " and others" if len(there) > NAMED else ""
-    return f"the interruption touched no {name}: there are {which}{more}"
+    known = ((each, _called(item)) for item in there for each in _names(item))
+    remedy = did_you_mean(name, known, f"there are {which}{more}")
+    return f"the interruption touched no {name}: {remedy}"
+
+
+def _names(found: NodeAccount | WorkloadAccount) -> set[str]:
+    if isinstance(found, NodeAccount):
+        return _names_of_node(found)
+    return _names_of_workload(found.subject)
 
 
 def _called(found: NodeAccount | WorkloadAccount) -> str:

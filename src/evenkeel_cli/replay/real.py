@@ -13,7 +13,7 @@ from evenkeel.model.notice import Concern, Notice
 from evenkeel.model.request import List, Selection
 from evenkeel.ports import Clock, Cluster, Recorder, Session
 from evenkeel.settings import Mode
-from evenkeel_cli import binding
+from evenkeel_cli import binding, namespaces
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_cli.journal import Journal
@@ -48,6 +48,7 @@ class Replay:
         """Read the nodes and bind, and the pods on them. Raises ClusterError, BadInputError."""
         self._task = task
         self._clock = clock
+        namespaces.check(cluster, task.namespace)
         nodes = ask(cluster, List(Selection(Node), fresh=False)).items
         bound = binding.bind(task.notices, nodes, task.wish, lend=False)
         self._node_of = {n.instance_id: n.name for n in nodes if n.instance_id} | bound

@@ -1,16 +1,23 @@
 """Replaying on a simulated cluster: the built-in one, or a snapshot."""
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
+from evenkeel.model.meta import Reference
 from evenkeel.model.notice import Concern
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Selection
+from evenkeel.model.way import Way
+from evenkeel.ports import Clock, Cluster
 from evenkeel.settings import Mode
-from evenkeel_cli import binding
+from evenkeel_cli import binding, namespaces, words
 from evenkeel_cli.output import Output
 from evenkeel_cli.replay.output import Printer
 from evenkeel_cli.replay.task import Task
 from evenkeel_cli.simulation import ReportedSimulation
+from evenkeel_cli.ways import situations
 from evenkeel_sandbox.events import Arriving, freshened
 from evenkeel_sandbox.simulation import nodes_of, rebind
 from evenkeel_sandbox.simulator.clock import SimulatedClock
@@ -39,7 +46,15 @@ def run(task: Task, build: Builder, now: datetime, output: Output) -> ReportedSi
         beginning = min((event.given_at for event in task.arriving), default=now)
     clock = SimulatedClock(beginning - BEFORE)
     cluster = build(clock)
-    bound = binding.bind(task.notices, nodes_of(cluster), task.wish, lend=True)
+    namespaces.check(cluster, task.namespace)
+    telling = _most_telling(cluster, clock)
+    nodes = sorted(nodes_of(cluster), key=lambda node: telling[node.name], reverse=True)
+    bound = binding.bind(task.notices, nodes, task.wish, lend=True)
+    lent = {each: node for each, node in bound.items() if each not in task.wish.bound}
+    for instance_id, node in lent.items():
+        output.say(_lent(instance_id, node, telling[node]), hang=2)
+    if lent:
+        output.say()
     rebind(cluster, bound)
     clock.advance(beginning - LOOKING_AROUND - clock.now())
     recorders = task.recorders(clock, Mode.ACT)
@@ -66,6 +81,28 @@ def run(task: Task, build: Builder, now: datetime, output: Output) -> ReportedSi
         simulation.advance(STEP)
     simulation.advance(AFTERWARDS)
     return simulation
+
+
+def _most_telling(cluster: Cluster, clock: Clock) -> Mapping[str, tuple[int, int]]:
+    """In how many ways the pods of each node would go, and of how many workloads they are."""
+    ways, workloads = defaultdict[str, set[Way]](set), defaultdict[str, set[Reference]](set)
+    for each in situations(cluster, [Selection(Pod)], clock):
+        way = each.way(hint=False).way
+        if way is not Way.STAY:
+            ways[each.pod.spec.node_name].add(way)
+            workloads[each.pod.spec.node_name].add(each.workload)
+    found = {name: (len(ways[name]), len(workloads[name])) for name in ways}
+    return defaultdict(lambda: (0, 0), found)
+
+
+def _lent(instance_id: str, node: str, telling: tuple[int, int]) -> str:
+    """Which node an instance is that the cluster does not have, and why that one."""
+    ways, workloads = telling
+    return (
+        f"{words.short_node(node)} is taken for instance {instance_id}: it shows most,"
+        f" {words.counted(workloads, 'workload')} whose pods go in {words.counted(ways, 'way')}."
+        f" --instance {instance_id}=NODE names another."
+    )
 
 
 def _sending(simulation: ReportedSimulation, event: Arriving, task: Task) -> Callable[[], None]:

@@ -7,16 +7,19 @@ from evenkeel_cli import snapshot as snapshots
 from evenkeel_cli.console import standard_error
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.simulate.trial import Objects
+from evenkeel_cli.source import MORE_THAN_ONE
 from evenkeel_sandbox import synthetic
-from evenkeel_sandbox.built_in import cluster as built_in
+from evenkeel_sandbox.built_in import cluster as built_in_cluster
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 
 SIZE: Final = re.compile(r"([1-9][0-9]{0,3})x([1-9][0-9]{0,5})")
 MOST_PODS: Final = 150_000
 
 
-def read(snapshot: str | None, size: str | None = None) -> Objects:
-    """The cluster's objects. Raises BadInputError."""
+def read(snapshot: str | None, size: str | None = None, *, built_in: bool = False) -> Objects:
+    """The cluster's objects; of the built-in one where none is named. Raises BadInputError."""
+    if (snapshot is not None, size is not None, built_in).count(True) > 1:
+        raise BadInputError(MORE_THAN_ONE)
     if snapshot is not None:
         read = snapshots.read(snapshot)
         for note in read.notes:
@@ -33,5 +36,5 @@ def read(snapshot: str | None, size: str | None = None) -> Objects:
                 f" {MOST_PODS:,} are enough"
             )
         return synthetic.objects(nodes, pods)
-    cluster = built_in.build(SimulatedClock())
+    cluster = built_in_cluster.build(SimulatedClock())
     return [item for kind in snapshots.KINDS for item in cluster.objects(kind)]

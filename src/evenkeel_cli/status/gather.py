@@ -1,18 +1,26 @@
 """Reading where workloads stand, and what restore would do about it."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.decisions.floor.standing import Standing
 from evenkeel.decisions.restore.plan import plan
 from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.decisions.restore.step import RestorePlan
+from evenkeel.errors import ForbiddenError
+from evenkeel.flows.reads import list_all
 from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
+from evenkeel.model.controllers.stateful_set import StatefulSet
 from evenkeel.model.decision import Decision
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
+from evenkeel.model.request import List, Selection
 from evenkeel.model.zonal_shift import ZonalShift
 from evenkeel.ports import Clock, Cluster
 from evenkeel_cli.decisions.remarks import Remark, of_spreads
@@ -30,7 +38,8 @@ class Found:
     ``pools`` says how pools share its pods, ``spreads`` what is off with their spreads,
     ``evictions`` which of these wait at the gate, and ``restores`` what restore decides about it.
     ``others`` are sentences about pods that no workload has. ``headroom`` is one, where all
-    namespaces were read. ``shifts``: which zones traffic is shifted away from.
+    namespaces were read. ``elsewhere``: how many workloads other namespaces have, where one was.
+    ``shifts``: which zones traffic is shifted away from.
     """
 
     standings: Sequence[Standing]
@@ -42,6 +51,7 @@ class Found:
     headroom: str = ""
     others: Sequence[str] = ()
     shifts: Sequence[ZonalShift] = ()
+    elsewhere: Mapping[str, int] = field(default_factory=dict)
 
 
 def gather(
@@ -64,10 +74,35 @@ def gather(
     restores = _by_workload(plan(snapshot))
     spaces = [each for each in snapshot.namespaces if namespace in ("", each.name)]
     of_others = [*others.told(snapshot.pods, spaces, snapshot.fleet.capacity)]
-    without, shifts = of_unknown_capacity(nodes, labels), snapshot.fleet.shifts
     return Found(
-        standings, without, pools, spreads, evictions, restores, headroom, of_others, shifts
+        standings=standings,
+        unknown_capacity=of_unknown_capacity(nodes, labels),
+        pools=pools,
+        spreads=spreads,
+        evictions=evictions,
+        restores=restores,
+        headroom=headroom,
+        others=of_others,
+        shifts=snapshot.fleet.shifts,
+        elsewhere=elsewhere(cluster, namespace),
     )
+
+
+def elsewhere(cluster: Cluster, namespace: str) -> Mapping[str, int]:
+    """How many Deployments and StatefulSets each other namespace has. Raises ClusterError.
+
+    None where all namespaces are looked at, or who asks may not read the others.
+    """
+    if not namespace:
+        return {}
+    requests: list[List[Any]] = [
+        List(Selection(kind), fresh=False, metadata_only=True) for kind in (Deployment, StatefulSet)
+    ]
+    with suppress(ForbiddenError):
+        found = Counter(each.namespace for listed in list_all(cluster, requests) for each in listed)
+        del found[namespace]
+        return found
+    return {}
 
 
 def _evictions(pods: Iterable[Pod]) -> Sequence[Waiting]:

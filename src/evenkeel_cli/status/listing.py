@@ -165,6 +165,15 @@ def of_others(found: Found) -> Iterator[str]:
     yield from _some(found.others, "owner of pods", "owners of pods")
 
 
+def of_elsewhere(elsewhere: Mapping[str, int]) -> Iterator[str]:
+    """What is not shown, for another namespace has it."""
+    if elsewhere:
+        more = words.counted(sum(elsewhere.values()), "more workload")
+        where = words.counted(len(elsewhere), "other namespace")
+        names = _named(sorted(elsewhere))
+        yield f"-A shows {more}, of {where} ({names})."
+
+
 def of_nodes(nodes: UnknownCapacity, labels: CapacityLabels) -> Iterator[str]:
     """What to do about nodes of which no label tells the capacity type.
 

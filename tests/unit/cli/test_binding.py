@@ -74,8 +74,10 @@ def test_it_is_said_when_no_spot_node_is_left() -> None:
 
 
 def test_a_node_that_is_not_there_is_bad_input() -> None:
-    with pytest.raises(BadInputError, match="--instance i-x=nowhere: there is no node nowhere"):
+    with pytest.raises(BadInputError, match="i-x=nowhere: there is no node nowhere: check the"):
         binding.bind([STRANGE], NODES, Wish({"i-x": "nowhere"}), lend=True)
+    with pytest.raises(BadInputError, match=r"there is no node bas: did you mean base\?"):
+        binding.bind([STRANGE], NODES, Wish({"i-x": "bas"}), lend=True)
 
 
 def test_pairs_are_read_as_they_are_given() -> None:

@@ -1,9 +1,12 @@
+import contextlib
 import json
 import os
 import pty
+import re
 import select
 import subprocess
 import sys
+import termios
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -23,6 +26,7 @@ from evenkeel_cli.words import workload_name
 from evenkeel_hosting import files
 from evenkeel_sandbox import storm
 from evenkeel_sandbox.simulation import Simulation, nodes_of
+from tests.unit.cli.running import run
 
 EVENKEEL = Path(sys.executable).parent / "evenkeel"
 PLAIN = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "TERM": "xterm"}
@@ -311,3 +315,34 @@ def test_a_function_that_does_nothing_is_found_out(monkeypatch: pytest.MonkeyPat
     assert done.exit_code == 1
     failed = {each["name"] for each in result(done)["failed"]}
     assert {"login", "coupons"} <= failed
+
+
+def test_the_nodes_that_left_no_time_are_named_and_each_reason_is_whole() -> None:
+    """On a terminal of 80 columns, too."""
+    master, slave = pty.openpty()
+    termios.tcsetwinsize(slave, (24, 80))
+    with subprocess.Popen(
+        [EVENKEEL, "demo", "--no-live"], stdin=slave, stdout=slave, stderr=slave, env=PLAIN
+    ) as process:
+        os.close(slave)
+        printed = b""
+        with contextlib.suppress(OSError):  # how the end of a terminal is told
+            while part := os.read(master, 65536):
+                printed += part
+        os.close(master)
+        assert process.wait(60) == 0
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", printed.decode()).splitlines()
+    assert max(map(len, lines)) <= 80
+    (begins,) = (i for i, line in enumerate(lines) if "no place for a replacement" in line)
+    why = " ".join(line[26:].strip() for line in lines[begins : begins + 4])
+    assert why.startswith("no place for a replacement: 0/44 nodes are available: 41 node(s) didn't")
+    assert "were unschedulable." in why
+    assert "No time for a handover was left by ip-10-0-0-11, ip-10-0-0-23, ip-10-0-0-47." in lines
+
+
+def test_its_decision_log_is_a_storm_to_look_at(tmp_path: Path) -> None:
+    log = tmp_path / "storm.jsonl"
+    assert run("demo", "--no-live", "--decisions", log).exit_code == 0
+    told = run("history", "ip-10-0-64-67", "--decisions", log)
+    assert told.exit_code == 1
+    assert "mark       node ip-10-0-64-67" in told.stdout

@@ -13,8 +13,9 @@ from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import Namespace
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.release import Release, ReleaseReason
-from evenkeel.model.request import Get, List
+from evenkeel.model.request import Get, List, Selection
 from evenkeel.model.way import Way
 from evenkeel_cli import node_names
 from evenkeel_cli.errors import BadInputError
@@ -251,6 +252,10 @@ def test_an_object_is_found_as_people_name_it(
         ("nothing", "", "there is no nothing: check the name"),
         ("deploy/postgres", "", "there is no deploy postgres: check"),
         ("login", "data", "there is no login in namespace data"),
+        ("deploy/logn", "shop", "there is no deploy logn in namespace shop: did you mean shop/de"),
+        ("chekout", "", "there is no chekout: did you mean shop/deploy/checkout?"),
+        ("login", "data", "in namespace data: did you mean shop/deploy/login?"),
+        ("node/ip-10-0-64-76", "data", "no node ip-10-0-64-76: did you mean ip-10-0-64-79 or"),
         ("cronjob/x", "", "'cronjob' is no kind that explain knows"),
         ("statefulset.apps.kruise.io/x", "", "is no kind that explain knows"),
         ("a/b/c/d", "", "should be NAME, KIND/NAME or NAMESPACE/KIND/NAME"),
@@ -265,6 +270,18 @@ def test_a_name_that_leads_nowhere_is_bad_input(
         lookup.find(cluster, lookup.parse(text, namespace))
 
     assert problem in str(caught.value)
+
+
+def test_nothing_is_suggested_of_what_may_not_be_read(own_cluster: SimulatedCluster) -> None:
+    everywhere = asks(List, of=Deployment, selection=Selection(Deployment))
+    failing(own_cluster, ForbiddenError("no"), everywhere)
+
+    with pytest.raises(BadInputError, match="no deploy logn in namespace shop: check the name"):
+        lookup.find(own_cluster, lookup.parse("deploy/logn", "shop"))
+
+
+def test_a_node_is_in_no_namespace() -> None:
+    assert lookup.parse("node/x", "shop").namespace == ""
 
 
 def test_a_name_that_means_several_things_is_bad_input(own_cluster: SimulatedCluster) -> None:

@@ -88,6 +88,64 @@ def test_a_command_that_writes_can_be_told_not_to() -> None:
     ]
 
 
+READING = {"status", "nodes", "explain", "headroom", "restore", "drain", "cancel", "replay"}
+"""The commands that read a cluster, whichever it is."""
+
+COPYING = {"simulate", "report"}
+"""Those that let storms come over a copy of one."""
+
+LOGS = {"history", "report", "demo", "replay", "poll"}
+"""Those that read a decision log, or write one."""
+
+
+def test_what_reads_a_cluster_names_it_alike() -> None:
+    for option in ("--snapshot", "--built-in"):
+        assert {name for name in COMMANDS if has(name, option)} == READING | COPYING
+    assert {name for name in READING if has(name, "--context")} == READING
+    assert {name for name in COMMANDS if has(name, "--decisions")} == LOGS
+
+
+def test_whatever_has_a_namespace_has_all_of_them() -> None:
+    """Nodes have none."""
+    named = {name for name in COMMANDS if has(name, "--namespace")}
+    assert named == {name for name in COMMANDS if has(name, "--all-namespaces")}
+    assert named == {"status", "explain", "restore", "replay", "history"}
+
+
+@pytest.mark.parametrize("name", sorted(READING | COPYING))
+def test_two_clusters_are_one_too_many(name: str, tmp_path: Path) -> None:
+    needed = {"explain": ["x"], "report": ["--from", "simulate", "--html", str(tmp_path / "x")]}
+    needed |= {"replay": ["--sample", "interruption-warning-stop"]} | NEEDED
+    done = CliRunner().invoke(
+        main, [name, *needed.get(name, []), "--built-in", "--snapshot", "mine.json"]
+    )
+    assert done.exit_code == 2
+    assert done.stderr == "error: more than one cluster is named: keep one of them\n"
+
+
+@pytest.mark.parametrize("name", ["restore", "drain", "cancel"])
+def test_only_a_real_cluster_can_be_changed(name: str) -> None:
+    done = CliRunner().invoke(main, [name, *NEEDED.get(name, []), "--built-in", "--apply"])
+    assert done.exit_code == 2
+    assert done.stderr == "error: only a real cluster can be changed: leave --apply away\n"
+
+
+@pytest.mark.parametrize("name", ["drain", "cancel"])
+def test_a_node_that_is_not_there_is_bad_input(name: str) -> None:
+    done = CliRunner().invoke(main, [name, "ip-10-0-64-76", "--built-in"])
+    assert done.exit_code == 2
+    assert done.stderr.startswith(
+        "error: the built-in cluster has no node ip-10-0-64-76: did you mean ip-10-0-64-79 or"
+    )
+
+
+def test_a_drain_is_planned_for_a_cluster_that_is_not_real() -> None:
+    done = CliRunner().invoke(main, ["drain", "ip-10-0-64-67", "--built-in"])
+    assert done.exit_code == 0
+    assert "deploy/portal" in done.stdout
+    assert "--apply" not in done.stdout
+
+
 @pytest.mark.parametrize("name", ACTING)
 def test_to_act_and_not_to_act_is_a_contradiction(name: str) -> None:
     done = CliRunner().invoke(main, [name, *NEEDED.get(name, []), "--apply", "--dry-run"])

@@ -18,6 +18,7 @@ from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.kit.builders import NOW
 from tests.kit.manifests import resource
+from tests.unit.cli.running import run
 
 EVENTS = Path(__file__).parents[3] / "events"
 WARNING = json.loads((EVENTS / "interruption-warning-terminate.json").read_text())
@@ -68,7 +69,7 @@ def test_a_sample_is_called_by_the_name_of_its_file() -> None:
     done = replay("--sample", "interruption-warning-terminate")
 
     assert done.exit_code == 0
-    first = done.stdout.splitlines()[0].split()
+    _taken, _, first, *_ = (line.split() for line in done.stdout.splitlines())
     assert first[1:3] == ["event", "interruption-warning-terminate.json:1:"]
 
 
@@ -179,7 +180,7 @@ def test_harmless_and_unknown_kinds_are_acknowledged_with_a_line() -> None:
     [
         (["nowhere.json"], "nowhere.json: there is no such file"),
         (["-", "--apply"], "--apply without --context: name the cluster"),
-        (["-", "--snapshot", "x", "--context", "y"], "--snapshot and --context name two"),
+        (["-", "--snapshot", "x", "--context", "y"], "more than one cluster is named"),
         (["-", "--snapshot", "-"], "- stands twice"),
         (["-", "-"], "- stands twice"),
         (["-", "--instance", "i-1"], "--instance i-1: should be INSTANCE=NODE"),
@@ -271,6 +272,17 @@ def test_the_decision_log_holds_every_decision_and_count(tmp_path: Path) -> None
     assert all(d["v"] == 1 and d["mode"] == "act" for d in logged)
 
 
+def test_the_node_that_shows_most_stands_for_an_instance_that_is_none() -> None:
+    done = run("replay", "--sample", "interruption-warning-terminate")
+    first, *_ = done.stdout.splitlines()
+    assert first.startswith(
+        "ip-10-0-32-75 is taken for instance i-1234567890abcdef0: it shows most,"
+    )
+    assert "5 workloads whose pods go in 3 ways" in first
+    for way in ("handed over", "in turns", "at the last moment"):
+        assert f"\n{way}  " in done.stdout
+
+
 def test_programs_get_decisions_and_report_as_data() -> None:
     found = replayed()
     assert set(found) == {"decisions", "workloads", "moves", "failed"}
@@ -337,9 +349,10 @@ def _is_claim(item: dict[str, Any]) -> bool:
 
 def test_it_is_said_what_a_smaller_snapshot_lacks(snapshot_file: Path, tmp_path: Path) -> None:
     items = json.loads(snapshot_file.read_text())["items"]
+    absent = ("PodDisruptionBudget", "Namespace")
     smaller = tmp_path / "smaller.json"
     smaller.write_text(
-        json.dumps({"kind": "List", "items": [i for i in items if "Budget" not in i["kind"]]})
+        json.dumps({"kind": "List", "items": [i for i in items if i["kind"] not in absent]})
     )
 
     done = replay("-", "--snapshot", smaller, stdin=WARNING)
@@ -371,7 +384,8 @@ def test_a_decision_is_one_line_in_a_pipe_and_wrapped_on_no_terminal() -> None:
         env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "COLUMNS": "60"},
     )
 
-    decisions = done.stdout.partition("\n\n")[0].splitlines()
+    taken, decisions = (part.splitlines() for part in done.stdout.split("\n\n")[:2])
+    assert len(taken) == 1
     assert all(line.lstrip().startswith("+") for line in decisions)
     assert max(map(len, decisions)) > 60
 

@@ -21,7 +21,7 @@ from evenkeel_cli.restoring.real import Restoring
 from evenkeel_cli.status.gather import gather
 from evenkeel_cli.status.listing import listing
 from evenkeel_cli.targets import Target
-from tests.kit.manifests import MAJORITY, PAUSED, SYSTEM, deployment, stateful_set
+from tests.kit.manifests import MAJORITY, PAUSED, SYSTEM, deployment, resource, stateful_set
 from tests.kit.restoring import RestoreScene
 from tests.kit.scene import Scene
 from tests.unit.cli.running import run
@@ -107,7 +107,7 @@ def test_it_is_said_that_a_snapshot_has_no_webhook(snapshot: str) -> None:
 
 def test_a_namespace_is_enough(snapshot: str) -> None:
     assert "deploy/web" in restore("--snapshot", snapshot, "-n", "default").stdout
-    empty = restore("--snapshot", snapshot, "-n", "empty")
+    empty = restore("--built-in", "-n", "ops")
     assert empty.stdout == (
         "Nothing to move: every managed workload is as wanted (-A looks at all).\n"
     )
@@ -121,11 +121,14 @@ def test_where_nothing_is_managed_that_is_said(monkeypatch: pytest.MonkeyPatch) 
     assert "deploy/web" in restore("--built-in", "--manage-all", "-n", "shop").stdout
 
 
-@pytest.mark.parametrize(("namespace", "more"), [("default", ": add --apply to do it"), ("x", "")])
+@pytest.mark.parametrize(
+    ("namespace", "more"), [("default", ": add --apply to do it"), ("calm", "")]
+)
 def test_apply_is_named_only_where_something_would_move(
     scene: RestoreScene, monkeypatch: pytest.MonkeyPatch, namespace: str, more: str
 ) -> None:
     monkeypatch.setattr(Target, "connect", lambda _target: nullcontext(scene.cluster))
+    scene.cluster.apply(resource("Namespace", "calm"))
 
     done = restore("-n", namespace, "--context", "prod")
 

@@ -12,10 +12,13 @@ import pytest
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.decisions.drain import writes
+from evenkeel.errors import ForbiddenError
 from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.controllers.replica_set import ReplicaSet
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Asked, ReleaseReason
@@ -23,10 +26,13 @@ from evenkeel.model.request import List, Selection
 from evenkeel.model.template import new_trace
 from evenkeel.model.times import in_words
 from evenkeel.model.zonal_shift import ZonalShift, noted
+from evenkeel_cli import namespaces
 from evenkeel_cli.decisions.unknown_capacity import UnknownCapacity
+from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.following import Seen
 from evenkeel_cli.reading import reading
-from evenkeel_cli.status.gather import gather
+from evenkeel_cli.source import Source
+from evenkeel_cli.status.gather import elsewhere, gather
 from evenkeel_cli.status.listing import (
     GONE,
     WorkloadStatus,
@@ -34,14 +40,13 @@ from evenkeel_cli.status.listing import (
     listing,
     of_shifts,
 )
-from evenkeel_cli.targets import Target
 from evenkeel_cli.words import workload_name
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.api.webhooks import Webhook
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.kit import builders
-from tests.kit.asking import asks, noting
+from tests.kit.asking import asks, failing, noting
 from tests.kit.builders import LONG_AGO, NOW, seconds
 from tests.kit.manifests import MAJORITY, deployment, resource, stateful_set
 from tests.kit.reviews import away
@@ -69,7 +74,7 @@ def test_the_built_in_cluster_is_made_now(monkeypatch: pytest.MonkeyPatch) -> No
     """The other tests share one."""
     monkeypatch.setattr("evenkeel_cli.reading.built_in_cluster", built_in)
     before = SystemClock().now()
-    with reading(Target(), None, built_in=True) as cluster:
+    with reading(Source(built_in=True)) as cluster:
         pods = ask(cluster, List(Selection(Pod))).items
     made = [pod.metadata.creation_timestamp or LONG_AGO for pod in pods]
     assert min(made) >= before - seconds(1)
@@ -92,8 +97,58 @@ def test_every_deployment_and_stateful_set_has_a_row() -> None:
 def test_a_namespace_is_enough() -> None:
     assert {name.partition("/")[0] for name in told("--built-in", "-n", "data")} == {"data"}
     assert status("--built-in", "-A", "-n", "data").exit_code == 2
-    empty = status("--built-in", "-n", "nothing")
-    assert (empty.exit_code, "-A looks at all" in empty.stdout) == (0, True)
+
+
+@pytest.mark.parametrize("more", [(), ("--cost",)])
+def test_what_is_elsewhere_is_said(more: tuple[str, ...]) -> None:
+    told = "-A shows 11 more workloads, of 4 other namespaces (kube-system, ml, shop, tenant)."
+    assert status("--built-in", "-n", "data", *more).stdout.splitlines()[-1] == told
+    assert "-A shows" not in status("--built-in", *more).stdout
+    nothing = status("--built-in", "-n", "ops", *more).stdout
+    assert "-A shows 14 more workloads, of 5 other namespaces (data, " in nothing
+
+
+def test_who_may_read_one_namespace_alone_is_told_of_no_other(cluster: SimulatedCluster) -> None:
+    failing(cluster, ForbiddenError("no"), asks(List, selection=Selection(Deployment)))
+    assert elsewhere(cluster, "default") == {}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("status",),
+        ("status", "--cost"),
+        ("restore",),
+        ("explain", "deploy/web"),
+        ("replay", "--sample", "interruption-warning-terminate"),
+    ],
+    ids=" ".join,
+)
+def test_a_namespace_that_is_not_there_is_bad_input(arguments: tuple[str, ...]) -> None:
+    done = run(*arguments, "--built-in", "-n", "shp")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == "error: there is no namespace shp: did you mean shop?\n"
+
+
+@pytest.mark.parametrize("name", ["UPPER", "..", "nothing-like-it"])
+def test_where_no_namespace_is_called_alike_kubectl_lists_them(
+    cluster: SimulatedCluster, name: str
+) -> None:
+    with pytest.raises(BadInputError, match=f"no namespace {name}: kubectl get namespaces lists"):
+        namespaces.check(cluster, name)
+
+
+def test_a_namespace_that_may_not_be_read_counts_as_there(cluster: SimulatedCluster) -> None:
+    failing(cluster, ForbiddenError("no"), asks(of=Namespace))
+    namespaces.check(cluster, "shp")
+
+
+def test_who_may_not_list_namespaces_still_learns_that_one_is_not_there(
+    cluster: SimulatedCluster,
+) -> None:
+    failing(cluster, ForbiddenError("no"), asks(List, of=Namespace))
+    with pytest.raises(BadInputError, match="there is no namespace shp: kubectl get namespaces"):
+        namespaces.check(cluster, "shp")
 
 
 def test_the_wide_table_has_what_is_left_without_the_worst_pool() -> None:

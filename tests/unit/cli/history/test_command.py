@@ -114,6 +114,10 @@ def test_a_nodes_part_has_its_notice_and_its_pods(log: Path) -> None:
     [
         (["nothing"], "touched no nothing: there are data/sts/db, shop/deploy/web, ip-10-0-0-1"),
         (["web", "-n", "data"], "touched no web"),
+        (["deploy/wob"], "touched no deploy/wob: did you mean shop/deploy/web?"),
+        (["ip-10-0-0-7"], "touched no ip-10-0-0-7: did you mean ip-10-0-0-"),
+        (["-n", "shp"], "touched no namespace shp: did you mean shop?"),
+        (["-n", "elsewhere"], "touched no namespace elsewhere: it touched data, shop"),
     ],
 )
 def test_a_name_that_is_not_there_is_answered_with_those_that_are(
@@ -124,13 +128,19 @@ def test_a_name_that_is_not_there_is_answered_with_those_that_are(
     assert says in printed.stderr
 
 
+def test_a_namespace_is_enough(log: Path) -> None:
+    found = json.loads(history("-n", "data", "--from", log, "-o", "json").stdout)
+    assert {each["subject"]["namespace"] for each in found["items"]} == {"data"}
+    assert history("-n", "data", "-A", "--from", log).exit_code == Exit.BAD_INPUT
+
+
 def test_a_name_that_is_there_twice_is_not_guessed(tmp_path: Path) -> None:
     other = Reference("Deployment", "web", "test", "other-uid")
     log = written(tmp_path / "log", [*STORM, counted(7, 1, 1, other)])
     printed = history("web", "--from", log)
     assert printed.exit_code == Exit.BAD_INPUT
     assert "web may be shop/deploy/web, test/deploy/web" in printed.stderr
-    assert history("web", "-n", "test", "--from", log).exit_code == Exit.FINDING
+    assert history("web", "-n", "test", "--from", log).exit_code == Exit.DONE
 
 
 def test_it_is_the_last_interruption_unless_a_time_is_named(tmp_path: Path) -> None:
