@@ -55,17 +55,21 @@ _EVENT: Final = frozenset(
 
 _BEFORE: Final = re.compile(
     r"""
-    (?: EVENTS \t \S* \t \d* \t \S* \t              # filter-log-events --output text
+    (?: EVENTS \t \S* \t \d* \t \S* \t    # filter-log-events --output text
       | (?: \d{4}-\d\d-\d\d T [\d:.]+ (?: Z | [+-]\d\d:?\d\d )? \s+    # a time
-          | \d{4}/\d\d/\d\d/ \S* \[ \S+ \] \S+ \s+                   # a log stream
-          | \[ pod/ \S+ \] \s+                                    # kubectl logs --prefix
+          # a log stream
+          | \d{4}/\d\d/\d\d/ [^\s\[\]]* \[ [^\s\[\]]+ \] [^\s\[\]]+ \s+
+          | \[ pod/ [^\s\]]+ \] \s+    # kubectl logs --prefix
         )*
     )
-    [\s\[\],]*                                     # a list's, around its items
+    [\s\[\],]*    # a list's, around its items
     """,
     re.VERBOSE,
 )
 """What tools put before an object on its line."""
+
+_BEGINS: Final = '{"v":'
+"""How a line of the decision log begins."""
 
 YEARS: Final = range(2006, 3000)
 """EC2 is there since 2006. A record of other years is one of a broken clock, or made up."""
@@ -247,8 +251,8 @@ def _is_table(text: str) -> bool:
 def _objects(text: str) -> Iterator[Any]:
     """The JSON objects in a text, and what each line is in which there is none.
 
-    A line that breaks off before its object ends may have the next one right behind: a process
-    ended while it wrote, and another one went on. What begins there is read by itself. It is
+    A line of the decision log that breaks off may have the next one right behind: a process ended
+    while it wrote, and another one went on. That one ends the line, and is read by itself. It is
     not text within the torn one, in which a quotation mark has a backslash before it.
     """
     decoder, at, torn_at = json.JSONDecoder(), 0, -1
@@ -267,8 +271,8 @@ def _objects(text: str) -> Iterator[Any]:
             if torn_at != end:
                 yield _Other.TORN
             torn_at = end
-            following = text.find('{"', begin + 1, end)
-            at = following if following >= 0 else end + 1
+            at = text.rfind(_BEGINS, begin + 1, end)
+            at = end + 1 if at < 0 else at
             continue
         yield item
         end = text.find("\n", at)

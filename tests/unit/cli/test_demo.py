@@ -345,4 +345,4 @@ def test_its_decision_log_is_a_storm_to_look_at(tmp_path: Path) -> None:
     assert run("demo", "--no-live", "--decisions", log).exit_code == 0
     told = run("history", "ip-10-0-64-67", "--decisions", log)
     assert told.exit_code == 1
-    assert "mark       node ip-10-0-64-67" in told.stdout
+    assert "mark        node ip-10-0-64-67" in told.stdout

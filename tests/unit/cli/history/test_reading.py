@@ -139,8 +139,9 @@ def test_a_record_that_lacks_a_field_does_not_end_it() -> None:
 
 
 def plain(**changed: Any) -> str:
-    """A record of the decision log with other fields."""
-    return json.dumps(json.loads(lines()[0])["decision"] | changed)
+    """A record of the decision log with other fields, as it is written there."""
+    record = json.loads(lines()[0])["decision"] | changed
+    return json.dumps(record, separators=(",", ":"))
 
 
 def timed(line: str, time: str) -> str:
@@ -175,6 +176,23 @@ def test_an_odd_line_is_left_out_and_counted_and_costs_itself_alone(what: str) -
         "1 line was left out: torn, or with a time, text or field that no function writes."
     ]
     assert incident.of(incident.last(read.records)) is not None
+
+
+@pytest.mark.parametrize("begins", ['{"', '{"v":', '{"v":1,', "[", "2026/11/25/[", "[pod/"])
+def test_a_hostile_line_takes_no_longer_than_it_is_long(begins: str) -> None:
+    """A decoder that fails counts the lines before, so it is not tried at each brace."""
+    tried = 0
+
+    class Counting(json.JSONDecoder):
+        def raw_decode(self, s: str, idx: int = 0) -> tuple[Any, int]:
+            nonlocal tried
+            tried += 1
+            return super().raw_decode(s, idx)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("json.JSONDecoder", Counting)
+        assert found(begins * 20_000 + "{").records == []
+    assert tried <= 2
 
 
 QUOTED: dict[str, Callable[[], str]] = {
