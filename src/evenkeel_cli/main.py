@@ -91,9 +91,7 @@ def _remedy(error: EvenkeelError) -> str:
     if refused is None:
         return "see whether the cluster answers, and whether you may"
     if refused[1] in ("get", "list", "watch"):
-        return (
-            "kubectl apply -f manifests/viewer/rights.yaml gives that to the group evenkeel-viewer"
-        )
+        return "kubectl apply -k manifests/viewer gives that to the group evenkeel-viewers"
     return "kubectl apply -k manifests/rbac gives that to the group evenkeel-handover"
 
 

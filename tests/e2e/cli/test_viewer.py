@@ -13,16 +13,18 @@ from tests.kit.control_plane import ROOT, ControlPlane
 
 pytestmark = pytest.mark.controlplane
 
-RIGHTS = ROOT / "manifests" / "viewer" / "rights.yaml"
+RIGHTS = ROOT / "manifests" / "viewer"
+NAMESPACE = ROOT / "manifests" / "rbac" / "namespace.yaml"
 NOTICE = "interruption-warning-terminate"
 
 
 @pytest.fixture
 def viewer(control_plane: ControlPlane, tmp_path: Path) -> Iterator[Path]:
     """The kubeconfig of somebody who has these rights and no others."""
-    control_plane.kubectl("apply", "-f", str(RIGHTS))
-    yield kubeconfig_of_member(control_plane, "evenkeel-viewer", tmp_path)
-    control_plane.kubectl("delete", "-f", str(RIGHTS))
+    control_plane.kubectl("apply", "-f", str(NAMESPACE))
+    control_plane.kubectl("apply", "-k", str(RIGHTS))
+    yield kubeconfig_of_member(control_plane, "evenkeel-viewers", tmp_path)
+    control_plane.kubectl("delete", "-k", str(RIGHTS))
 
 
 def test_a_viewer_reads_all_that_the_commands_show(site: Site, viewer: Path) -> None:
@@ -56,7 +58,7 @@ def test_who_may_not_is_told_which_role_to_apply(site: Site, viewer: Path, tmp_p
     done = evenkeel(site.control_plane, "status", "-A", "--kubeconfig", nobody)
     assert done.returncode == 3
     assert done.stderr.endswith(
-        ": kubectl apply -f manifests/viewer/rights.yaml gives that to the group evenkeel-viewer\n"
+        ": kubectl apply -k manifests/viewer gives that to the group evenkeel-viewers\n"
     )
     site.add_nodes("a")
     node = site.node_name("a")

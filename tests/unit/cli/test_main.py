@@ -98,7 +98,7 @@ def commands_fail(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
             3,
             (
                 'error: nodes is forbidden: User "me" cannot list resource "nodes": kubectl apply'
-                " -f manifests/viewer/rights.yaml gives that to the group evenkeel-viewer\n"
+                " -k manifests/viewer gives that to the group evenkeel-viewers\n"
             ),
         ),
         (
