@@ -13,7 +13,7 @@ import msgspec
 
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.counts import Counts
-from evenkeel.decisions.drain.leaving import MovingPod
+from evenkeel.decisions.drain.movers import MovingPod
 from evenkeel.decisions.drain.nodes import Nodes
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Route

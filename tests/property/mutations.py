@@ -484,7 +484,7 @@ MUTATIONS = (
     Mutation(
         "turns go on though another pod took the place",
         "decisions/drain/turns.py",
-        [("or len(census.counts.owned) + len(census.going) < wanted:", "or not wanted:")],
+        [("or len(counts.owned) + len(census.going) < wanted:", "or not wanted:")],
         [CROWDED],
     ),
     Mutation(

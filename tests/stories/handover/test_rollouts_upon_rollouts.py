@@ -68,7 +68,7 @@ def test_what_becomes_of_a_pod_concerns_the_other_replica_sets_of_its_deployment
 
     view.evicting(pod.uid, NOW)
     assert taken(view.queue) == {OLD.key, NEW.key}
-    view.eviction_failed(pod.uid, outcome_known=True)
+    view.write_failed(pod.uid, stays=True)
     assert taken(view.queue) == {OLD.key, NEW.key}
     view.lose_node("s1")
     assert taken(view.queue) == {OLD.key, NEW.key}

@@ -9,7 +9,7 @@ import pytest
 from evenkeel.decisions.drain import agenda, writes
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.deadlines import node_deadline
-from evenkeel.decisions.drain.leaving import MovingPod
+from evenkeel.decisions.drain.movers import MovingPod
 from evenkeel.decisions.drain.plan import Plan, plan
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.model import names

@@ -24,6 +24,27 @@ STATEFUL_SET = builders.stateful_set(replicas=2)
 HELD = builders.budget(selects={"app": "db"}, min_available=2, healthy=1, demanded=2)
 
 
+@pytest.mark.parametrize("notice", [WARNING, HINT])
+@pytest.mark.parametrize("way", Way)
+def test_each_pod_has_one_step_whichever_way_it_goes(way: Way, notice: NodeNotice) -> None:
+    pods = builders.pods(2, of=REPLICA_SET)
+    movers = [builders.moving(pod, way, notice) for pod in pods]
+    found = plan(builders.census(REPLICA_SET, owned=pods, moving=movers))
+    decided = [step.subject.uid for step in (*found.steps, *found.evictions)]
+    waiting = [each.pod.uid for each in found.candidates]
+    assert sorted([*decided, *waiting]) == sorted(pod.uid for pod in pods)
+
+
+@pytest.mark.parametrize("way", [Way.AT_ONCE, Way.RATIONED, Way.BY_ORDINAL, Way.AT_LAST_MOMENT])
+def test_it_is_planned_anew_when_a_pod_becomes_available_by_time(way: Way) -> None:
+    """What each that goes leaves of its workload is another share then."""
+    slow = builders.stateful_set(replicas=2, min_ready_seconds=10)
+    going, young = builders.pod("a", of=slow), builders.pod("b", of=slow, ready_since=NOW)
+    moving = [builders.moving(going, way, WARNING)]
+    found = plan(builders.census_of(builders.owner(slow), [going, young], moving=moving))
+    assert found.due == NOW + seconds(10)
+
+
 def test_a_pod_that_is_not_moved_stays_for_the_reason_of_its_route_and_as_long() -> None:
     pod = builders.pod(of=REPLICA_SET)
     mover = builders.moving(pod, Way.STAY, WARNING, warning=True)

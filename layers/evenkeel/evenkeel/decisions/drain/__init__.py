@@ -9,13 +9,13 @@
 | ``gangs`` | pods that go together, or not at all |
 | ``deadlines`` | by when a pod has to go |
 | ``nodes`` | what is known of the nodes that pods are on |
-| ``leaving`` | pods that have to leave their nodes, and by when |
+| ``movers`` | pods that have to leave their nodes, and by when |
 | ``counts`` | a workload's pods, and how many of them there are of each kind |
 | ``releases`` | what releases promise, and which released pods may go |
 | ``targets`` | whether a replacement is on the capacity type that it is to be on |
 | ``quota_turns`` | whether pods go in turns, because a quota refuses a second one |
-| ``census`` | all of these of one workload |
-| ``plan`` | what becomes of all its pods: asks the deciders below |
+| ``census`` | counts, releases, targets and turns of one workload |
+| ``plan`` | what becomes of all pods of a workload, as the deciders say |
 | ``pod_plan`` | what a decider says of one pod |
 | ``stay`` | pods that stay |
 | ``make_first`` | released pods, and those that wait for a release |

@@ -3,28 +3,34 @@
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Final
 
 from evenkeel.decisions.drain import budgets, verdicts
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD
-from evenkeel.decisions.drain.leaving import MovingPod
+from evenkeel.decisions.drain.movers import MovingPod
 from evenkeel.decisions.drain.pod_plan import PodPlan
 from evenkeel.model.ordinal import ordinal_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.times import span
 from evenkeel.model.way import Way
 
+TAKE_TURNS: Final = (Way.RATIONED, Way.BY_ORDINAL)
+
 
 def decide(census: Census) -> Iterator[PodPlan]:
     """Evict the pods whose turn it is (see ``_within_budget``); the others wait."""
     counts, queue = census.counts, _queue(census)
     waiting, turn = {each.pod.uid for each in queue}, _within_budget(census, queue)
-    for mover in census.movers(Way.RATIONED, Way.BY_ORDINAL):
-        uid, due = mover.pod.uid, mover.due(census.now, counts.next_available_at)
-        is_next = uid in turn
-        message = f"its turn: {counts.missing} of {counts.spec_replicas} are missing"
-        step = verdicts.evicted(census, mover, message) if is_next else verdicts.told(census, mover)
-        yield PodPlan(step, due, needs_fresh=is_next, awaits_pods=uid in waiting)
+    message = f"its turn: {counts.missing} of {counts.spec_replicas} are missing" if turn else ""
+    for mover in census.movers(*TAKE_TURNS):
+        is_next = mover.pod.uid in turn
+        yield PodPlan(
+            verdicts.evicted(census, mover, message) if is_next else verdicts.waits(census, mover),
+            mover.due(census.now, counts.next_available_at),
+            needs_fresh=is_next,
+            awaits_pods=mover.pod.uid in waiting,
+        )
 
 
 def _queue(census: Census) -> Sequence[MovingPod]:
@@ -34,7 +40,7 @@ def _queue(census: Census) -> Sequence[MovingPod]:
     - under a hint: none once it has expired, nor while a budget counts the workload as in
       trouble.
     """
-    taking = census.movers(Way.RATIONED, Way.BY_ORDINAL)
+    taking = census.movers(*TAKE_TURNS)
     held = bool(taking) and budgets.hold_now(census.budgets) is not None
     going = (
         mover

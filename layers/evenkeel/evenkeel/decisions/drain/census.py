@@ -7,7 +7,7 @@ from functools import cached_property
 import msgspec
 
 from evenkeel.decisions.drain.counts import Counts
-from evenkeel.decisions.drain.leaving import MovingPod, ReleasedPod
+from evenkeel.decisions.drain.movers import MovingPod, ReleasedPod
 from evenkeel.decisions.drain.nodes import Nodes
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.quota_turns import QuotaTurns

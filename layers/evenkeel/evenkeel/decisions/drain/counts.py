@@ -7,7 +7,7 @@ from functools import cached_property
 import msgspec
 
 from evenkeel.decisions.drain.deadlines import released_deadline
-from evenkeel.decisions.drain.leaving import ReleasedPod
+from evenkeel.decisions.drain.movers import ReleasedPod
 from evenkeel.decisions.drain.nodes import Nodes
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.model.pod import Pod, next_available_at
@@ -34,8 +34,6 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     nodes: Nodes = Nodes()
     most_seen: int = 0
 
-    # How many there should be.
-
     @cached_property
     def spec_replicas(self) -> int:
         """How many pods the controller asks for; as many as there were where it does not say."""
@@ -57,8 +55,6 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         More than 1 where there are more pods than are asked for.
         """
         return max(0, number) / self.replicas_to_keep if self.replicas_to_keep else 1.0
-
-    # Which there are.
 
     @cached_property
     def owned(self) -> Sequence[Pod]:
@@ -90,8 +86,6 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             (pod, None if pod.is_released_in_part else pod.believed_release(self.now))
             for pod in bearing
         ]
-
-    # Which are available.
 
     def is_available(self, pod: Pod) -> bool:
         """Whether one of these pods counts as available to its controller."""
@@ -140,8 +134,6 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """How many replicas are not available now, or will not be: see ``excess``."""
         return max(0, self.spec_replicas - self.available + self.excess)
 
-    # Which will be.
-
     @cached_property
     def on_their_way(self) -> Sequence[Pod]:
         """Owned pods that are about to be available."""
@@ -153,7 +145,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         young = created is not None and self.now - created < ON_ITS_WAY
         return young and not self.nodes.is_lost(pod)
 
-    @property
+    @cached_property
     def next_available_at(self) -> datetime | None:
         """When the next ready pod becomes available by time alone (minReadySeconds)."""
         return next_available_at(self.pods, self.owner.min_ready_seconds, self.now)

@@ -8,7 +8,7 @@ from typing import Final
 
 from evenkeel.decisions.drain import verdicts
 from evenkeel.decisions.drain.census import Census
-from evenkeel.decisions.drain.leaving import ReleasedPod
+from evenkeel.decisions.drain.movers import ReleasedPod
 from evenkeel.decisions.drain.pod_plan import PodPlan
 from evenkeel.model import names
 from evenkeel.model.reasons import Reason

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from evenkeel.decisions.drain import break_first, verdicts
 from evenkeel.decisions.drain.agenda import Forced
 from evenkeel.decisions.drain.census import Census
-from evenkeel.decisions.drain.leaving import MovingPod, ReleasedPod
+from evenkeel.decisions.drain.movers import MovingPod, ReleasedPod
 from evenkeel.decisions.drain.pod_plan import PodPlan
 from evenkeel.model.decision import Decision
 from evenkeel.model.reasons import Reason
@@ -15,7 +15,8 @@ from evenkeel.model.way import Way
 def decide(census: Census) -> Iterator[PodPlan]:
     """Give each pod whose node dies its slot; those that go no other way wait for it."""
     for mover in census.movers(Way.AT_LAST_MOMENT):
-        yield PodPlan(verdicts.told(census, mover), mover.due(census.now))
+        due = mover.due(census.now, census.counts.next_available_at)
+        yield PodPlan(verdicts.waits(census, mover), due)
     yield from map(PodPlan, (*_handed_over(census), *_breaking(census)))
 
 

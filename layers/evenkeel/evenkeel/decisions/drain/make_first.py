@@ -1,14 +1,14 @@
 """The way that makes before it breaks: which pods of a ReplicaSet leave, go back, or wait."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from evenkeel.decisions.drain import budgets, verdicts, writes
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.eviction_asked import before_eviction
-from evenkeel.decisions.drain.leaving import MovingPod, ReleasedPod
+from evenkeel.decisions.drain.movers import MovingPod, ReleasedPod
 from evenkeel.decisions.drain.pod_plan import PodPlan, Step
-from evenkeel.decisions.drain.quota_turns import WHY
+from evenkeel.decisions.drain.quota_turns import A_QUOTA_REFUSES
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.targets import target_of
 from evenkeel.model.decision import Decision, Verb
@@ -33,7 +33,7 @@ SHORTEST_VOLUNTARY = timedelta(seconds=60)
 def decide(census: Census) -> Iterator[PodPlan]:
     """Let released pods leave or go back, and have others wait for their release.
 
-    Where pods go in turns none is released (see ``turns``).
+    Where pods go in turns those that are ``free`` are left to ``turns``.
     """
     if census.owner.hands_over:
         released = (item.pod for item in census.counts.released)
@@ -41,11 +41,17 @@ def decide(census: Census) -> Iterator[PodPlan]:
         yield PodPlan(due=census.releases.due, awaits_pods=is_under_way)
     yield from _of_released(census)
     for mover in census.movers(Way.HANDOVER):
-        hold, due = before_release(census, mover), due_before_release(census, mover)
+        hold, due = _before_release(census, mover), due_before_release(census, mover)
         if hold is not None:
             yield PodPlan(hold, due)
         elif census.quota.in_turns is None:
             yield PodPlan(verdicts.candidate(census, mover), due, awaits_pods=True)
+
+
+def free(census: Census) -> Sequence[MovingPod]:
+    """The pods that nothing keeps from their release, or from their turn (see ``turns``)."""
+    movers = census.movers(Way.HANDOVER)
+    return [mover for mover in movers if _before_release(census, mover) is None]
 
 
 def _of_released(census: Census) -> Iterator[PodPlan]:
@@ -83,7 +89,8 @@ def _is_given_up(census: Census, item: ReleasedPod, step: Step) -> bool:
 
     Not where no node came for a pod that was released without room: restore counts those. A pod
     whose node came, and that was not available in time, is the workload's failure. After a move to
-    another pool only further ones rest: a failed one says nothing of spot, nor of the workload.
+    another pool only further ones rest: a failed one says nothing of spot, nor of the workload. A
+    pod for which a drainer did not ask again had its replacement.
     """
     if not item.release.is_voluntary or item.deadline.forced:
         return False
@@ -140,7 +147,9 @@ def _why_back(census: Census, item: ReleasedPod) -> tuple[Reason, str] | None:
     if item.deadline.forced:
         if item.pod.uid in census.kept:
             return Reason.AT_DEADLINE_LEAVE, "its budget refused to the end"
-        return (Reason.QUOTA_REFUSES, WHY) if census.quota.in_turns is not None else None
+        return (
+            (Reason.QUOTA_REFUSES, A_QUOTA_REFUSES) if census.quota.in_turns is not None else None
+        )
     if census.now >= item.deadline.at:
         return Reason.DEADLINE_PASSED, "its handover was not complete by the deadline"
     if census.owner.why_no_replacement:
@@ -151,7 +160,7 @@ def _why_back(census: Census, item: ReleasedPod) -> tuple[Reason, str] | None:
     return None
 
 
-def before_release(census: Census, mover: MovingPod) -> Decision | None:
+def _before_release(census: Census, mover: MovingPod) -> Decision | None:
     """Why a pod on a doomed node is not released when its turn comes; None: it may be.
 
     - its workload was deleted or scaled to zero: it is its controller's, or the garbage
@@ -182,7 +191,7 @@ def before_release(census: Census, mover: MovingPod) -> Decision | None:
 
 
 def due_before_release(census: Census, mover: MovingPod) -> datetime | None:
-    """When ``before_release`` says otherwise though nothing else changes."""
+    """When ``_before_release`` says otherwise though nothing else changes."""
     deadline, cooldown = mover.deadline, verdicts.cooldown_of(census)
     hint = (
         ()
@@ -214,7 +223,7 @@ def _voluntary_hold(census: Census, until: datetime) -> tuple[Reason, str] | Non
     if census.owner.why_no_replacement:
         return Reason.CANNOT_BE_REPLACED, census.owner.why_no_replacement
     if census.quota.in_turns is not None:
-        return Reason.QUOTA_REFUSES, WHY
+        return Reason.QUOTA_REFUSES, A_QUOTA_REFUSES
     cooldown = verdicts.cooldown_of(census)
     if cooldown is not None and census.now < cooldown.until:
         until_then = in_words(cooldown.until)

@@ -15,7 +15,7 @@ class Nodes(msgspec.Struct, frozen=True, kw_only=True):
     - ``dooms``: the open notices of those that are drained.
     - ``lost``: those that are gone, though the API may still list their pods as running.
     - ``pools``: in which pool a node is; None for an on-demand node.
-    - ``kept_empty``: whether anybody drains it.
+    - ``kept_empty``: whether anybody drains a node.
     """
 
     dooms: Mapping[str, NodeNotice] = {}

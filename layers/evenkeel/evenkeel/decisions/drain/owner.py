@@ -44,12 +44,12 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def replica_set(self) -> Controller | None:
-        """The controller that makes another pod then; None without one, and once it is gone."""
+        """The ReplicaSet that has the pods, or had them; None without one, and once it is gone."""
         return self.controller if self.hands_over else None
 
     @cached_property
     def why_no_replacement(self) -> str:
-        """Why it cannot make replacements; empty if it can, as far as is known."""
+        """Why the ReplicaSet cannot make replacements; empty if it can, as far as is known."""
         failure = self.replica_set.cannot_create if self.replica_set is not None else None
         return f"no replacement can be made ({failure.message})" if failure is not None else ""
 

@@ -24,7 +24,13 @@ DECIDERS: Final[Sequence[Decider]] = (
     break_first.decide,
     last_moment.decide,
 )
-"""Each pod is one of theirs; one whose node dies is the last one's, too."""
+"""Each moving pod has its step from one of them, by its way.
+
+``stay`` has those that stay, ``make_first`` released pods and those that wait for a release,
+``turns`` the latter where a quota refuses a second pod, ``at_once`` and ``break_first`` those that
+go before their replacements run. ``last_moment`` has those that go no other way, and gives each pod
+on a dying node a slot as well.
+"""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):

@@ -26,13 +26,13 @@ None: nothing is to be done before the plan is due.
 
 
 class PodPlan(NamedTuple):
-    """What becomes of a pod, and when that changes although nothing else does.
+    """What a decider says of a pod, or of its workload, and when it says otherwise by time alone.
 
     - ``needs_fresh``: it takes the pod away from its workload, and holds only while all pods of
       that are known as of a second ago.
     - ``awaits_pods``: it changes with the other pods of the workload, and an invocation stays for
-      it. None stays for a pod that leaves a node without a notice: the node lives, and a tenant may
-      have forged the release.
+      it. No invocation stays for a released pod on a node without a notice: its node lives, and a
+      tenant may have forged the release, or the ReplicaSet's note, which may take hours to stop.
     """
 
     step: Step = None

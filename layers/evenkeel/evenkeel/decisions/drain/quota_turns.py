@@ -10,7 +10,7 @@ from evenkeel.decisions.drain.counts import Counts
 from evenkeel.model.pod import Pod
 from evenkeel.model.quota_note import QuotaNote
 
-WHY: Final = "a quota refuses a second pod beside it"
+A_QUOTA_REFUSES: Final = "a quota refuses a second pod beside it"
 
 
 class QuotaTurns(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -24,19 +24,19 @@ class QuotaTurns(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def last_note(self) -> QuotaNote | None:
-        """What it noted last."""
+        """The ReplicaSet's last note."""
         replica_set = self.counts.owner.replica_set
         return replica_set.quota_note if replica_set is not None else None
 
     @cached_property
     def open_note(self) -> QuotaNote | None:
-        """The note that says that its pods go in turns now (see ``turns``)."""
+        """The ReplicaSet's note, while it says that pods go in turns (see ``turns``)."""
         note = self.last_note
         return None if note is None or note.until is None or note.is_over(self.counts.now) else note
 
     @cached_property
     def in_turns(self) -> QuotaNote | None:
-        """That note, unless a rollout goes on or the quota has room: then pods are handed over."""
+        """``open_note``; None in a rollout, and where the quota has room: pods are handed over."""
         in_rollout = self.counts.owner.deployment_in_rollout is not None
         return None if in_rollout or self.has_room else self.open_note
 

@@ -8,7 +8,7 @@ import msgspec
 
 from evenkeel.decisions.drain.budgets import kept_in_rollout
 from evenkeel.decisions.drain.counts import ON_ITS_WAY, Counts
-from evenkeel.decisions.drain.leaving import ReleasedPod
+from evenkeel.decisions.drain.movers import ReleasedPod
 from evenkeel.model import names
 from evenkeel.model.pod import Pod, next_available_at
 from evenkeel.model.release import Release

@@ -7,7 +7,7 @@ from functools import cached_property
 import msgspec
 
 from evenkeel.decisions.drain.counts import Counts
-from evenkeel.decisions.drain.leaving import ReleasedPod
+from evenkeel.decisions.drain.movers import ReleasedPod
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool

@@ -15,10 +15,10 @@ import msgspec
 from evenkeel.decisions.drain import budgets, writes
 from evenkeel.decisions.drain.break_first import turn_length
 from evenkeel.decisions.drain.census import Census
-from evenkeel.decisions.drain.leaving import MovingPod
-from evenkeel.decisions.drain.make_first import before_release, due_before_release
+from evenkeel.decisions.drain.make_first import due_before_release, free
+from evenkeel.decisions.drain.movers import MovingPod
 from evenkeel.decisions.drain.pod_plan import PodPlan
-from evenkeel.decisions.drain.quota_turns import WHY
+from evenkeel.decisions.drain.quota_turns import A_QUOTA_REFUSES
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
@@ -45,7 +45,7 @@ def decide(census: Census) -> Iterator[PodPlan]:
 
 def _of_turns(census: Census, note: QuotaNote) -> Iterator[PodPlan]:
     """What becomes of pods that wait for their turn: some go, the others wait."""
-    movers = [each for each in census.movers(Way.HANDOVER) if before_release(census, each) is None]
+    movers = free(census)
     turn = _within_quota(census, note, movers)
     for mover in movers:
         pod, is_next = mover.pod, mover.pod.uid in turn
@@ -53,7 +53,7 @@ def _of_turns(census: Census, note: QuotaNote) -> Iterator[PodPlan]:
             pod,
             Verb.EVICT if is_next else Verb.WAIT,
             Reason.QUOTA_REFUSES,
-            f"{WHY}: it goes in its turn",
+            f"{A_QUOTA_REFUSES}: it goes in its turn",
             until=None if is_next else mover.stays_until,
             write=writes.evict(pod) if is_next else None,
         )
@@ -194,19 +194,17 @@ def _within_quota(census: Census, note: QuotaNote, movers: Sequence[MovingPod]) 
       counts, for it goes before it would be available; a new one counts once it is.
     - One Ready pod stays in any case.
     """
-    wanted = min(note.pods, census.counts.replicas_to_keep)
-    if not movers or len(census.counts.owned) + len(census.going) < wanted:
+    counts = census.counts
+    wanted = min(note.pods, counts.replicas_to_keep)
+    if not movers or len(counts.owned) + len(census.going) < wanted:
         return ()
     ordered = sorted(movers, key=lambda each: (each.evict_by, each.pod.uid))
-    ready = {pod.uid for pod in census.counts.pods if pod.ready and not census.nodes.is_lost(pod)}
+    ready = {pod.uid for pod in counts.pods if pod.ready and not census.nodes.is_lost(pod)}
     whole = [each.pod.uid for each in ordered if each.pod.uid in ready]
     broken = {each.pod.uid for each in ordered} - ready
-    there = len(
-        {*whole, *(pod.uid for pod in census.counts.pods if census.counts.is_available(pod))}
-    )
-    takes = (
-        _seconds_of_last_turn(census, note) or turn_length(census, ordered[0].pod).total_seconds()
-    )
+    there = len({*whole, *(pod.uid for pod in counts.pods if counts.is_available(pod))})
+    last_turn = _seconds_of_last_turn(census, note)
+    takes = last_turn or turn_length(census, ordered[0].pod).total_seconds()
     most = _may_be_missing(census, len(whole), takes, ordered[-1].evict_by)
     may_go_now = min(most - max(0, wanted - there), len(ready) - 1)
     return {*broken, *whole[: max(0, may_go_now)]}
@@ -219,9 +217,6 @@ def _may_be_missing(census: Census, pods: int, takes: float, last: datetime) -> 
     - as many as it takes for the last turn to begin by the ``last`` eviction deadline, if that is
       more and one turn is over by then.
     """
-    most, left = (
-        budgets.ration(census.owner.deployment, census.counts.spec_replicas),
-        last - census.now,
-    )
-    seconds = left.total_seconds()
+    most = budgets.ration(census.owner.deployment, census.counts.spec_replicas)
+    seconds = (last - census.now).total_seconds()
     return max(most, int(pods * takes / seconds)) if takes < seconds else most

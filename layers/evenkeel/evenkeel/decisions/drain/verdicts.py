@@ -7,7 +7,7 @@ import msgspec
 
 from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.census import Census
-from evenkeel.decisions.drain.leaving import MovingPod, ReleasedPod
+from evenkeel.decisions.drain.movers import MovingPod, ReleasedPod
 from evenkeel.decisions.drain.pod_plan import Candidate
 from evenkeel.model import names
 from evenkeel.model.controllers.controller import Controller
@@ -42,7 +42,7 @@ def not_moved(census: Census, mover: MovingPod) -> Decision:
     )
 
 
-def told(census: Census, mover: MovingPod) -> Decision:
+def waits(census: Census, mover: MovingPod) -> Decision:
     """A pod that waits for its turn, or for its last moment, as its route says."""
     route = mover.route
     return census.owner.decision(

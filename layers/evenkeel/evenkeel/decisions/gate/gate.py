@@ -16,7 +16,7 @@ from evenkeel.decisions.drain import pace, verdicts, writes
 from evenkeel.decisions.drain.budgets import hold_now
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
-from evenkeel.decisions.drain.leaving import ReleasedPod
+from evenkeel.decisions.drain.movers import ReleasedPod
 from evenkeel.decisions.drain.pod_plan import Candidate
 from evenkeel.decisions.gate.scope import Evictor
 from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict

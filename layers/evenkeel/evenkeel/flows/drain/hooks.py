@@ -107,22 +107,43 @@ class Hooks:
         if self._actions is None:
             return (), None
         found = list(waiting)
-        here = {each.instance_id: each for *_, each in found}
-        over = [each for each in self._gone if each in self._ended]
-        steps = [self._end(n, t) for n, _, t in found if t in self._ended]
-        steps += map(self._end_of_gone, over)
+        steps = [self._end(node, each) for node, _, each in found if each in self._ended]
+        steps += map(self._end_of_gone, (each for each in self._gone if each in self._ended))
+        lost = self._follow({each.instance_id: each for *_, each in found})
+        look_again_at = self._look_for(lost, now, questions)
+        calls, dues = self._due(found, empty, now)
+        dues.append(look_again_at)
+        if calls and self._rest_until is not None and now < self._rest_until:
+            dues.append(self._rest_until)
+        elif calls:
+            questions.ask("hooks", partial(self._call, calls), partial(self._take, calls, now))
+        return steps, earliest(*dues)
+
+    def _follow(self, here: Mapping[str, Termination]) -> Sequence[Termination]:
+        """The terminations ``here``, by instance, are on marks now; those that no mark shows.
+
+        They are waited for until they have ended, or their nodes are known to be gone.
+        """
         lost = {
             key: each
             for key, each in self._waiting.items()
             if key not in here and each not in self._ended
         }
-        self._waiting = lost | here
+        self._waiting = {**lost, **here}
         known = set(self._waiting.values())
         self._gone = [each for each in self._gone if each in lost.values()]
         self._beaten = {each: at for each, at in self._beaten.items() if each in known}
         self._ended = {each: answer for each, answer in self._ended.items() if each in known}
-        calls = list[tuple[Termination, Call]]()
-        dues = [self._look_for([t for t in lost.values() if t not in self._gone], now, questions)]
+        return [each for each in lost.values() if each not in self._gone]
+
+    def _due(
+        self,
+        found: Iterable[tuple[Node, NodeNotice, Termination]],
+        empty: Collection[str],
+        now: datetime,
+    ) -> tuple[list[tuple[Termination, Call]], list[datetime | None]]:
+        """The calls that are due, and when others will be."""
+        calls, dues = list[tuple[Termination, Call]](), list[datetime | None]()
         for node, notice, termination in found:
             if termination in self._ended:
                 continue
@@ -135,11 +156,7 @@ class Hooks:
                 calls.append((termination, Call.HEARTBEAT))
             dues += [due if due > now else None, notice.deadline]
         calls += [(each, Call.COMPLETE) for each in self._gone]
-        if calls and self._rest_until is not None and now < self._rest_until:
-            dues.append(self._rest_until)
-        elif calls:
-            questions.ask("hooks", partial(self._call, calls), partial(self._take, calls, now))
-        return steps, earliest(*dues)
+        return calls, dues
 
     def _look_for(
         self, lost: Sequence[Termination], now: datetime, questions: Questions

@@ -194,7 +194,7 @@ class HandoverFlow:
             return Outcome("Paused", REST_IN_CALM, needs_no_wake_up=True)
         if self._settings.stands_in and are_deployed(self._cluster, started):
             return Outcome("LeftToFunctions", None if scheduled else STANDING_BY)
-        leadership.lost_pools.nodes = view.nodes
+        leadership.nodes = view.nodes
         held_for = self._take(leadership)
         if held_for or (number and not leadership.is_held):
             return Outcome("LeaseHeld", None if scheduled else held_for or STANDING_BY)

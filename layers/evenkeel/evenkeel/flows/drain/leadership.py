@@ -16,6 +16,7 @@ from evenkeel.errors import (
 )
 from evenkeel.flows import home
 from evenkeel.flows.drain import company
+from evenkeel.flows.drain.cache.nodes import MarkedNodes
 from evenkeel.flows.drain.company import Call, Calls, Company
 from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.lost_pools import LostPools
@@ -114,7 +115,9 @@ class Leadership:
         self._beat_at: datetime | None = None
         self._lease: Lease | None = None
         self._valid_from: tuple[datetime, timedelta] | None = None
-        self.lost_pools = LostPools(labels, clock)
+        self.nodes = MarkedNodes()
+        """The nodes that are known. The Lease notes the pools of those with a warning."""
+        self._lost_pools = LostPools(labels, clock)
         self._called_for = frozenset[str]()
         self.zeros_wait: Callable[[], bool] = lambda: True
         """Whether workloads that would reach zero wait here for their first release, or may.
@@ -286,11 +289,11 @@ class Leadership:
         now = self._clock.now()
         interval = SOON if self._company and self._is_beginning else INTERVAL
         is_early = self._beat_at is not None and timedelta() <= now - self._beat_at < interval
-        if is_early and not self.lost_pools.has_new():
+        if is_early and not self._lost_pools.take_new(self.nodes.warned.values()):
             return
         self._beat_at = now
         if self._has_new_nodes:
-            self._call_for(self._doomed)
+            self._call_for(self.nodes.dooms.keys())
         if self.is_held:
             heard = partial(self._renewed, now, self._clock.boot(), self._newest)
             session.submit(self._renewal(), heard)
@@ -308,11 +311,7 @@ class Leadership:
 
     @property
     def _has_new_nodes(self) -> bool:
-        return self._number == 0 and not self._doomed <= self._called_for
-
-    @property
-    def _doomed(self) -> AbstractSet[str]:
-        return self.lost_pools.nodes.dooms.keys()
+        return self._number == 0 and not self.nodes.dooms.keys() <= self._called_for
 
     def _call_for(self, doomed: AbstractSet[str]) -> None:
         """Reconcilers that have gone may have pods on nodes that are doomed only now."""
@@ -377,7 +376,7 @@ class Leadership:
                         self._is_mine,
                         Operation("add", "/spec/holderIdentity", ""),
                         Operation("add", _NOTE, _text(known if is_known else at)),
-                        Operation("add", _LOSSES, self._lost_pools()),
+                        Operation("add", _LOSSES, self._losses_note()),
                         Operation("add", _HOOKS, self._hooks.note),
                     )
                 ]
@@ -403,7 +402,7 @@ class Leadership:
         return self._patch(
             self._is_mine,
             Operation("add", "/spec/renewTime", _text(self._there.latest)),
-            Operation("add", _LOSSES, self._lost_pools()),
+            Operation("add", _LOSSES, self._losses_note()),
             Operation("add", _HOOKS, self._hooks.note),
             *self._noted_division,
         )
@@ -428,10 +427,10 @@ class Leadership:
         is_new = self._clock.boot() - self._shared_since < ZEROS_COUNT_FOR
         return self._company is not None and is_new and self._company.do_zeros_wait
 
-    def _lost_pools(self) -> str:
+    def _losses_note(self) -> str:
         """What this holder and those before know of pools that lost a node lately."""
         notes = self._lease.metadata.annotations if self._lease is not None else {}
-        return self.lost_pools.note(notes.get(names.LOST_POOLS))
+        return self._lost_pools.note(notes.get(names.LOST_POOLS), self.nodes.warned.values())
 
     def _create(self) -> Reply:
         lease = Lease(
@@ -474,7 +473,7 @@ class Leadership:
         is_noted = note or company.division_of(self._lease).of > 1
         return ({names.DIVISION: note} if is_noted else {}) | {
             names.CLOCK_AHEAD: ahead,
-            names.LOST_POOLS: self._lost_pools(),
+            names.LOST_POOLS: self._losses_note(),
             names.WAITING_HOOKS: self._hooks.note,
         }
 

@@ -35,7 +35,9 @@ class MarkedNodes:
         self.warned: dict[str, Node] = {}
         """All that were seen with a warning, also those that are gone."""
         self.notices: Mapping[str, NodeNotice] = self._assumed
+        """All open ones, by node name."""
         self.dooms: Mapping[str, NodeNotice] = self._assumed
+        """Those of nodes that are drained."""
         self.pools = {} if pools is None else pools
         self.kept_empty: dict[str, bool] = {}
         self.lost = frozenset[str]()
@@ -60,12 +62,17 @@ class MarkedNodes:
         self.delete(name)
         self.lost |= {name}
 
+    def read(self, name: str, pool: Pool | None, *, kept_empty: bool) -> None:
+        """A node was read by itself, marked or not."""
+        self.pools[name] = pool
+        self.kept_empty[name] = kept_empty
+
     def known(self) -> Nodes:
-        """All that plans go by."""
+        """What plans have to know of nodes."""
         return Nodes(dooms=self.dooms, lost=self.lost, pools=self.pools, kept_empty=self.kept_empty)
 
     def _read_notice(self, name: str, node: Node | None, known: Node | None) -> None:
-        """``notices``: all open ones by node name. ``dooms``: those of nodes to be drained.
+        """Take a node's notice into ``notices``, and into ``dooms`` if it is drained.
 
         ``known``: how the node was before.
         """

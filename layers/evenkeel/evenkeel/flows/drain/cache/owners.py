@@ -106,8 +106,8 @@ class Owners:
         controller = self.controllers.get(key)
         return controller is not None and controller.is_refused
 
-    def most_seen(self, key: str, number: int) -> int:
-        """How many pods of a controller were seen at a time, at most; so many are seen now."""
+    def saw(self, key: str, number: int) -> int:
+        """So many pods of a controller are seen; the most that were seen at a time."""
         self._most_seen[key] = max(number, self._most_seen.get(key, 0))
         return self._most_seen[key]
 

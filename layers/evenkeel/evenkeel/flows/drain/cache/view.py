@@ -1,10 +1,9 @@
 """What an invocation knows of the cluster, kept up to date from replies and watches.
 
-Whatever shows an object, the view is told with one of four verbs: ``update`` an object as it is,
-``delete`` one that is gone, ``replace`` what a read of a selection asked for by what it shows, and
-``replace_workload`` by what lists of one workload show together. Each kind of objects has a store
-of its own, which keeps the highest resource version of each, and the view adds the workloads to the
-queue whose plans depend on what has changed.
+Watches, reads and replies tell the view what they show: an object is so (``update``), is gone
+(``delete``), or what was asked for is this and nothing else (``replace``). Pods, owners and nodes
+are kept at their highest resource versions. The view, and the store of pods, add the workloads to
+the queue whose plans depend on a change.
 """
 
 from collections import defaultdict
@@ -160,7 +159,7 @@ class View:
         """
         if key not in self.listed_at:
             others = {pod.uid for pod in listed.pods if pod.active}
-            self.owners.most_seen(key, len(others | self._evicted_unlisted.pop(key, set())))
+            self.owners.saw(key, len(others | self._evicted_unlisted.pop(key, set())))
         known = self.owners.controllers.get(key)
         if listed.controller is not None:
             self.update(listed.controller)
@@ -211,11 +210,11 @@ class View:
             stream.evicted(uid, sent_at)
         self._count_anew(uid)
 
-    def eviction_failed(self, uid: str, *, outcome_known: bool) -> None:
-        """An eviction was refused, and the pod stays; or whether it does is not known."""
+    def write_failed(self, uid: str, *, stays: bool) -> None:
+        """A write was refused. ``stays``: a pod is certainly there, and counts if it did not."""
         if stream := self.streams.of(self.pods.get(uid)):
             stream.withdrawn(uid)
-        if outcome_known:
+        if stays:
             self.pods.undo_eviction(uid)
         self._count_anew(uid)
 

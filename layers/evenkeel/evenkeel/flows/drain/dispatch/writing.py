@@ -259,9 +259,8 @@ class Writer:
         """
         decision, uid = sent.decision, sent.uid
         retry = partial(self._backoff.refused, uid, _lane(decision), self._clock.now())
-        self._view.eviction_failed(
-            uid, outcome_known=not isinstance(error, NotFoundError | UnavailableError)
-        )
+        stays = not isinstance(error, NotFoundError | UnavailableError)
+        self._view.write_failed(uid, stays=stays)
         if isinstance(error, NotFoundError):
             self._gone(decision.subject)
             return
@@ -327,7 +326,7 @@ class Writer:
     def _reread(self, sent: Sent, error: ClusterError, reply: Reply) -> None:
         subject, found = sent.decision.subject, reply.result
         self._end(subject.uid)
-        self._view.eviction_failed(subject.uid, outcome_known=True)
+        self._view.write_failed(subject.uid, stays=True)
         self._view.update(found)
         is_another = isinstance(found, Pod) and found.uid != subject.uid
         if is_another or isinstance(reply.error, NotFoundError):

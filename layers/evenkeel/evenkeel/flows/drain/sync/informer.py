@@ -75,7 +75,7 @@ class Informer:
     def _relisted(self, arrival: Relisted[Any]) -> None:
         selection, items = arrival.selection, arrival.listing.items
         if selection.kind is Node:
-            self._view.replace(selections.MARKED_NODES, items)
+            self._view.replace(selection, items)
         elif selection.kind is Pod:
             selects = partial(self._watches.selects, selection)
             revision = arrival.listing.revision

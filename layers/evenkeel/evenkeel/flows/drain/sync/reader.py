@@ -111,8 +111,9 @@ class Reader:
         elif reply.error is not None and is_unanswered(reply.error):
             raise reply.error
         elif isinstance(reply.result, Node):
-            self._view.nodes.pools[name] = pool_of(reply.result, self._labels)
-            self._view.nodes.kept_empty[name] = reply.result.is_kept_empty
+            node = reply.result
+            pool = pool_of(node, self._labels)
+            self._view.nodes.read(name, pool, kept_empty=node.is_kept_empty)
 
     def _take_objects(self, where: Selection[Any], reply: Reply, *, is_known: bool) -> None:
         """Objects of a namespace. Why they cannot be read concerns the pods there alone.

@@ -8,7 +8,7 @@ import msgspec
 
 from evenkeel.decisions.drain import gangs
 from evenkeel.decisions.drain.gangs import Gang, Together
-from evenkeel.decisions.drain.leaving import MovingPod
+from evenkeel.decisions.drain.movers import MovingPod
 from evenkeel.decisions.drain.route import not_ours
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.workload.needs import groups_of

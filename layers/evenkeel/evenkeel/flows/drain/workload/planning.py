@@ -12,7 +12,7 @@ from evenkeel.decisions.drain.agenda import Forced
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.counts import Counts
 from evenkeel.decisions.drain.deadlines import node_deadline
-from evenkeel.decisions.drain.leaving import MovingPod
+from evenkeel.decisions.drain.movers import MovingPod
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.pace import Ranking
 from evenkeel.decisions.drain.plan import Plan, plan
@@ -110,6 +110,17 @@ class Planner:
         if not self._view.facts.know(needs):
             doomed = frozenset(pod.spec.node_name for pod in pods) & self._view.nodes.dooms.keys()
             return WorkloadPlan(plan=Plan(), handovers=doomed, needs=needs)
+        return self._plan(controller_key, controller, pods, needs, now)
+
+    def _plan(
+        self,
+        controller_key: str,
+        controller: Controller | None,
+        pods: Sequence[Pod],
+        needs: Needs,
+        now: datetime,
+    ) -> WorkloadPlan:
+        """Plan for a controller of which all is known that ``needs`` asks for."""
         movers = self._movers(controller, pods, now)
         if controller is None and any(map(_may_return, movers)):
             self._view.do_pods_return = True
@@ -217,9 +228,7 @@ class Planner:
         return census
 
     def _most_seen(self, controller_key: str) -> int:
-        return self._view.owners.most_seen(
-            controller_key, self._view.pods.number_of(controller_key)
-        )
+        return self._view.owners.saw(controller_key, self._view.pods.number_of(controller_key))
 
     def _owner(self, controller: Controller | None, pods: Sequence[Pod]) -> Owner:
         """Who owns a controller's pods; a ReplicaSet, where released pods are all that there is."""
