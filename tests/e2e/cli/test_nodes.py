@@ -24,7 +24,7 @@ ERASED = "\x1b[2K"
 def test_on_a_terminal_it_is_a_picture_that_fits(site: Site) -> None:
     site.add_nodes("a")
     site.run(bare_pod("alone"), pods=1)
-    site.run(deployment("web", 2, start="8s"))
+    site.run(deployment("web", 2, start="20s"))
     site.add_nodes("b", spot=False)
     site.deploy().notify(site.warning("a"))
     site.wait_for_releases("web", 2)

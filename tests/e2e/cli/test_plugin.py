@@ -44,10 +44,10 @@ def test_kubectl_runs_the_plugin(control_plane: ControlPlane) -> None:
 
 
 def test_the_plugin_calls_itself_so(control_plane: ControlPlane) -> None:
-    refused = kubectl(control_plane, "evenkeel", "nope")
+    refused = kubectl(control_plane, "evenkeel", "xyz")
 
     assert refused.returncode == 2
-    assert refused.stderr == "error: No such command 'nope': see kubectl evenkeel --help\n"
+    assert refused.stderr == "error: No such command 'xyz': see kubectl evenkeel --help\n"
 
 
 def test_kubectl_completes_commands_options_and_choices(control_plane: ControlPlane) -> None:
