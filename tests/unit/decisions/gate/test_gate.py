@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from evenkeel.decisions.gate import gate
@@ -325,6 +326,20 @@ def test_a_pod_that_was_released_and_is_not_counted_as_that_is_not_released_agai
     verdict = gate.decide(found, KUBECTL)
     assert passed(verdict) == (("PatienceOver", True) if allowed else None)
     assert verdict.reason == ("PatienceOver" if allowed else "Changed")
+
+
+def test_a_pod_whose_release_is_spoilt_goes_back_and_is_asked_for_again() -> None:
+    """Or it would wait until its patience is over, where no reconciler is at work."""
+    replica_set = web()
+    (pod,) = away(replica_set, "a")
+    annotations = {**pod.metadata.annotations, names.RELEASE: "{"}
+    metadata = msgspec.structs.replace(pod.metadata, annotations=annotations)
+    spoilt = msgspec.structs.replace(pod, metadata=metadata)
+    verdict = asked(replica_set, [spoilt, *owned(replica_set, "b", "new")])
+    assert isinstance(verdict, Deferred)
+    assert verdict.step is not None
+    assert (verdict.reason, verdict.step.verb) == ("Changed", Verb.ROLL_BACK)
+    assert not builders.patched(spoilt, verdict.step.write).released
 
 
 def test_of_two_released_pods_with_one_replacement_only_the_first_to_leave_passes() -> None:

@@ -158,11 +158,15 @@ def _not_counted(found: GatedPod) -> Verdict:
     """A pod that was put back or evicted since it was read, or whose release cannot be true.
 
     It is read again, until its patience is over: its owner may write such a release all the time.
+    One that cannot be read, or of which a part was undone, goes back to its owner meanwhile.
     """
-    if found.census.now - _asked_since(found) >= found.patience:
+    census, pod = found.census, found.pod
+    if census.now - _asked_since(found) >= found.patience:
         message = "it is released, and not by what Evenkeel would write"
         return Allowed(reason=Reason.PATIENCE_OVER, message=message, warning=True)
-    return _changed()
+    is_spoilt = any(each.uid == pod.uid for each in census.counts.unreadable)
+    step = verdicts.unreadable(census, pod) if is_spoilt else None
+    return msgspec.structs.replace(_changed(), step=step)
 
 
 def _dying(found: GatedPod, evictor: Evictor, deadline: Deadline) -> Verdict:
