@@ -25,7 +25,7 @@ snapshot that had its configuration would show the secret in its URL."""
 def reading(source: Source, namespace: str = "") -> Iterator[Cluster]:
     """The cluster that was named. ``namespace`` is the one that is looked at, if it is one.
 
-    Nothing is written, whatever asks. Raises BadInputError, also where there is no such namespace,
+    It refuses writes. Raises BadInputError, also where there is no such namespace,
     and ClusterError.
     """
     source.check()

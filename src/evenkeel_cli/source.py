@@ -43,6 +43,11 @@ class Source:
             raise BadInputError("only a real cluster can be changed: leave --apply away")
         return self.real
 
+    @property
+    def cluster_name(self) -> str:
+        """The name of a real cluster; empty for another one. Raises BadInputError."""
+        return self.real.look().cluster_name if self.real is not None else ""
+
     def labels(self) -> CapacityLabels:
         """The node labels that tell the capacity type there. Raises BadInputError."""
         return capacity.labels(built_in=self.built_in)

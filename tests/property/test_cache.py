@@ -152,7 +152,7 @@ class Story:
                 watch.go_on(self.pods)
 
     def check(self) -> None:
-        """Whatever was shown so far, nothing goes back in time."""
+        """No pod goes back to an older revision, and none that a list did not have comes back."""
         for pod in self.pods:
             assert pod.revision >= self._seen.get(pod.uid, 0), "an older revision of a pod is taken"
             self._seen[pod.uid] = pod.revision

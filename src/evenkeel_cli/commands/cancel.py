@@ -42,5 +42,4 @@ def cancel(*, node: str, apply: bool, source: Source, output: Output) -> None:
     elif source.real is not None and not apply:
         output.say(f"nothing was written to {source}: add --apply to do it")
     mode = Mode.ACT if apply else Mode.OBSERVE
-    cluster_name = source.real.look().cluster_name if source.real is not None else ""
-    output.dump(DecisionList(items=journal.records(cluster_name, mode)))
+    output.dump(DecisionList(items=journal.records(source.cluster_name, mode)))

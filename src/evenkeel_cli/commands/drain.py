@@ -18,7 +18,6 @@ from evenkeel_cli.draining.pods import Step
 from evenkeel_cli.draining.run import Drain, summary
 from evenkeel_cli.duration import Duration
 from evenkeel_cli.errors import BadInputError, UnmetError
-from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_cli.journal import Journal
 from evenkeel_cli.lines import Line
 from evenkeel_cli.output import Output
@@ -85,37 +84,24 @@ def drain(
         clock, lambda entry: output.tell(lines.of_decision(entry.decision, entry.at - started))
     )
 
-    def drain_of(cluster: Cluster, name: str) -> Drain:
-        return Drain(
+    with source.changed().connect() if apply else reading(source) as cluster:
+        made = Drain(
             cluster=cluster,
             clock=clock,
             nodes=_found(cluster, nodes, str(source)),
             until=started + timeout,
-            settings=HandoverSettings(
-                mode=Mode.ACT,
-                cluster_name=name,
-                capacity_labels=source.labels(),
-                stands_in=True,
-            ),
+            settings=_settings(source),
             journal=journal,
             tell=tell,
         )
-
-    if not apply:
-        with reading(source) as cluster:
-            made = drain_of(cluster, "")
-            losing = () if delete_emptydir_data else made.pods().losing_data
-            return _plan(made, losing, output, source)
-    target = source.changed()
-    with target.connect() as cluster:
-        guarded = GuardedCluster(cluster, Guard(writes=True))
-        made = drain_of(guarded, target.look().cluster_name)
         losing = () if delete_emptydir_data else made.pods().losing_data
+        if not apply:
+            return _plan(made, losing, output, source)
         if losing:
             raise BadInputError(_of_local_data(losing))
-        present = pausing.find(guarded)
+        present = pausing.find(cluster)
         if present is not None:
-            raise UnmetError(f"{target} is {present}: {NAME} resume --apply ends it")
+            raise UnmetError(f"{source} is {present}: {NAME} resume --apply ends it")
         told: set[str] = set()
         journal.on_note = lambda note: _note(note, told)
         try:
@@ -156,6 +142,15 @@ def _of_local_data(losing: Sequence[Pod]) -> str:
 def _found(cluster: Cluster, nodes: Sequence[str], where: str) -> Sequence[str]:
     """The whole names of the nodes that are meant, each once. Raises BadInputError."""
     return list(dict.fromkeys(node_names.require(cluster, name, where) for name in nodes))
+
+
+def _settings(source: Source) -> HandoverSettings:
+    return HandoverSettings(
+        mode=Mode.ACT,
+        cluster_name=source.cluster_name,
+        capacity_labels=source.labels(),
+        stands_in=True,
+    )
 
 
 def _note(note: str, told: set[str]) -> None:

@@ -12,7 +12,6 @@ from evenkeel.model.reasons import Reason
 from evenkeel_cli import console, lines, namespaces, options, pausing, words
 from evenkeel_cli.command import Command
 from evenkeel_cli.errors import UnmetError
-from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_cli.journal import Journal
 from evenkeel_cli.output import Output
 from evenkeel_cli.program import NAME
@@ -89,8 +88,7 @@ def _apply(target: Target, scope: Scope, output: Output) -> int:
         present = pausing.find(cluster)
         if present is not None:
             raise UnmetError(f"{target} is {present}: {NAME} resume --apply ends it")
-        guarded = GuardedCluster(cluster, Guard(writes=True))
-        restoring = Restoring(guarded, clock, Terms(), scope, journal)
+        restoring = Restoring(cluster, clock, Terms(), scope, journal)
         try:
             left = restoring.act()
         except KeyboardInterrupt:
