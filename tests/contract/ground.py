@@ -25,7 +25,7 @@ from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.contract import webhooks
 from tests.contract.webhooks import Hook
 from tests.kit import others, policies
-from tests.kit.control_plane import CLUSTER_SCOPED, ControlPlane
+from tests.kit.control_plane import CLUSTER_SCOPED, PATIENCE, ControlPlane
 from tests.kit.manifests import VERSIONS, resource
 
 LOOK_AGAIN = timedelta(milliseconds=50)
@@ -209,7 +209,7 @@ class Ground(ABC):
     # Waiting.
 
     def eventually[T](
-        self, probe: Callable[[], T | None], what: str = "", seconds: float = 30.0
+        self, probe: Callable[[], T | None], what: str = "", seconds: float = PATIENCE
     ) -> T:
         """Look again and again until the probe answers something truthy; answers that."""
         give_up = self.clock.now() + timedelta(seconds=seconds)

@@ -15,7 +15,7 @@ from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from tests.e2e.application import CLUSTER_NAME, Evenkeel
 from tests.e2e.manifests import selector
 from tests.e2e.witness import Departure, Witness
-from tests.kit.control_plane import CLUSTER_SCOPED, ROOT, ControlPlane
+from tests.kit.control_plane import CLUSTER_SCOPED, PATIENCE, ROOT, ControlPlane
 from tests.kit.manifests import Manifest
 
 
@@ -222,7 +222,7 @@ class Site:
         until = self.clock.now() + timedelta(seconds=seconds)
         self.wait_for(f"{seconds:g} s to pass", lambda: self.clock.now() >= until, seconds + 5)
 
-    def wait_for[T](self, what: str, probe: Callable[[], T | None], seconds: float = 30.0) -> T:
+    def wait_for[T](self, what: str, probe: Callable[[], T | None], seconds: float = PATIENCE) -> T:
         """Poll until the probe answers something truthy; a failure tells where the pods are."""
         try:
             return self.control_plane.wait_for(what, probe, seconds=seconds)

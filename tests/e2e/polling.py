@@ -71,7 +71,7 @@ def polling(
     try:
         poll = Poll(process, log)
         started = f" the cluster {CLUSTER} at https://"
-        plane.wait_for("it to poll", lambda: started in poll.told, seconds=60)
+        plane.wait_for("it to poll", lambda: started in poll.told)
         yield poll
     finally:
         process.kill()

@@ -163,7 +163,6 @@ def _hint(site: Site, functions: Evenkeel) -> None:
             and rests("ReplicaSet", "alone")
             and rests("Rollout", "rolled", "argoproj.io/v1alpha1")
         ),
-        seconds=60,
     )
     site.cordon("hinted")
 
@@ -228,7 +227,7 @@ def _warning(site: Site, functions: Evenkeel) -> None:
     unborn = dict(site.warning("doomed", ago=AGO))
     unborn["detail"] = {**unborn["detail"], "instance-id": booting.instance_id}
     functions.notify(site.warning("doomed", ago=AGO), unborn)
-    site.wait_for("the doomed node to be empty", lambda: not site.pods_on("doomed"), seconds=60)
+    site.wait_for("the doomed node to be empty", lambda: not site.pods_on("doomed"))
     site.terminate("doomed")
     site.control_plane.delete_node(site.node_name("doomed"))
     functions.wait_until_quiet()

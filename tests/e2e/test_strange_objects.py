@@ -47,7 +47,7 @@ def test_a_pod_that_is_nested_too_deep_keeps_no_node_from_being_drained(site: Si
 
     with deep_pod(site.control_plane):
         evenkeel.notify(site.warning("a"))
-        site.wait_for("all to run on b", lambda: site.is_settled("web", 3, "b"), seconds=20)
+        site.wait_for("all to run on b", lambda: site.is_settled("web", 3, "b"))
 
     assert site.witness.lowest("web") == 3
 
@@ -68,6 +68,6 @@ def test_a_kubelet_s_time_of_the_year_0_keeps_no_other_node_from_being_drained(s
 
     evenkeel.notify(site.warning("a"), site.warning("strange"))
 
-    site.wait_for("all to run on b", lambda: site.is_settled("web", 3, "b"), seconds=20)
+    site.wait_for("all to run on b", lambda: site.is_settled("web", 3, "b"))
     assert site.witness.lowest("web") == 3
     assert site.is_marked("strange")

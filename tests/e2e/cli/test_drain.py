@@ -51,7 +51,7 @@ def test_the_next_run_goes_on_where_ctrl_c_ended_the_first(site: Site) -> None:
     with started(site.control_plane, *arguments) as process:
         site.wait_for_releases("web")
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=180)
     assert process.returncode == 130
     assert err.startswith("note: interrupted: marks and releases stay")
     assert "Traceback" not in err
@@ -106,7 +106,7 @@ def test_beside_deployed_functions_it_only_marks_and_they_do_all_the_rest(site: 
         token = event["detail"]["LifecycleActionToken"]
         group.begin("workers", HOOK, token, site.instance_id("c"))
         functions.notify(event)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=180)
 
     def actions() -> list[str]:
         return [asked["Action"] for asked in group.requests]

@@ -24,7 +24,7 @@ def kubectl(control_plane: ControlPlane, *arguments: str) -> subprocess.Complete
         },
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
     )
 

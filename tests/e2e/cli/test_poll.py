@@ -57,7 +57,7 @@ def test_a_notice_from_sqs_is_acted_on_and_sigterm_ends_it(
     options += ["--wake-up-queue-url", queues.wake_up_queue] if wake_ups == "in SQS" else []
     with polling(site.control_plane, queues, tmp_path / "log", *options) as poll:
         queues.send(["{", aws.warning(instance_id, datetime.now(UTC))])  # noqa: TID251 - EC2's
-        site.wait_for("all to run on b", lambda: site.is_settled("web", 1, "b"), seconds=60)
+        site.wait_for("all to run on b", lambda: site.is_settled("web", 1, "b"))
         assert poll.end() == 0
     assert site.witness.lowest("web") == 1
     lines = poll.told.splitlines()
@@ -89,7 +89,7 @@ def test_its_account_in_the_cluster_may_do_all_that_it_does_and_it_tells_how_it_
             site.wait_for("its metrics' port", lambda: "serves metrics on port" in poll.told)
             assert poll.asked("/healthz") == "ok\n"
             queues.send([aws.warning(instance_id, SystemClock().now())])
-            site.wait_for("all to run on b", lambda: site.is_settled("web", 1, "b"), seconds=60)
+            site.wait_for("all to run on b", lambda: site.is_settled("web", 1, "b"))
             counted = 'evenkeel_pods_handed_over_total{cluster="storm"} 1.0'
             site.wait_for("it is counted", lambda: counted in poll.asked("/metrics"))
             assert 'evenkeel_cluster_forbidden_total{cluster="storm"} 0.0' in poll.asked("/metrics")
@@ -114,7 +114,6 @@ def test_processes_of_its_own_share_a_large_storm(site: Site, queues: Aws, tmp_p
         site.wait_for(
             "all to run on b",
             lambda: all(site.is_settled(name, size, "b") for name, size in sizes.items()),
-            seconds=90,
         )
         assert poll.end() == 0
     assert {name: site.witness.lowest(name) for name in sizes} == sizes

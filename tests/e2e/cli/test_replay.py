@@ -35,10 +35,10 @@ def test_no_workload_misses_a_replica_when_five_of_twenty_nodes_go(
     with started(plane, "replay", warnings, "--apply", "--keep-time", "-o", "json") as process:
         for name, replicas in (REPLICAS | {"db": 2}).items():
             settled = functools.partial(site.is_settled, name, replicas, *STANDING)
-            site.wait_for(f"{name} is off the doomed nodes", settled, seconds=90)
+            site.wait_for(f"{name} is off the doomed nodes", settled)
         for short in DOOMED:
             plane.delete_node(site.node_name(short))
-        out, err = process.communicate(timeout=90)
+        out, err = process.communicate(timeout=180)
 
     assert (process.returncode, err) == (0, "")
     told = {each["subject"]["name"]: each for each in json.loads(out)["items"][0]["workloads"]}

@@ -50,9 +50,9 @@ def test_where_too_few_stay_those_on_the_dying_node_go_together_and_no_others(si
     assert (len(site.pods_on("a")), len(stay)) == (2, 2)
     evenkeel = site.deploy()
     evenkeel.notify(site.warning("a", ago=AGO))
-    site.wait_for("the node to be empty", lambda: not site.pods_on("a"), seconds=40)
+    site.wait_for("the node to be empty", lambda: not site.pods_on("a"))
     ready = site.witness.ready
-    site.wait_for("the gang", lambda: (ready("ps"), ready("worker")) == (1, 3), seconds=40)
+    site.wait_for("the gang", lambda: (ready("ps"), ready("worker")) == (1, 3))
     assert {pod["metadata"]["uid"] for pod in site.pods_on("b")} == stay
     told = [each for each in evenkeel.recorder.decisions if each.reason == "GangBroken"]
     assert len(told) == 2

@@ -29,9 +29,7 @@ def test_no_workload_dips_when_a_hostile_evictor_hammers_nodes_that_die(
     with evicting(site, "a", "b") as tried:
         evenkeel.notify(site.warning("a"), site.warning("b"))
         for name, replicas in (("web", 8), ("single", 1)):
-            site.wait_for(
-                f"{name} to run on c", partial(site.is_settled, name, replicas, "c"), seconds=60
-            )
+            site.wait_for(f"{name} to run on c", partial(site.is_settled, name, replicas, "c"))
     evenkeel.wait_until_at_rest()
     assert site.witness.lowest("web") == 8
     assert site.witness.lowest("single") == 1

@@ -30,11 +30,11 @@ def test_a_drain_ends_soon_and_says_what_refuses(site: Site, gated: Ground) -> N
             [
                 site.control_plane.binaries / "kubectl",
                 f"--kubeconfig={site.control_plane.kubeconfig}",
-                *("drain", site.node_name("a"), "--timeout=60s"),
+                *("drain", site.node_name("a"), "--timeout=120s"),
             ],
             capture_output=True,
             text=True,
-            timeout=90,
+            timeout=180,
             check=False,
         )
         took = time.monotonic() - began

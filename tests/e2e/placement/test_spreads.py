@@ -47,6 +47,6 @@ def test_all_are_replaced_and_no_zone_has_more_than_its_share(
     for name in gone:
         evenkeel.notify(site.warning(name))
     others = [name for name in nodes if name not in gone]
-    site.wait_for("all to be replaced", lambda: site.is_settled("web", 9, *others), 60)
+    site.wait_for("all to be replaced", lambda: site.is_settled("web", 9, *others))
     assert by_zone(site) == left
     assert site.witness.lowest("web") == 9

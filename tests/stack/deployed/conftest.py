@@ -148,7 +148,7 @@ class Deployed:
             there = [pod for pod in pods if is_ready(pod) and node_of(pod) == node.name]
             return len(there) == len(pods) == number
 
-        self.control_plane.wait_for(f"{number} pods on {node.name}", are_there, seconds=60)
+        self.control_plane.wait_for(f"{number} pods on {node.name}", are_there)
 
     def log_of(self, function: str) -> Sequence[str]:
         """What a function logged."""

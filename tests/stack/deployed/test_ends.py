@@ -86,7 +86,6 @@ def test_the_mark_of_an_instance_that_lives_on_is_lifted(stack: Deployed) -> Non
         lambda: any(
             "InstanceRunning" in line and node.name in line for line in stack.log_of("Handover")
         ),
-        seconds=60,
     )
     stack.control_plane.wait_for("the node to be usable", lambda: not stack.is_cordoned(node))
 

@@ -62,7 +62,6 @@ def test_pods_land_on_their_floor_through_the_http_api(
         stack.control_plane.wait_for(
             f"the pods of {app} to be {wanted}",
             lambda app=app, wanted=wanted: split(stack, namespace, app) == wanted,  # type: ignore[misc]
-            seconds=60,
         )
     assert all(
         names.PLACED in pod["metadata"]["annotations"]
@@ -104,9 +103,7 @@ def test_restore_begins_a_move_and_handover_finishes_it(
     stack.add_node(spot=False)
     web = deployment("web", 3, annotations={names.ON_DEMAND: "2"})
     control_plane.apply(web, namespace=namespace)
-    control_plane.wait_for(
-        "three ready pods", lambda: witness.count("web", selector("web")) == 3, seconds=60
-    )
+    control_plane.wait_for("three ready pods", lambda: witness.count("web", selector("web")) == 3)
     assert split(stack, namespace, "web") == {"ON_DEMAND": 3}
     stack.add_node()
 
@@ -118,7 +115,6 @@ def test_restore_begins_a_move_and_handover_finishes_it(
             split(stack, namespace, "web") == {"ON_DEMAND": 2, "SPOT": 1}
             and witness.count("web", selector("web")) == 3
         ),
-        seconds=60,
     )
     assert not any(
         names.RELEASED_FROM in pod["metadata"]["labels"]
@@ -134,9 +130,7 @@ def test_restore_writes_a_template_that_places_its_pods(stack: Deployed, namespa
     notes = {names.ON_DEMAND: "1", names.PLACEMENT: names.BY_TEMPLATE}
     web = deployment("web", 3, annotations=notes)
     control_plane.apply(web, namespace=namespace)
-    control_plane.wait_for(
-        "three pods", lambda: split(stack, namespace, "web") == {"ON_DEMAND": 3}, seconds=60
-    )
+    control_plane.wait_for("three pods", lambda: split(stack, namespace, "web") == {"ON_DEMAND": 3})
     stack.add_node()
 
     def is_written() -> bool:

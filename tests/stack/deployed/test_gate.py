@@ -37,9 +37,7 @@ def test_an_eviction_waits_for_its_replacement_through_the_http_api(
         return control_plane.evict(namespace, pod, fine=(404, 429))
 
     control_plane.apply(deployment("one", 1), namespace=namespace)
-    control_plane.wait_for(
-        "a ready pod", lambda: witness.count("one", selector("one")) == 1, seconds=60
-    )
+    control_plane.wait_for("a ready pod", lambda: witness.count("one", selector("one")) == 1)
     (pod,) = witness.pods(**selector("one"))
     name = pod["metadata"]["name"]
 
@@ -56,7 +54,6 @@ def test_an_eviction_waits_for_its_replacement_through_the_http_api(
     control_plane.wait_for(
         "the eviction to pass",
         lambda: evict(name) != 429,
-        seconds=40,
         every=1.0,
     )
     control_plane.wait_for(
