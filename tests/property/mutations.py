@@ -194,7 +194,7 @@ MUTATIONS = (
         "a stopped holder writes when it wakes",
         "flows/drain/leadership.py",
         [
-            ("own = VALID - max(passed, self._clock.boot() - boot)", "own = VALID"),
+            ("VALID - max(passed, self._clock.boot() - boot)", "VALID"),
             (
                 "            self._is_taken_away = True\n        elif",
                 "            self._is_taken_away = False\n        elif",
@@ -216,8 +216,8 @@ MUTATIONS = (
     ),
     Mutation(
         "a crash holds the Lease for ten minutes",
-        "flows/drain/leadership.py",
-        [("DURATION = timedelta(seconds=15)", "DURATION = timedelta(seconds=60)")],
+        "flows/drain/lease.py",
+        [("DURATION: Final = timedelta(seconds=15)", "DURATION: Final = timedelta(seconds=60)")],
         [SHORT],
     ),
     Mutation(

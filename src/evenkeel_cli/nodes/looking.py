@@ -13,7 +13,7 @@ from evenkeel.decisions.drain.route import Route, not_ours
 from evenkeel.decisions.notice import mark
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.leadership import LONGEST_HELD
+from evenkeel.flows.drain.lease import LONGEST_HELD
 from evenkeel.flows.reads import ask, ask_for_one, list_all
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease

@@ -5,7 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from evenkeel.flows.drain.leadership import DURATION, INTERVAL, VALID, Leadership
+from evenkeel.flows.drain.leadership import INTERVAL, Leadership
+from evenkeel.flows.drain.lease import DURATION, VALID
 from evenkeel.ports import Reply
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.clock import SimulatedClock

@@ -15,7 +15,8 @@ from evenkeel.errors import (
     ThrottledError,
     UnavailableError,
 )
-from evenkeel.flows.drain.leadership import DURATION, VALID, Leadership
+from evenkeel.flows.drain.leadership import Leadership
+from evenkeel.flows.drain.lease import DURATION, VALID
 from evenkeel.flows.drain.wake_up import HIDDEN
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease

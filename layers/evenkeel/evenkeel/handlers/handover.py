@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from evenkeel.errors import MalformedWakeUpError
-from evenkeel.flows.drain.company import Call
+from evenkeel.flows.drain.calls import Call
 from evenkeel.flows.drain.invocation import HandoverFlow
 from evenkeel.flows.drain.loop import Outcome
 from evenkeel.flows.remedies import nothing_done

@@ -49,8 +49,10 @@ def loop_of(
     plans = Plans(Planner(view, kept.places), view, forced, once)
     writer = Writer(session, view, clock, once, kept.answers, kept.backoff, leadership.left)
     evictions = Evictions(plans, writer, view, Listings(session, view))
-    releases = Releases(settings, view, plans, writer, forced, leadership.zeros_wait_elsewhere)
-    leadership.zeros_wait = releases.do_zeros_wait
+    releases = Releases(
+        settings, view, plans, writer, forced, leadership.sharing.zeros_wait_elsewhere
+    )
+    leadership.sharing.zeros_wait = releases.do_zeros_wait
     questions = Questions(session, clock)
     reader = Reader(cluster, view, settings.capacity_labels, once.recorder, questions)
     keeper = NodeReconciler(settings, view, kept, session, clock)

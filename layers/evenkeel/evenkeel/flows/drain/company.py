@@ -12,32 +12,17 @@ two never decide about the same workload:
 So number 0 works until each of the others has come and gone, and calls those that have not come.
 """
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 
-from evenkeel.errors import ForbiddenError, NotFoundError, QueueError
+from evenkeel.errors import ForbiddenError, NotFoundError
+from evenkeel.flows.drain.lease import VALID, held_for, noted_wake_up, question
 from evenkeel.flows.drain.server_time import ServerTime
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
-from evenkeel.model.division import MOST, UNDIVIDED, Division, division_in, lease_of
-from evenkeel.model.request import Get
-from evenkeel.model.times import earliest, sound_time
-from evenkeel.ports import Recorder, Reply, Session
-
-type Call = Callable[[int], None]
-"""Has others begin, so many at most; one at least, who calls the others. Raises QueueError."""
-
-CALL_AGAIN_AFTER = timedelta(seconds=15)
-"""How often others are called that have not come to share a storm."""
-
-type HeldFor = Callable[[Lease | None], timedelta]
-"""How long another may hold a Lease still; 0 if it is free."""
-
-
-def question(number: int) -> Get[Lease]:
-    """What shows the Lease of a number."""
-    return Get(Lease, lease_of(number), names.SYSTEM_NAMESPACE)
+from evenkeel.model.division import MOST, UNDIVIDED, Division, division_in
+from evenkeel.model.times import earliest
+from evenkeel.ports import Reply, Session
 
 
 def division_of(lease: Lease | None) -> Division:
@@ -51,11 +36,6 @@ def divided_by(first: Lease | None) -> Division:
     return said if first is not None and said.by == first.spec.holder_identity else UNDIVIDED
 
 
-def wake_up_at(lease: Lease | None) -> datetime | None:
-    """When work goes on that a Lease is about; None if that is not known, or makes no sense."""
-    return None if lease is None else sound_time(lease.metadata.annotations.get(names.WAKE_UP_AT))
-
-
 def is_wanted(lease: Lease | None, division: Division, now: datetime) -> bool:
     """Whether somebody has to come for the share of a Lease that is free.
 
@@ -63,62 +43,19 @@ def is_wanted(lease: Lease | None, division: Division, now: datetime) -> bool:
     """
     if lease is None or lease.spec.holder_identity or division_of(lease) != division:
         return True
-    due = wake_up_at(lease)
+    due = noted_wake_up(lease)
     return due is not None and due <= now
-
-
-class Calls:
-    """Has others come for the shares that nobody has, again after a while if none comes."""
-
-    def __init__(self, call: Call | None, recorder: Recorder) -> None:
-        """``call`` None: nobody else would come."""
-        self._call = call
-        self._recorder = recorder
-        self._at: datetime | None = None
-
-    @property
-    def are_heard(self) -> bool:
-        """Whether somebody would come."""
-        return self._call is not None
-
-    def at_once(self) -> None:
-        """The next call does not wait."""
-        self._at = None
-
-    def make(self, number: int, session: Session, now: datetime) -> None:
-        """Call so many, if it is time; the queue's answer is not waited for."""
-        call = self._call
-        if number and call is not None and (self._at is None or now >= self._at):
-            self._at = now + CALL_AGAIN_AFTER
-            session.start(lambda: self._make(number, call))
-
-    def _make(self, number: int, call: Call) -> None:
-        try:
-            call(number)
-        except QueueError as error:
-            self._recorder.noted(f"others are not called to share a storm: {error}")
 
 
 class Company:
     """What one reconciler knows of the others."""
 
-    def __init__(
-        self,
-        division: Division,
-        number: int,
-        there: ServerTime,
-        held_for: HeldFor,
-        valid: timedelta,
-    ) -> None:
-        """None of the others was looked at yet.
-
-        ``valid``: so long after a renewal of number 0's Lease a write may begin.
-        """
+    def __init__(self, division: Division, number: int, holder: str, there: ServerTime) -> None:
+        """``holder`` has this number. None of the others was looked at yet."""
         self.division = division
         self._number = number
         self._there = there
-        self._held_for = held_for
-        self._valid = valid
+        self._holder = holder
         self._unclear = set(range(1, MOST)) - {number}
         self._followed = set(range(1, division.of)) if number == 0 else set[int]()
         self._free = dict[int, Lease | None].fromkeys(self._followed)  # that nobody held last
@@ -147,7 +84,7 @@ class Company:
     @property
     def due_at(self) -> datetime | None:
         """When somebody has to come again for a share that nobody has, on the API server."""
-        return earliest(*map(wake_up_at, self._free.values()))
+        return earliest(*map(noted_wake_up, self._free.values()))
 
     def look(self, session: Session) -> None:
         """Look at the Leases that matter; the answers come in time."""
@@ -165,7 +102,7 @@ class Company:
         if number == 0:
             self._saw_first(lease)
             return
-        is_held = self._held_for(lease) > timedelta()
+        is_held = held_for(lease, self._holder, self._there.earliest) > timedelta()
         if not is_held or division_of(lease).is_as(self.division):
             self._unclear.discard(number)
         if number in self._followed and not is_held:
@@ -183,7 +120,7 @@ class Company:
         if self._unclear or self.is_over:
             return timedelta()
         if self._number == 0:
-            return self._valid
+            return VALID
         if self._first_renewed is None:
             return timedelta()
-        return self._valid - (self._there.latest - self._first_renewed)
+        return VALID - (self._there.latest - self._first_renewed)

@@ -9,7 +9,7 @@ from typing import Final
 
 from evenkeel.errors import NotFoundError
 from evenkeel.flows import home
-from evenkeel.flows.drain import company
+from evenkeel.flows.drain.lease import question
 from evenkeel.flows.reads import answer, ask_for_one
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
@@ -45,7 +45,7 @@ def note_schedule(cluster: Cluster, now: datetime, shifted_zones: str | None = N
 
 def are_deployed(cluster: Cluster, now: datetime) -> bool:
     """Whether the schedule of functions that act came lately. Raises ClusterError."""
-    lease = ask_for_one(cluster, company.question(0))
+    lease = ask_for_one(cluster, question(0))
     noted = (
         None if lease is None else sound_time(lease.metadata.annotations.get(names.SCHEDULED_AT))
     )

@@ -13,7 +13,7 @@ from evenkeel.flows import pause
 from evenkeel.flows.drain.assembly import Ports, loop_of, observe
 from evenkeel.flows.drain.cache.share import Share, is_to_go
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.company import Call
+from evenkeel.flows.drain.calls import Call
 from evenkeel.flows.drain.deployed import are_deployed, note_schedule
 from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.kept import Kept
@@ -184,7 +184,7 @@ class HandoverFlow:
         view = View(
             node_pools=self._kept.pools(started),
             releases_refused=self._kept.refusals(started),
-            share=Share(leadership.division, number),
+            share=Share(leadership.sharing.division, number),
         )
         awaits_hooks = number == 0 and self._kept.hooks.are_waited_for
         if not reader.is_any_work(self._cluster, view) and not awaits_hooks:

@@ -1,7 +1,5 @@
-"""A reconciler's Lease: taken, renewed by a heartbeat, shared in a large storm, given up."""
+"""A reconciler's Lease: taken, renewed by a heartbeat, given up."""
 
-from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -15,18 +13,20 @@ from evenkeel.errors import (
     UnavailableError,
 )
 from evenkeel.flows import home
-from evenkeel.flows.drain import company
 from evenkeel.flows.drain.cache.nodes import MarkedNodes
-from evenkeel.flows.drain.company import Call, Calls, Company
+from evenkeel.flows.drain.calls import Call
+from evenkeel.flows.drain.company import division_of
 from evenkeel.flows.drain.hooks import Hooks
+from evenkeel.flows.drain.lease import DURATION, VALID, held_for, noted_wake_up, question
 from evenkeel.flows.drain.lost_pools import LostPools
 from evenkeel.flows.drain.server_time import ServerTime
+from evenkeel.flows.drain.sharing import Sharing
 from evenkeel.flows.drain.wake_up import Hide, WakeUp
 from evenkeel.flows.reads import answer
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import Lease, LeaseSpec
-from evenkeel.model.division import MOST, UNDIVIDED, Division, lease_of
+from evenkeel.model.division import Division, lease_of
 from evenkeel.model.meta import Metadata
 from evenkeel.model.request import Create, Operation, Patch, as_read, pointer
 from evenkeel.model.times import to_micro_time
@@ -35,26 +35,11 @@ from evenkeel.ports import Clock, Cluster, Recorder, Reply, Session
 AFTER_A_FAILURE = timedelta(seconds=1)
 """How long after a renewal without an answer the next one is due at the latest."""
 
-DURATION = timedelta(seconds=15)
-"""How long the Lease is held without a renewal."""
-
-VALID = timedelta(seconds=10)
-"""How long after an accepted renewal was sent a write that rests on a count may begin.
-
-The rest of the Lease is for the write's own time on the way.
-"""
-
 INTERVAL = timedelta(seconds=3)
 """Time between two heartbeats."""
 
-LONGEST_HELD = timedelta(seconds=60)
-"""A Lease counts as held for no longer than this after its renewal, whatever duration it names."""
-
 SOON = timedelta(seconds=1)
 """Time between two heartbeats while others are waited for."""
-
-ZEROS_COUNT_FOR = timedelta(seconds=20)
-"""How long from the beginning of a share the others' workloads that would reach zero go first."""
 
 ON_TIME = timedelta(milliseconds=100)
 """So much later than wanted a wake-up may be due and still be on time."""
@@ -71,13 +56,12 @@ _NOTE = pointer("metadata", "annotations", names.WAKE_UP_AT)
 _LOSSES = pointer("metadata", "annotations", names.LOST_POOLS)
 _HOOKS = pointer("metadata", "annotations", names.WAITING_HOOKS)
 _DIVISION = pointer("metadata", "annotations", names.DIVISION)
-_ZEROS_WAIT = pointer("metadata", "annotations", names.ZEROS_WAIT)
 
 
 class Leadership:
     """One invocation's hold on a Lease in Evenkeel's namespace, and on its wake-up.
 
-    It is the Lease of number 0, unless a storm is divided and others have that: see ``join``.
+    It is the Lease of number 0, unless a storm is shared and others have that: see ``join``.
 
     A heartbeat renews the Lease and hides the wake-up: both run out within seconds when an
     invocation that works for minutes crashes. Writes that rest on a count of pods are made only
@@ -104,11 +88,11 @@ class Leadership:
         ``labels`` tell which nodes are spot. What ``hooks`` know is kept on the Lease. ``call``
         None: no storm is divided, for nobody else would come.
         """
-        self._calls = Calls(call, recorder)
         self._hooks = hooks or Hooks(None, "", recorder, cluster)
         self._cluster = cluster
         self._clock = clock
         self._there = ServerTime(clock)
+        self.sharing = Sharing(holder, self._there, clock, recorder, call)
         self._recorder = recorder
         self._holder = holder
         self.wake_up = WakeUp(hide, clock, recorder)
@@ -118,17 +102,6 @@ class Leadership:
         self.nodes = MarkedNodes()
         """The nodes that are known. The Lease notes the pools of those with a warning."""
         self._lost_pools = LostPools(labels, clock)
-        self._called_for = frozenset[str]()
-        self.zeros_wait: Callable[[], bool] = lambda: True
-        """Whether workloads that would reach zero wait here for their first release, or may.
-
-        They may until pods are read.
-        """
-        self._shared_since = timedelta()
-        self._others = 0  # shares that nobody had when this one was taken
-        self._number = 0
-        self._division = UNDIVIDED
-        self._company: Company | None = None
         self._is_taken_away = False
         self._newest = 0
         self._has_gone_back = False
@@ -144,25 +117,7 @@ class Leadership:
 
         Or what this invocation knows is of a time that never was: see ``_note_revision``.
         """
-        is_over = self._company is not None and self._company.is_over
-        return self._is_taken_away or self._has_gone_back or is_over
-
-    @property
-    def are_others_awaited(self) -> bool:
-        """Whether others work by this one's division, or somebody has yet to come."""
-        company = self._company
-        return company is not None and (not company.is_alone or company.missing > 0)
-
-    @property
-    def others_due_at(self) -> datetime | None:
-        """When somebody has to come again for a share that nobody has."""
-        due = None if self._company is None else self._company.due_at
-        return None if due is None else self._clock.now() + (due - self._there.latest)
-
-    @property
-    def division(self) -> Division:
-        """By which division workloads are handled."""
-        return self._division
+        return self._is_taken_away or self._has_gone_back or self.sharing.is_over
 
     def left(self) -> timedelta:
         """How long from now a write may begin that rests on the Lease; nothing without it.
@@ -177,8 +132,7 @@ class Leadership:
         passed = self._clock.now() - wall
         if passed < timedelta():
             return timedelta()
-        own = VALID - max(passed, self._clock.boot() - boot)
-        return own if self._company is None else min(own, self._company.left())
+        return min(VALID - max(passed, self._clock.boot() - boot), self.sharing.left())
 
     def look(self) -> timedelta:
         """How long another may still hold the Lease; 0 if it is free. Raises ClusterError.
@@ -186,14 +140,14 @@ class Leadership:
         A Lease that is free has what its last holder knew of lifecycle hooks.
         """
         sent = self._clock.boot()
-        (reply,) = self._cluster.perform([company.question(self._number)])
+        (reply,) = self._cluster.perform([question(self.sharing.number)])
         self._there.heard(sent, reply.date)
         found = None if isinstance(reply.error, NotFoundError) else answer(reply)
         self._lease = found if isinstance(found, Lease) else None
-        held_for = self._held_by_another_for(self._lease)
-        if self._lease is not None and not held_for:
+        taken_for = held_for(self._lease, self._holder, self._there.earliest)
+        if self._lease is not None and not taken_for:
             self._hooks.read(self._lease.metadata.annotations.get(names.WAITING_HOOKS))
-        return held_for
+        return taken_for
 
     def join(self) -> int:
         """From now on it is about another Lease that is free, and is to be taken; its number.
@@ -201,20 +155,10 @@ class Leadership:
         It is of the division by which the holder works who was looked at; 0 if there is none.
         Raises ClusterError.
         """
-        division = company.divided_by(self._lease)
-        replies = self._cluster.perform([*map(company.question, range(1, division.of))])
-        wanted = dict[int, Lease | None]()
-        for number, reply in enumerate(replies, start=1):
-            found = None if isinstance(reply.error, NotFoundError) else answer(reply)
-            lease = found if isinstance(found, Lease) else None
-            is_free = not self._held_by_another_for(lease)
-            if is_free and company.is_wanted(lease, division, self._there.latest):
-                wanted[number] = lease
-        if wanted:
-            self._number, self._division = min(wanted), division
-            self._lease, self._others = wanted[self._number], len(wanted) - 1
+        self._lease = self.sharing.join(self._lease, self._cluster)
+        if self.sharing.number:
             self._hooks = Hooks(None, "", self._recorder, self._cluster)
-        return self._number
+        return self.sharing.number
 
     def take(self) -> bool:
         """Take the Lease as it was looked at; False if another was faster.
@@ -241,31 +185,23 @@ class Leadership:
 
         What is noted of a division counts until all others were seen to hold no Lease.
         """
-        if self._division.of > 1 or company.division_of(self._lease).of > 1:
-            self._begin(self._division)
+        if self.sharing.division.of > 1 or division_of(self._lease).of > 1:
+            self._begin(self.sharing.division)
 
     def _begin(self, division: Division) -> None:
-        self._division, self._beat_at = division, None
-        self._shared_since = self._clock.boot()
-        self._company = Company(
-            division, self._number, self._there, self._held_by_another_for, VALID
-        )
+        self.sharing.begin(division)
+        self._beat_at = None
 
     def divide(self, wanted: Division) -> Division:
         """Note by which division workloads are handled from now on; the one that counts.
 
         It stays as it is while others work by it, and where the role may not read their Leases.
         """
-        if not self.is_held or wanted.is_as(self._division):
-            return self._division
-        others = [company.question(number) for number in range(1, MOST)]
-        for reply in self._cluster.perform(others):
-            lease = reply.result if isinstance(reply.result, Lease) else None
-            if lease is None and not isinstance(reply.error, NotFoundError):
-                self._recorder.noted(f"one reconciler has all workloads: {reply.error}")
-                return self._division
-            if self._held_by_another_for(lease):
-                return self._division
+        sharing = self.sharing
+        if not self.is_held or wanted.is_as(sharing.division):
+            return sharing.division
+        if not sharing.can_be_divided_anew(self._cluster):
+            return sharing.division
         division = wanted.called_by(self._holder)
         (reply,) = self._cluster.perform(
             [self._patch(self._is_mine, Operation("add", _DIVISION, division.note))]
@@ -274,7 +210,7 @@ class Leadership:
             self._begin(division)
         else:  # whether it is noted may not be known
             self._is_taken_away = True
-        return self._division
+        return sharing.division
 
     def _is_mine_by_now(self) -> bool:
         self.look()
@@ -287,39 +223,18 @@ class Leadership:
         answer is not waited for.
         """
         now = self._clock.now()
-        interval = SOON if self._company and self._is_beginning else INTERVAL
+        doomed = self.nodes.dooms.keys()
+        interval = SOON if self.sharing.is_beginning(doomed) else INTERVAL
         is_early = self._beat_at is not None and timedelta() <= now - self._beat_at < interval
         if is_early and not self._lost_pools.take_new(self.nodes.warned.values()):
             return
         self._beat_at = now
-        if self._has_new_nodes:
-            self._call_for(self.nodes.dooms.keys())
+        self.sharing.learn(doomed)
         if self.is_held:
             heard = partial(self._renewed, now, self._clock.boot(), self._newest)
             session.submit(self._renewal(), heard)
-            if self._company is not None:
-                self._company.look(session)
-                missing = self._company.missing if self._number == 0 else self._others
-                self._others = 0
-                self._calls.make(missing, session, now)
+            self.sharing.look(session, now)
         self.wake_up.keep_hidden(session)
-
-    @property
-    def _is_beginning(self) -> bool:
-        """Whether others are to learn soon what this one knows, or it waits for them."""
-        return self._has_new_nodes or self.zeros_wait_elsewhere()
-
-    @property
-    def _has_new_nodes(self) -> bool:
-        return self._number == 0 and not self.nodes.dooms.keys() <= self._called_for
-
-    def _call_for(self, doomed: AbstractSet[str]) -> None:
-        """Reconcilers that have gone may have pods on nodes that are doomed only now."""
-        self._called_for = frozenset(doomed)
-        self._calls.at_once()
-        if self._company is not None:
-            self._division = self._division.called_by(self._holder)
-            self._company.division = self._division
 
     def _renewed(self, wall: datetime, boot: timedelta, newest: int, reply: Reply) -> None:
         """Take the reply to a renewal that was sent then, when the Lease was known to be so new."""
@@ -357,14 +272,14 @@ class Leadership:
         """
         if self._valid_from is None or self._is_taken_away:
             return False
-        if self._number == 0 and self._company is not None and not self._company.is_alone:
+        if self.sharing.number == 0 and not self.sharing.is_alone:
             return False  # who takes it next may not look at theirs
         for _ in range(ATTEMPTS):
-            (found,) = self._cluster.perform([company.question(self._number)])
+            (found,) = self._cluster.perform([question(self.sharing.number)])
             lease = found.result
             if not isinstance(lease, Lease):
                 return False
-            known, now = company.wake_up_at(lease), self._there.earliest
+            known, now = noted_wake_up(lease), self._there.earliest
             at = None if wake_up_at is None else now + (wake_up_at - self._clock.now())
             is_known = (
                 known is not None and at is not None and now - ROUNDING <= known <= at + ON_TIME
@@ -385,47 +300,14 @@ class Leadership:
                 break
         return is_known
 
-    def _held_by_another_for(self, lease: Lease | None) -> timedelta:
-        """Nothing where the renewal's time cannot be read, or is no time that a holder writes."""
-        spec = LeaseSpec() if lease is None else lease.spec
-        since = None if lease is None else lease.held_since
-        if not spec.holder_identity or spec.holder_identity == self._holder or since is None:
-            return timedelta()
-        duration = timedelta(seconds=spec.lease_duration_seconds or 0) or DURATION
-        duration = min(duration, LONGEST_HELD)
-        passed = self._there.earliest - since
-        if passed < -duration:
-            return timedelta()
-        return max(timedelta(), duration - passed)
-
     def _renewal(self) -> Patch:
         return self._patch(
             self._is_mine,
             Operation("add", "/spec/renewTime", _text(self._there.latest)),
             Operation("add", _LOSSES, self._losses_note()),
             Operation("add", _HOOKS, self._hooks.note),
-            *self._noted_division,
+            *self.sharing.notes,
         )
-
-    @property
-    def _noted_division(self) -> Sequence[Operation]:
-        note = self._division.note
-        if not note:
-            return []
-        do_wait = self.zeros_wait() or (self._number == 0 and self.zeros_wait_elsewhere())
-        return [
-            Operation("add", _DIVISION, note),
-            Operation("add", _ZEROS_WAIT, names.TRUE if do_wait else ""),
-        ]
-
-    def zeros_wait_elsewhere(self) -> bool:
-        """Whether others that share the storm have, or may have, workloads that would reach zero.
-
-        Of number 0 also whether this one has, some moments ago. It counts for a while: one that
-        hangs must not keep all from going on.
-        """
-        is_new = self._clock.boot() - self._shared_since < ZEROS_COUNT_FOR
-        return self._company is not None and is_new and self._company.do_zeros_wait
 
     def _losses_note(self) -> str:
         """What this holder and those before know of pools that lost a node lately."""
@@ -435,7 +317,7 @@ class Leadership:
     def _create(self) -> Reply:
         lease = Lease(
             metadata=Metadata(
-                name=lease_of(self._number),
+                name=lease_of(self.sharing.number),
                 namespace=names.SYSTEM_NAMESPACE,
                 annotations={names.WAKE_UP_AT: ""} | self._notes,
             ),
@@ -448,9 +330,7 @@ class Leadership:
         """Take the Lease as it was read; False if another took it meanwhile."""
         lease = self._lease
         assert lease is not None  # noqa: S101 - else there is nothing to replace
-        if self._number == 0:  # its division holds while others may work by it
-            known = company.division_of(lease) if self._calls.are_heard else UNDIVIDED
-            self._division = known.called_by(self._holder)
+        self.sharing.inherit(lease)
         annotations = {names.WAKE_UP_AT: ""} | lease.metadata.annotations | self._notes
         spec = self._spec(lease.spec.lease_transitions + 1)
         patch = self._patch(
@@ -469,8 +349,8 @@ class Leadership:
         first second, which is the busiest.
         """
         ahead = str(round(self._there.ahead.total_seconds()))
-        note = self._division.note
-        is_noted = note or company.division_of(self._lease).of > 1
+        note = self.sharing.division.note
+        is_noted = note or division_of(self._lease).of > 1
         return ({names.DIVISION: note} if is_noted else {}) | {
             names.CLOCK_AHEAD: ahead,
             names.LOST_POOLS: self._losses_note(),
@@ -484,7 +364,7 @@ class Leadership:
     def _patch(self, *operations: Operation) -> Patch:
         return Patch(
             kind=Lease,
-            name=lease_of(self._number),
+            name=lease_of(self.sharing.number),
             namespace=names.SYSTEM_NAMESPACE,
             body=operations,
         )

@@ -268,7 +268,7 @@ class Loop:
         if (
             leadership.wake_up.is_hiding
             or leadership.wake_up.is_sqs_slow
-            or leadership.are_others_awaited
+            or leadership.sharing.are_others_awaited
         ):
             return None
         step = self._next_step(now)
@@ -291,7 +291,7 @@ class Loop:
 
     def _next_step(self, now: datetime) -> datetime | None:
         """When something is decided or sent by time alone."""
-        others, due = self._leadership.others_due_at, self._reconcile.queue.due_at
+        others, due = self._leadership.sharing.others_due_at, self._reconcile.queue.due_at
         return earliest(due, self._sender.forced.next_at(now), others)
 
     def _due(self, now: datetime) -> datetime | None:
