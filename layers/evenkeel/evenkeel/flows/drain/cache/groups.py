@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from evenkeel.flows import selections
 from evenkeel.flows.reads import MANY
-from evenkeel.model.gang import GroupName, group_of
+from evenkeel.model.gang import GroupName
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Selection
 
@@ -19,20 +19,16 @@ class Groups:
         self._listed: dict[GroupName, Sequence[Pod]] = {}
         self._of: defaultdict[str, set[GroupName]] = defaultdict(set)  # by controller
         self._controllers: defaultdict[GroupName, set[str]] = defaultdict(set)
-
-    def __bool__(self) -> bool:
+        self.are_named = False
         """Whether a pod has named any."""
-        return bool(self._members)
 
     def __iter__(self) -> Iterator[GroupName]:
         """The groups that pods have named."""
         return iter(self._members)
 
-    def update(self, pod: Pod, controller_key: str, *, counts: bool) -> None:
-        """A pod is so; whether it counts."""
-        group = group_of(pod)
-        if group is None:
-            return
+    def update(self, group: GroupName, pod: Pod, controller_key: str, *, counts: bool) -> None:
+        """A pod of a group is so; whether it counts."""
+        self.are_named = True
         self._of[controller_key].add(group)
         self._controllers[group].add(controller_key)
         if group not in self._members:

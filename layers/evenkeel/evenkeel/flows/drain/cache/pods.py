@@ -12,6 +12,7 @@ from typing import NamedTuple
 from evenkeel.flows.drain.cache.groups import Groups
 from evenkeel.flows.drain.cache.share import Share
 from evenkeel.flows.drain.queue import NODES, Queue
+from evenkeel.model.gang import group_of
 from evenkeel.model.pod import Pod
 
 
@@ -242,7 +243,8 @@ class Pods:
         self._unindex(uid, controller)
         if not pod.finished:
             (self._counting if counts else self._going)[controller][uid] = pod
-        self.groups.update(pod, controller, counts=counts)
+        if (group := group_of(pod)) is not None:
+            self.groups.update(group, pod, controller, counts=counts)
 
     def _unindex(self, uid: str, controller: str) -> bool:
         """A pod is none of this controller's, for now; whether it counted."""
@@ -256,7 +258,8 @@ class Pods:
     def _drop(self, uid: str, revision: int, *, urgent: bool = False) -> None:
         pod, controller = self._pods.pop(uid), self._controllers.pop(uid)
         self._revisions[uid] = revision
-        self.groups.update(pod, controller, counts=False)
+        if (group := group_of(pod)) is not None:
+            self.groups.update(group, pod, controller, counts=False)
         del self._on[pod.spec.node_name][uid]
         self._note_change_on(pod.spec.node_name)
         if self._unindex(uid, controller) or self._awaits(controller):

@@ -123,7 +123,7 @@ class Plans:
         self._forced.put(key, plan.plan.forced)
         self._view.queue.again(key, plan.plan.due)
         self._count_handovers(before.handovers, plan.handovers)
-        self._view.queue.add(self._planner.gangs.decided_anew(key), urgent=True)
+        self._view.queue.add(self._planner.others_of_gang(key), urgent=True)
 
     def _count_handovers(self, before: frozenset[str], after: frozenset[str]) -> None:
         """Nodes are planned for when the first workload hands pods of one over, or the last has."""

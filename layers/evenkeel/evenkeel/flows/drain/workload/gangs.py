@@ -12,7 +12,6 @@ from evenkeel.decisions.drain.movers import MovingPod
 from evenkeel.decisions.drain.route import not_ours
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.workload.needs import groups_of
-from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.gang import GroupName, group_of
 from evenkeel.model.meta import Reference
 from evenkeel.model.notice import NodeNotice
@@ -38,18 +37,16 @@ class _Look(NamedTuple):
 
 
 class Gangs:
-    """Looks at a gang once for all its pods, until one of them or a notice changes."""
+    """Looks at a gang once for all its pods, until one of them or a notice changes.
+
+    Most clusters have no gangs: they are asked about only where pods may be in one.
+    """
 
     def __init__(self, view: View) -> None:
         self._view = view
         self._looks: dict[GroupName | Reference, _Look] = {}
         self._concerned: dict[GroupName, tuple[Sequence[Pod], Mapping[str, NodeNotice], bool]] = {}
         self._verdicts: dict[GroupName, tuple[bool, Together | None]] = {}
-
-    def may_have(self, controller: Controller | None) -> bool:
-        """Whether pods of a controller may be in a gang: most clusters have none."""
-        is_gang = controller is not None and controller.is_gang
-        return is_gang or bool(self._view.pods.groups)
 
     def mover(
         self, pod: Pod, own: MovingPod | None, siblings: Sequence[Pod], now: datetime
@@ -76,11 +73,8 @@ class Gangs:
         return MovingPod(pod, gangs.with_the_others(found), found.notice, found.at, lives=True)
 
     def are_concerned(self, pods: Iterable[Pod]) -> bool:
-        """Whether one of these pods is released or on a doomed node, or one of its group is."""
-        found, dooms = list(pods), self._view.nodes.dooms
-        if any(_goes(pod, dooms) for pod in found):
-            return True
-        return bool(self._view.pods.groups) and any(map(self._is_concerned, groups_of(found)))
+        """Whether a pod of a group of one of these is released or on a doomed node."""
+        return any(map(self._is_concerned, groups_of(pods)))
 
     def decided_anew(self, controller_key: str) -> Collection[str]:
         """The other controllers whose plans go by what became of a gang of this one's before.
@@ -103,7 +97,7 @@ class Gangs:
         members, dooms = self._view.pods.groups.members(group), self._view.nodes.dooms
         last = self._concerned.get(group)
         if last is None or last[0] is not members or last[1] is not dooms:
-            is_concerned = any(_goes(pod, dooms) for pod in members)
+            is_concerned = any(pod.released or pod.spec.node_name in dooms for pod in members)
             last = self._concerned[group] = members, dooms, is_concerned
         return last[2]
 
@@ -138,7 +132,3 @@ class Gangs:
             found = gangs.together(gang, members, dooms)
         look = self._looks[name] = _Look(gang, members, dooms, found, has_begun)
         return look
-
-
-def _goes(pod: Pod, dooms: Mapping[str, NodeNotice]) -> bool:
-    return pod.released or pod.spec.node_name in dooms

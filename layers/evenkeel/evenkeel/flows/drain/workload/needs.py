@@ -47,7 +47,7 @@ def owner_and_namespace(view: View, controller_key: str, pods: Sequence[Pod]) ->
     needs |= _policies(namespace)
     if any(volume.persistent_volume_claim for pod in pods for volume in pod.spec.volumes):
         needs[List(Selection(PersistentVolumeClaim, namespace), fresh=False)] = AGAIN_AFTER
-    if view.pods.groups:
+    if view.pods.groups.are_named:
         for group in groups_of(pods):
             needs[List(Selection(group.kind, namespace), fresh=False)] = AGAIN_AFTER
             needs[view.pods.groups.listing(group)] = AGAIN_AFTER

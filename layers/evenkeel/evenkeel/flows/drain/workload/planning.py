@@ -1,6 +1,6 @@
 """Deciding: turns what the view holds of one controller into the plan for its pods."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from enum import StrEnum, auto
 from functools import cached_property
@@ -98,7 +98,11 @@ class Planner:
         self._places = places
         self._routes: dict[str, tuple[tuple[object, ...], Route]] = {}
         self._drains: dict[str, tuple[Node | None, NodeNotice, Drain]] = {}
-        self.gangs = Gangs(view)
+        self._gangs = Gangs(view)
+
+    @property
+    def _has_groups(self) -> bool:
+        return self._view.pods.groups.are_named
 
     def plan(self, controller_key: str, now: datetime) -> WorkloadPlan:
         """Plan for one controller, by its key, from the view."""
@@ -111,6 +115,10 @@ class Planner:
             doomed = frozenset(pod.spec.node_name for pod in pods) & self._view.nodes.dooms.keys()
             return WorkloadPlan(plan=Plan(), handovers=doomed, needs=needs)
         return self._plan(controller_key, controller, pods, needs, now)
+
+    def others_of_gang(self, controller_key: str) -> Collection[str]:
+        """The controllers whose plans are wrong now that this one was planned for."""
+        return self._gangs.decided_anew(controller_key) if self._has_groups else ()
 
     def _plan(
         self,
@@ -156,7 +164,9 @@ class Planner:
 
     def _needs(self, controller_key: str, pods: Sequence[Pod]) -> Needs:
         """What has to be known before anything is decided about pods that are concerned at all."""
-        if not self.gangs.are_concerned(pods):
+        dooms = self._view.nodes.dooms
+        is_concerned = any(pod.released or pod.spec.node_name in dooms for pod in pods)
+        if not is_concerned and not (self._has_groups and self._gangs.are_concerned(pods)):
             return {}
         return owner_and_namespace(self._view, controller_key, pods)
 
@@ -185,13 +195,13 @@ class Planner:
     ) -> Sequence[MovingPod]:
         """The pods of a controller that are not released, on doomed nodes or in a broken gang."""
         view, found = self._view, list[MovingPod]()
-        has_gangs = self.gangs.may_have(controller)
+        has_gangs = self._has_groups or (controller is not None and controller.is_gang)
         for pod in pods:
             notice = view.nodes.dooms.get(pod.spec.node_name)
             if pod.released:
                 continue
             own = None if notice is None else MovingPod(pod, self._way(pod, notice, now), notice)
-            mover = self.gangs.mover(pod, own, pods, now) if has_gangs else own
+            mover = self._gangs.mover(pod, own, pods, now) if has_gangs else own
             if mover is not None:
                 found.append(mover)
         return found
