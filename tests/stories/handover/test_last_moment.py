@@ -121,6 +121,19 @@ def test_a_job_sees_a_disruption_though_its_budget_refused_the_eviction(scene: S
     assert len(scene.pods("sums", "o1")) == 1
 
 
+def test_a_job_that_asks_has_until_the_end_of_its_node_for_its_checkpoint(scene: Scene) -> None:
+    (old,) = scene.given(job("sums", pod={"annotations": {names.NODE_ENDS_AT: ""}}), spare="o1")
+
+    scene.interrupt("s1").run(until=130)
+
+    assert scene.story(old) == [
+        "1.0 tell NodeEndTold",
+        "1.0 wait JobMayFinish",
+        "1.0 set-condition NodeEndTold",
+        "88.9 evict LastMoment",
+    ]
+
+
 def test_many_last_moments_come_earlier_by_what_their_evictions_take(
     make_scene: MakeScene,
 ) -> None:

@@ -145,6 +145,15 @@ AT_DEADLINE: Final = OwnersEntry(
     " node.",
 )
 
+NODE_ENDS_AT: Final = OwnersEntry(
+    key=names.NODE_ENDS_AT,
+    on=("Pod",),
+    values="empty text",
+    read=Words(("",)),
+    meaning="The pod asks when its node ends. As soon as a notice says it, Evenkeel writes the time"
+    " into it, in RFC 3339, and sets the condition DisruptionTarget.",
+)
+
 GANG: Final = OwnersEntry(
     key=names.GANG,
     on=("Job",),
@@ -189,6 +198,7 @@ OWNERS: Final[tuple[OwnersEntry[Floor] | OwnersEntry[AtMost] | OwnersEntry[str],
     PLACEMENT,
     HANDOVER,
     AT_DEADLINE,
+    NODE_ENDS_AT,
     GANG,
     GANG_AT_NOTICE,
     UNGATED,

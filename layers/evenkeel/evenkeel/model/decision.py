@@ -28,6 +28,7 @@ class Verb(StrEnum):
     ROLL_BACK = "roll-back"
     TAINT = "taint"
     SET_CONDITION = "set-condition"
+    TELL = "tell"
     COOL_DOWN = "cool-down"
     TRY_AGAIN = "try-again"
     RELAX = "relax-floor"

@@ -14,6 +14,7 @@ DOOMED: Final = "evenkeel.dev/doomed"
 NOTICE: Final = "evenkeel.dev/notice"
 RELEASED_FROM: Final = "evenkeel.dev/released-from"
 RELEASE: Final = "evenkeel.dev/release"
+NODE_ENDS_AT: Final = "evenkeel.dev/node-ends-at"
 COOLDOWN: Final = "evenkeel.dev/cooldown"
 POOL_COOLDOWN: Final = "evenkeel.dev/pool-cooldown"
 EVICTION_COOLDOWN: Final = "evenkeel.dev/eviction-cooldown"
@@ -143,6 +144,9 @@ REVISION_HASH: Final = "controller-revision-hash"
 
 RELEASED_SUFFIX: Final = "-released"
 """What the template hash label of a released pod ends with."""
+
+DISRUPTION_TARGET: Final = "DisruptionTarget"
+"""Condition of a pod that goes for a disruption, as evictions set it (KEP-3329)."""
 
 DO_NOT_DISRUPT: Final = "karpenter.sh/do-not-disrupt"
 """Annotation that Karpenter honours: it waits for such a pod when it drains a node."""

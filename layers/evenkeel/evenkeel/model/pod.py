@@ -325,10 +325,8 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         The reason is ``Unschedulable`` where the scheduler has looked for one.
         https://kubernetes.io/docs/concepts/scheduling-eviction/pod-scheduling-readiness/
         """
-        for condition in self.status.conditions:
-            if condition.type == "PodScheduled" and condition.status == "False":
-                return condition
-        return None
+        found = self.condition("PodScheduled")
+        return found if found is not None and found.status == "False" else None
 
     @property
     def ready(self) -> bool:
@@ -342,17 +340,21 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
             return False
         return not min_ready_seconds or since + span(min_ready_seconds) <= now
 
+    def condition(self, condition_type: str) -> Condition | None:
+        """The condition of a type, true or false; None if nobody has set it."""
+        return next((each for each in self.status.conditions if each.type == condition_type), None)
+
     def _holds_since(self, condition_type: str) -> datetime | None:
         """Since when a condition is true, at least since it was made; None while it is not.
 
         The condition's time is a kubelet's word, so one that is out of range is none.
         """
-        for condition in self.status.conditions:
-            if condition.type == condition_type and condition.status == "True":
-                since = condition.last_transition_time
-                sound = since is not None and is_sound(since)
-                return since if sound else self.metadata.creation_timestamp
-        return None
+        found = self.condition(condition_type)
+        if found is None or found.status != "True":
+            return None
+        since = found.last_transition_time
+        sound = since is not None and is_sound(since)
+        return since if sound else self.metadata.creation_timestamp
 
 
 def _sum(amounts: Mapping[str, float], more: Mapping[str, str]) -> dict[str, float]:

@@ -103,6 +103,7 @@ class Reason(StrEnum):
     BUDGET_HOLDS = "BudgetHolds"
     COOLING_DOWN = "CoolingDown"
     TOO_LATE_FOR_HANDOVER = "TooLateForHandover"
+    NODE_END_TOLD = "NodeEndTold"
     LAST_MOMENT = "LastMoment"
     GANG_BROKEN = "GangBroken"
     BUDGET_REFUSED_AT_LAST_MOMENT = "BudgetRefusedAtLastMoment"

@@ -12,7 +12,7 @@ from evenkeel.decisions.drain import writes
 from evenkeel.errors import InvalidError
 from evenkeel.model import names
 from evenkeel.model.deployment import Deployment
-from evenkeel.model.meta import KubernetesObject, OwnerReference
+from evenkeel.model.meta import Condition, KubernetesObject, OwnerReference
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import (
     COOLDOWN_FIRST,
@@ -286,6 +286,14 @@ def test_a_condition_is_not_added_when_the_pod_changed_meanwhile(meanwhile: dict
     assert patch.subresource == "status"
     with pytest.raises(InvalidError):
         patched(changed(pod, **meanwhile), patch)
+
+
+def test_a_condition_that_was_taken_back_is_set_again_in_its_place() -> None:
+    taken_back = Condition(type=names.DISRUPTION_TARGET, status="False")
+    pod = builders.pod(conditions=[taken_back])
+    after = patched(pod, writes.disruption_patch(pod, NOW))
+    found = [each.status for each in after.status.conditions if each.type == taken_back.type]
+    assert found == ["True"]
 
 
 def cooled(workload: Deployment, now: datetime) -> Deployment:

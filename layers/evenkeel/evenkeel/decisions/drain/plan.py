@@ -6,7 +6,15 @@ from typing import Final, Self
 
 import msgspec
 
-from evenkeel.decisions.drain import at_once, break_first, last_moment, make_first, stay, turns
+from evenkeel.decisions.drain import (
+    at_once,
+    break_first,
+    last_moment,
+    make_first,
+    node_ends_at,
+    stay,
+    turns,
+)
 from evenkeel.decisions.drain.agenda import Forced
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.pod_plan import Candidate, PodPlan
@@ -23,13 +31,14 @@ DECIDERS: Final[Sequence[Decider]] = (
     at_once.decide,
     break_first.decide,
     last_moment.decide,
+    node_ends_at.decide,
 )
 """Each moving pod has its step from one of them, by its way.
 
 ``stay`` has those that stay, ``make_first`` released pods and those that wait for a release,
 ``turns`` the latter where a quota refuses a second pod, ``at_once`` and ``break_first`` those that
 go before their replacements run. ``last_moment`` has those that go no other way, and gives each pod
-on a dying node a slot as well.
+on a dying node a slot as well. ``node_ends_at`` tells pods, whichever way they go.
 """
 
 

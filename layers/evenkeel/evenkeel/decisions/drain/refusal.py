@@ -119,6 +119,5 @@ def needs_condition(pod: Pod, owner: Owner) -> bool:
     """
     if owner.controller is None or not owner.controller.heeds_disruption:
         return False
-    return not any(
-        c.type == "DisruptionTarget" and c.status == "True" for c in pod.status.conditions
-    )
+    condition = pod.condition(names.DISRUPTION_TARGET)
+    return condition is None or condition.status != "True"

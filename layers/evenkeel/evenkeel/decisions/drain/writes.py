@@ -174,8 +174,11 @@ def disruption_patch(pod: Pod, now: datetime) -> Patch:
 
     A plain delete does not, and a Job's podFailurePolicy would count the failure (KEP-3329).
     """
+    types = [each.type for each in pod.status.conditions]
+    is_there = names.DISRUPTION_TARGET in types
+    index = types.index(names.DISRUPTION_TARGET) if is_there else "-"
     condition = {
-        "type": "DisruptionTarget",
+        "type": names.DISRUPTION_TARGET,
         "status": "True",
         "reason": "TerminationByEvenkeel",
         "message": "its node is taken back by EC2",
@@ -188,7 +191,7 @@ def disruption_patch(pod: Pod, now: datetime) -> Patch:
         subresource="status",
         body=(
             *as_read(pod),
-            Operation("add", "/status/conditions/-", condition),
+            Operation("replace" if is_there else "add", f"/status/conditions/{index}", condition),
         ),
     )
 
