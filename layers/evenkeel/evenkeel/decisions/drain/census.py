@@ -72,16 +72,20 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             each for each in self.moving if each.route.way in ways and each.pod.uid not in self.kept
         ]
 
+    @property
+    def leaving(self) -> Sequence[ReleasedPod | MovingPod]:
+        """The pods that leave their nodes, released or not."""
+        return (*self.counts.released, *self.moving)
+
     @cached_property
     def kept(self) -> frozenset[str]:
         """The uids of the pods whose eviction is not tried any more, because an owner keeps them.
 
         See ``refusal.kept_past_deadline``.
         """
-        leaving: Sequence[ReleasedPod | MovingPod] = (*self.counts.released, *self.moving)
         return frozenset(
             each.pod.uid
-            for each in leaving
+            for each in self.leaving
             if kept_past_deadline(each.pod, self.owner, each.deadline, self.now)
         )
 

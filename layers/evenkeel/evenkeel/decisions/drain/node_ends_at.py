@@ -18,7 +18,7 @@ def decide(census: Census) -> Iterator[PodPlan]:
     podFailurePolicy tells one that ends by itself after its checkpoint from one that fails. The
     disruption controller takes a condition back that nothing came of: it is not set again.
     """
-    for each in (*census.moving, *census.counts.released):
+    for each in census.leaving:
         pod, deadline = each.pod, each.deadline
         told = pod.metadata.annotations.get(names.NODE_ENDS_AT)
         if told is None or not deadline.forced:
