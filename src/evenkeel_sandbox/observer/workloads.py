@@ -72,6 +72,7 @@ class Observer:
             health.first_nodes = frozenset(health.nodes.values())
             health.outage = None
             health.last_obstacle = ""
+            health.note(self._clock.now())
 
     def lose(self, node_name: str) -> int:
         """This node's machine is gone: its pods serve no more, whatever their status says.
@@ -165,6 +166,8 @@ class Observer:
         health = self._health(item.reference)
         health.wanted = replicas
         health.gone = False
+        if self._began:
+            health.note(self._clock.now())
 
     def _hinder(self, replica_set: ReplicaSet, failure: Condition) -> None:
         health = self._health(_top_of(replica_set))
@@ -257,6 +260,7 @@ class Observer:
         if not self._began or health.gone:
             return
         health.look()
+        health.note(self._clock.now())
         if health.ready == 0 and health.wanted != 0 and health.outage is None:
             health.outage = Outage(self._clock.now(), self.obstacle(health))
 

@@ -20,6 +20,7 @@ from evenkeel.flows.drain.cache.nodes import MarkedNodes
 from evenkeel.flows.drain.company import Call, Calls, Company
 from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.lost_pools import LostPools
+from evenkeel.flows.drain.low_counts import LowCounts
 from evenkeel.flows.drain.server_time import ServerTime
 from evenkeel.flows.drain.wake_up import Hide, WakeUp
 from evenkeel.flows.reads import answer
@@ -70,6 +71,7 @@ _CHANGED_MEANWHILE = (AlreadyExistsError, ConflictError, InvalidError)
 _NOTE = pointer("metadata", "annotations", names.WAKE_UP_AT)
 _LOSSES = pointer("metadata", "annotations", names.LOST_POOLS)
 _HOOKS = pointer("metadata", "annotations", names.WAITING_HOOKS)
+_LOW_COUNTS = pointer("metadata", "annotations", names.LOW_COUNTS)
 _DIVISION = pointer("metadata", "annotations", names.DIVISION)
 _ZEROS_WAIT = pointer("metadata", "annotations", names.ZEROS_WAIT)
 
@@ -97,15 +99,17 @@ class Leadership:
         hide: Hide | None,
         labels: CapacityLabels = WELL_KNOWN,
         hooks: Hooks | None = None,
+        low: LowCounts | None = None,
         call: Call | None = None,
     ) -> None:
         """``holder`` is this invocation's identity. ``hide`` None: no wake-up led to it.
 
-        ``labels`` tell which nodes are spot. What ``hooks`` know is kept on the Lease. ``call``
-        None: no storm is divided, for nobody else would come.
+        ``labels`` tell which nodes are spot. What ``hooks`` and ``low`` know is kept on the Lease.
+        ``call`` None: no storm is divided, for nobody else would come.
         """
         self._calls = Calls(call, recorder)
         self._hooks = hooks or Hooks(None, "", recorder, cluster)
+        self._low = low or LowCounts(cluster, clock, recorder)
         self._cluster = cluster
         self._clock = clock
         self._there = ServerTime(clock)
@@ -183,7 +187,7 @@ class Leadership:
     def look(self) -> timedelta:
         """How long another may still hold the Lease; 0 if it is free. Raises ClusterError.
 
-        A Lease that is free has what its last holder knew of lifecycle hooks.
+        A Lease that is free has what its last holder knew of lifecycle hooks, and low counts.
         """
         sent = self._clock.boot()
         (reply,) = self._cluster.perform([company.question(self._number)])
@@ -193,6 +197,7 @@ class Leadership:
         held_for = self._held_by_another_for(self._lease)
         if self._lease is not None and not held_for:
             self._hooks.read(self._lease.metadata.annotations.get(names.WAITING_HOOKS))
+            self._low.read(self._lease.metadata.annotations.get(names.LOW_COUNTS))
         return held_for
 
     def join(self) -> int:
@@ -214,6 +219,7 @@ class Leadership:
             self._number, self._division = min(wanted), division
             self._lease, self._others = wanted[self._number], len(wanted) - 1
             self._hooks = Hooks(None, "", self._recorder, self._cluster)
+            self._low.read(None)
         return self._number
 
     def take(self) -> bool:
@@ -378,12 +384,19 @@ class Leadership:
                         Operation("add", _NOTE, _text(known if is_known else at)),
                         Operation("add", _LOSSES, self._losses_note()),
                         Operation("add", _HOOKS, self._hooks.note),
+                        Operation("add", _LOW_COUNTS, self._low.note),
                     )
                 ]
             )
             if not isinstance(reply.error, _CHANGED_MEANWHILE):
                 break
         return is_known
+
+    def note_low_counts(self) -> None:
+        """Note what is known of low counts on a Lease that is not taken, unless it has changed."""
+        if self._lease is not None:
+            note = Operation("add", _LOW_COUNTS, self._low.note)
+            self._cluster.perform([self._patch(*as_read(self._lease), note)])
 
     def _held_by_another_for(self, lease: Lease | None) -> timedelta:
         """Nothing where the renewal's time cannot be read, or is no time that a holder writes."""
@@ -404,6 +417,7 @@ class Leadership:
             Operation("add", "/spec/renewTime", _text(self._there.latest)),
             Operation("add", _LOSSES, self._losses_note()),
             Operation("add", _HOOKS, self._hooks.note),
+            Operation("add", _LOW_COUNTS, self._low.note),
             *self._noted_division,
         )
 
@@ -475,6 +489,7 @@ class Leadership:
             names.CLOCK_AHEAD: ahead,
             names.LOST_POOLS: self._losses_note(),
             names.WAITING_HOOKS: self._hooks.note,
+            names.LOW_COUNTS: self._low.note,
         }
 
     @property
