@@ -1,6 +1,6 @@
 """What an observer saw, as an account of an interruption has it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from datetime import datetime
 
 from evenkeel.adapters.telemetry.decision_log import CountRecord, count_record
@@ -10,9 +10,12 @@ from evenkeel_sandbox.application import CLUSTER_NAME
 from evenkeel_sandbox.observer.workloads import Observer
 
 
-def of(observer: Observer, now: datetime) -> Seen:
-    """Its counts of the workloads that are to have so many pods, and the pods that were lost."""
-    return Seen(now, list(_counts(observer)), list(_lost(observer)))
+def of(observer: Observer, now: datetime, unwarned: Container[str]) -> Seen:
+    """Its counts of the workloads that are to have so many pods, and the pods that were lost.
+
+    ``unwarned`` are the nodes that left no time for a handover.
+    """
+    return Seen(now, list(_counts(observer)), list(_lost(observer, unwarned)))
 
 
 def lowest(observer: Observer) -> Mapping[Key, int]:
@@ -32,8 +35,10 @@ def _counts(observer: Observer) -> Iterator[CountRecord]:
                 yield count_record(count, CLUSTER_NAME)
 
 
-def _lost(observer: Observer) -> Iterator[LostPod]:
+def _lost(observer: Observer, unwarned: Container[str]) -> Iterator[LostPod]:
     for uid, pod in observer.lost_pods.items():
         health = observer.health_of(uid)
         if health is not None and health.workload.kind != "DaemonSet":
-            yield LostPod(pod.reference, pod.spec.node_name, health.workload)
+            node = pod.spec.node_name
+            at, is_warned = observer.lost_nodes.get(node), node not in unwarned
+            yield LostPod(pod.reference, node, health.workload, at, is_warned)

@@ -50,10 +50,8 @@ class ReportedSimulation(Simulation):
     ) -> Incident:
         """What was decided and seen up to now. ``plain``, ``pools``: see Incident."""
         records = self.journal.records(CLUSTER_NAME, Mode.ACT)
-        found = incident.of(records, pools, observed.of(self.observer, self.clock.now()), plain)
-        return found or Incident(
-            cluster=CLUSTER_NAME, begins=self.started, ends=self.clock.now(), plain=plain
-        )
+        seen = observed.of(self.observer, self.clock.now(), self.ec2.unwarned)
+        return incident.seen(records, seen, pools, plain)
 
 
 class PlainEviction(ReportedSimulation):

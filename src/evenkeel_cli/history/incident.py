@@ -112,11 +112,13 @@ class Verdict(StrEnum):
 
 
 class LostPod(NamedTuple):
-    """A pod whose node was gone before it was told to go."""
+    """A pod whose node was gone before it was told to go. ``warned``: see PodAccount."""
 
     subject: Reference
     node: str
     workload: Reference
+    at: datetime | None
+    warned: bool
 
 
 class Seen(NamedTuple):
@@ -383,20 +385,34 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
         yield from self.others
 
 
-def of(
-    records: Iterable[Record],
-    pools: Mapping[str, str] | None = None,
-    seen: Seen | None = None,
-    plain: Mapping[Key, int] | None = None,
-) -> Incident | None:
+def of(records: Iterable[Record]) -> Incident | None:
     """The account of these records, in whichever order they come; None if there is none.
 
-    What is decided about new pods belongs to no interruption, and is left out. What an observer has
-    ``seen`` takes the place of the counts in the records. ``plain``: see Incident.
+    What is decided about new pods belongs to no interruption, and is left out.
     """
-    ordered = sorted(filter(_belongs, records), key=lambda record: record.time)
-    if not ordered:
-        return None
+    ordered = _ordered(records)
+    return _of(ordered, ordered[0].time) if ordered else None
+
+
+def seen(
+    records: Iterable[Record],
+    watched: Seen,
+    pools: Mapping[str, str] | None = None,
+    plain: Mapping[Key, int] | None = None,
+) -> Incident:
+    """The account of records beside what an observer saw. ``pools``, ``plain``: see Incident."""
+    ordered = _ordered(records)
+    times = [each.time for each in ordered] or [each.time for each in watched.counts]
+    begins = min(times, default=watched.until)
+    found = _of(ordered, begins, watched)
+    return msgspec.structs.replace(found, pools=pools or {}, plain=plain)
+
+
+def _ordered(records: Iterable[Record]) -> Sequence[Record]:
+    return sorted(filter(_belongs, records), key=lambda record: record.time)
+
+
+def _of(ordered: Sequence[Record], begins: datetime, seen: Seen | None = None) -> Incident:
     decisions = [record for record in ordered if isinstance(record, DecisionRecord)]
     counts: Sequence[CountRecord] = [each for each in ordered if isinstance(each, CountRecord)]
     of_nodes = defaultdict[str, list[DecisionRecord]](list)
@@ -415,20 +431,21 @@ def of(
         for name, story in of_nodes.items()
         if any(map(_is_mark, story))
     }
-    over = _over(of_nodes)
+    over = dict(_over(of_nodes))
     warned = {name for name, at in marks.items() if _deadline_of(of_nodes[name]) - at >= SHORT}
     pods = [_pod(story, ended, marks, warned) for story in of_pods.values()]
     span = Span(_ends(ordered))
     if seen is not None:
         span = Span((), seen.until)
         lost = (each for each in seen.lost if _identity(each.subject) not in of_pods)
-        pods += [_lost(each, warned) for each in lost]
-        counts = _within(seen.counts, ordered, pods)
+        pods += [_lost(each) for each in lost]
+        over |= {each.node: each.at for each in seen.lost if each.at is not None}
+        counts = _within(seen.counts, begins, pods)
     noticed = marks.keys() | {pod.node for pod in pods if pod.has_to_move and pod.node}
     return Incident(
         cluster=_cluster(decisions, counts),
-        begins=ordered[0].time,
-        ends=ordered[-1].time,
+        begins=begins,
+        ends=ordered[-1].time if ordered else begins,
         observed=bool(decisions) and all(record.mode == "observe" for record in decisions),
         nodes=_nodes(of_nodes, pods, noticed | of_nodes.keys()),
         workloads=_workloads(pods, counts, of_workloads, span, over),
@@ -439,8 +456,6 @@ def of(
             for each in ordered
             if isinstance(each, NoteRecord)
         ],
-        pools=pools or {},
-        plain=plain,
     )
 
 
@@ -589,7 +604,7 @@ def _on_whose_part(story: Sequence[DecisionRecord], marked_at: datetime | None) 
     return next(found, Cause.STORM)
 
 
-def _lost(pod: LostPod, warned: Container[str]) -> PodAccount:
+def _lost(pod: LostPod) -> PodAccount:
     """A pod that nothing was decided about."""
     return PodAccount(
         subject=pod.subject,
@@ -597,15 +612,14 @@ def _lost(pod: LostPod, warned: Container[str]) -> PodAccount:
         workload=pod.workload,
         steps=(),
         way=Move.LOST,
-        warned=pod.node in warned,
+        warned=pod.warned,
     )
 
 
 def _within(
-    counts: Iterable[CountRecord], ordered: Sequence[Record], pods: Iterable[PodAccount]
+    counts: Iterable[CountRecord], begins: datetime, pods: Iterable[PodAccount]
 ) -> Sequence[CountRecord]:
-    """What was seen of workloads from the first record on: of those that were low, or had pods."""
-    begins = ordered[0].time
+    """What was seen of workloads from the beginning on: of those that were low, or had pods."""
     named = {key_of(pod.workload) for pod in pods if pod.workload is not None}
     of_each = defaultdict[Key, list[CountRecord]](list)
     for count in counts:

@@ -17,7 +17,7 @@ from evenkeel_cli import binding, namespaces, observed
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_cli.history import incident
-from evenkeel_cli.history.incident import Incident
+from evenkeel_cli.history.incident import SHORT, Incident
 from evenkeel_cli.journal import Journal
 from evenkeel_cli.replay.output import Printer
 from evenkeel_cli.replay.task import Task
@@ -136,8 +136,12 @@ class Replay:
 
     def _account(self, observer: Observer) -> Incident:
         records = self.journal.records(CLUSTER_NAME, Mode.ACT)
-        found = incident.of(records, seen=observed.of(observer, self._clock.now()))
-        return found or Incident(cluster=CLUSTER_NAME, begins=self._began, ends=self._clock.now())
+        hasty = {
+            node
+            for node, notice in self.doomed.items()
+            if notice.deadline - self._began < SHORT and not notice.is_hint
+        }
+        return incident.seen(records, observed.of(observer, self._clock.now(), hasty))
 
     def _complaint(self) -> str:
         errors = self._application.errors

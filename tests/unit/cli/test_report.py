@@ -1,5 +1,6 @@
 """What a storm that was watched comes to: three values of OK, and one sentence everywhere."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
@@ -17,16 +18,13 @@ TOO_LATE = of_pod(100, "evict", "LastMoment", **LATE)
 POD = Reference("Pod", "web-2", "shop", "other")
 
 
-def seen(*counts: Record, lost: bool = False) -> Seen:
-    """Counts of an observer, and whether a pod was lost that nothing was decided about."""
-    found = [each for each in counts if isinstance(each, CountRecord)]
-    return Seen(at(200), found, [LostPod(POD, "a", WEB)] if lost else [])
+def seen(*counts: Record, lost: Sequence[LostPod] = ()) -> Seen:
+    """Counts of an observer, and the pods that were lost though nothing was decided about them."""
+    return Seen(at(200), [each for each in counts if isinstance(each, CountRecord)], lost)
 
 
 def account(*records: Record, watched: Seen, plain: int = 0) -> Incident:
-    found = incident.of([marked(0), *records], seen=watched, plain={key_of(WEB): plain})
-    assert found is not None
-    return found
+    return incident.seen([marked(0), *records], watched, plain={key_of(WEB): plain})
 
 
 NONE_FOR_TEN = seen(counted(0, 2, 2), counted(101, 0, 2), counted(111, 2, 2))
@@ -67,12 +65,13 @@ def test_a_workload_was_kept_or_dipped_for_a_reason_or_failed(
 
 
 def test_a_pod_that_was_lost_without_a_decision_is_a_failure_if_there_was_time() -> None:
-    lost = seen(counted(0, 1, 1), counted(121, 0, 1), counted(150, 1, 1), lost=True)
-    assert [each.verdict for each in account(watched=lost).workloads] == [Verdict.FAILED]
-    hasty = incident.of([marked(0, until=at(0))], seen=lost)
-    assert hasty is not None
-    assert [each.verdict for each in hasty.workloads] == [Verdict.DIPPED]
-    assert [pod.why for pod in hasty.pods] == ["its node left no time for a handover"]
+    counts = counted(0, 1, 1), counted(121, 0, 1), counted(150, 1, 1)
+    for warned, verdict, why in (
+        (True, Verdict.FAILED, "it was not replaced by its last moment"),
+        (False, Verdict.DIPPED, "its node left no time for a handover"),
+    ):
+        found = incident.seen([], seen(*counts, lost=[LostPod(POD, "a", WEB, at(121), warned)]))
+        assert [(each.verdict, each.why) for each in found.workloads] == [(verdict, why)]
 
 
 def test_a_watched_dip_that_does_not_end_lasts_until_the_watch_does() -> None:
@@ -84,8 +83,8 @@ def test_a_watched_dip_that_does_not_end_lasts_until_the_watch_does() -> None:
 def test_one_sentence_says_what_became_of_all_and_one_what_a_plain_eviction_does() -> None:
     found = account(PENDING, TOO_LATE, watched=ONE_FOR_TEN)
     assert headline.of(found) == (
-        "Of 1 workload with pods that had to move none kept all that are wanted, 1 dipped for a reason"
-        " that is named, none failed; 1 of 1 pod was late."
+        "Of 1 workload with pods that had to move none kept all that are wanted, 1 dipped for a"
+        " reason that is named, none failed; 1 of 1 pod was late."
     )
     assert headline.of_plain(found).endswith(
         "left 1 of 1 workload with fewer than wanted, 1 of them with none."
