@@ -1,11 +1,13 @@
 """README's one table, of what hardly depends on the machine, and its picture."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from bench.book import Book, Measurement
 from bench.cases.drainers import WORKLOADS
 from bench.conditions import together
+from bench.figure import Figure
 from bench.picture import Curve, picture
 from bench.tables import markdown, written
 
@@ -18,6 +20,8 @@ DRAINS: Final = {
     "consolidation": "Karpenter consolidates such a node, no budgets",
     "drift": "Karpenter replaces such a node for drift, no budgets",
 }
+PODS: Final = 3_000
+LATE: Final = "pods too late"
 IDLE: Final = "a month in which nothing happens"
 CURVES: Final = {"A": "Evenkeel", "A-drain": "kubectl drain", "A-deletion": "bare deletion"}
 
@@ -31,21 +35,38 @@ type Row = Callable[[Found], Sequence[str]]
 
 
 def table(book: Book) -> str:
-    """Markdown: a row for each subject that was measured, and below them how."""
-    rows, used = [], list[Measurement]()
-    for needs, row in _rows():
-        found = {each: book.find(*each) for each in needs}
-        kept = {each: measured for each, measured in found.items() if measured is not None}
-        if len(kept) == len(found):
-            rows.append(row(kept))
-            used += kept.values()
-    if not rows:
+    """Markdown: a row for each subject that was measured, and below them how.
+
+    All that was measured of one commit is of that one; a row of another one says so. A row that
+    misses a mark is shown as it is.
+    """
+    made = [(row, kept) for needs, row in _rows() if (kept := _kept(book, needs)) is not None]
+    if not made:
         return UNMEASURED
+    commits = Counter(each.conditions.commit for _, kept in made for each in kept.values())
+    commit = commits.most_common(1)[0][0]
+    rows = [_of_commit(row(kept), kept, commit) for row, kept in made]
+    used = [each for _, kept in made for each in kept.values()]
     head = ["", "without Evenkeel", "with Evenkeel"]
-    condition = together(each.conditions for each in used)
+    condition = together(each.conditions for each in used if each.conditions.commit == commit)
     rounds = " or ".join(map(str, sorted({len(each.rounds) for each in used})))
     how = f"{rounds} rounds: of workloads the worst, of times the median"
-    return f"{markdown(head, rows)}\n- {how}. {condition}.\n"
+    return f"{markdown(head, rows)}\n- {how}; bold is what is not as it is wanted. {condition}.\n"
+
+
+def _kept(book: Book, needs: Iterable[tuple[str, str]]) -> Found | None:
+    """These measurements; None while one lacks."""
+    found = {each: book.find(*each) for each in needs}
+    kept = {each: measured for each, measured in found.items() if measured is not None}
+    return kept if len(kept) == len(found) else None
+
+
+def _of_commit(row: Sequence[str], kept: Found, commit: str) -> Sequence[str]:
+    """A row that says so if it was measured of another commit than the others."""
+    others = dict.fromkeys(each.conditions.commit for each in kept.values())
+    others.pop(commit, None)
+    subject, *cells = row
+    return [f"{subject} (of {' and '.join(others)})" if others else subject, *cells]
 
 
 def shown(book: Book) -> str:
@@ -67,7 +88,7 @@ def picture_of(book: Book) -> str | None:
             return None
         ready = next(each.value for each in measured.figures() if each.name == "Ready pods")
         assert isinstance(ready, Sequence), "a curve"
-        curves.append(Curve(name, [round(each) for each in ready], 3_000))
+        curves.append(Curve(name, [round(each) for each in ready], PODS))
     return picture(curves)
 
 
@@ -108,17 +129,18 @@ def _storm(found: Found) -> Sequence[str]:
     return (
         "100 spot nodes are interrupted at once, with 3,000 pods",
         f"bare deletion: {deletion} at zero; `kubectl drain`: {drain} at zero",
-        _below(found["storm", "A"], 100),
+        f"{_below(found['storm', 'A'], 100)}, {_late(found['storm', 'A'])}",
     )
 
 
 def _slow(found: Found) -> Sequence[str]:
     slow = found["storm", "D"]
+    zero = _of(slow.value("workloads at zero"), 100)
     made, share = slow.value("replaced in time") or 0, slow.value("lowest ready share") or 0
     return (
         SLOW.format(made / 30),
         "",
-        f"{_of(slow.value('workloads at zero'), 100)} at zero, at least {100 * share:.0f} % Ready",
+        f"{zero} at zero, at least {100 * share:.0f} % Ready, {_late(slow)}",
     )
 
 
@@ -149,6 +171,18 @@ def _cost(found: Found) -> Sequence[str]:
 
 def _below(measured: Measurement, workloads: int) -> str:
     return f"{_of(measured.value('workloads below wanted'), workloads)} below wanted"
+
+
+def _late(measured: Measurement) -> str:
+    """How many pods went too late, bold if any is more than is wanted."""
+    late = measured.value(LATE)
+    is_met = all(each.mark is None or each.mark.is_met(late) for each in _figures(measured, LATE))
+    told = f"{written(late, '') if late else 'none'} of {PODS:,} pods too late"
+    return told if is_met else f"**{told}**"
+
+
+def _figures(measured: Measurement, name: str) -> Sequence[Figure]:
+    return [each for each in measured.figures() if each.name == name]
 
 
 def _of(some: float | None, workloads: int) -> str:

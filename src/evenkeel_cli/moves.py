@@ -1,16 +1,11 @@
 """What became of each pod that a notice concerned: how it moved, and why that way."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Protocol
 
 from evenkeel.model import names
-from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.meta import Reference
-from evenkeel_cli.journal import Entry, Journal
-from evenkeel_sandbox.observer.health import End, Health
-from evenkeel_sandbox.observer.workloads import Observer
+from evenkeel.model.decision import Verb
 
 
 class Move(StrEnum):
@@ -58,11 +53,7 @@ REASONS: Final[Mapping[str, str]] = {
 BROKEN_AT_ONCE: Final = frozenset({"Recreate", "SingleNodeVolume"})
 """Reasons for which a pod goes before its replacement comes, and does not wait for a turn."""
 
-UNREPLACED: Final = frozenset(
-    {"ReplacementPending", "CannotBeReplaced", "TooLateForHandover", "LandedAfterCordon"}
-)
-"""Reasons for which the scheduler or a controller may know more."""
-
+NO_REPLACEMENT: Final = "it was not replaced by its last moment"
 NO_WARNING: Final = "its node left no time for a handover"
 
 SETTLING: Final = frozenset({Verb.EVICT, Verb.DELETE, Verb.ROLL_BACK, Verb.LEAVE})
@@ -100,39 +91,6 @@ class Decided(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Fate:
-    """What became of one pod."""
-
-    pod: Reference
-    workload: Reference
-    move: Move
-    why: str
-
-
-def fates(journal: Journal, observer: Observer) -> Sequence[Fate]:
-    """What became of every pod that was decided about, or that died with its node."""
-    stories: dict[str, list[Entry]] = {}
-    for entry in journal.entries:
-        if entry.decision.subject.kind == "Pod":
-            stories.setdefault(entry.decision.subject.uid, []).append(entry)
-    lost = {uid: pod.reference for uid, pod in observer.lost_pods.items()}
-    pods = lost | {uid: story[-1].decision.subject for uid, story in stories.items()}
-    return [_fate(pod, stories.get(uid, ()), observer) for uid, pod in pods.items()]
-
-
-def _fate(pod: Reference, story: Sequence[Entry], observer: Observer) -> Fate:
-    health = observer.health_of(pod.uid)
-    wanted = health.wanted if health is not None else None
-    last = next((e.decision for e in reversed(story) if e.decision.verb in SETTLING), None)
-    return Fate(
-        pod=pod,
-        workload=health.workload if health is not None else pod,
-        move=_move(last, observer.end_of(pod.uid), is_single=wanted == 1),
-        why=_why([entry.decision for entry in story], health),
-    )
-
-
 def by_log(story: Sequence[Decided], *, node_ended: bool) -> Move:
     """How a pod went, from what was decided about it alone, the latest last.
 
@@ -144,7 +102,7 @@ def by_log(story: Sequence[Decided], *, node_ended: bool) -> Move:
         return Move.FINISHED if behind(story) == "JobMayFinish" else Move.LOST
     if last is None:
         return Move.WAITING
-    return Move.LOST if last.reason == "NodeGone" else _move(last, End.GONE, is_single=False)
+    return _move(last)
 
 
 def behind(story: Sequence[Decided]) -> str:
@@ -152,13 +110,11 @@ def behind(story: Sequence[Decided]) -> str:
     return next((each.reason for each in reversed(story) if each.reason not in AT_THE_END), "")
 
 
-def _move(last: Decided | None, end: End, *, is_single: bool) -> Move:
-    """How a pod went, from the last that was decided about it and from how it ended."""
-    if last is None:
-        return {End.LOST: Move.LOST, End.FINISHED: Move.FINISHED}.get(end, Move.WAITING)
+def _move(last: Decided) -> Move:
+    """How a pod went, from the last that was decided about it."""
     if last.verb == Verb.LEAVE:
         return Move.LEFT
-    if end is End.LOST:
+    if last.reason == "NodeGone":
         return Move.LOST
     if last.verb == Verb.ROLL_BACK:
         return Move.PUT_BACK
@@ -166,15 +122,4 @@ def _move(last: Decided | None, end: End, *, is_single: bool) -> Move:
         return BY_REASON[last.reason]
     if last.verb == Verb.DELETE:
         return Move.DELETED
-    return Move.AT_ONCE if is_single or last.reason in BROKEN_AT_ONCE else Move.IN_TURNS
-
-
-def _why(story: Sequence[Decision], health: Health | None) -> str:
-    """The reason behind the last decision; of a last moment, why it came to that."""
-    behind = [decision for decision in story if decision.reason not in AT_THE_END]
-    if not behind:
-        return NO_WARNING
-    last = behind[-1]
-    if last.reason in UNREPLACED and health is not None and health.last_obstacle:
-        return health.last_obstacle
-    return REASONS.get(last.reason, last.message)
+    return Move.AT_ONCE if last.reason in BROKEN_AT_ONCE else Move.IN_TURNS

@@ -1,49 +1,15 @@
-"""The report at the end: per workload what was seen, per way how pods went, and the verdict."""
+"""The account at the end of a storm that was watched: its workloads, and how pods went."""
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
-from evenkeel.model.meta import Reference
-from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
-from evenkeel_cli.moves import Fate, Move
-from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, ObjectItem, Output
-from evenkeel_sandbox.observer.health import Health
-
-GOOD: Final = frozenset({Move.HANDED_OVER, Move.FINISHED, Move.LEFT})
-
-
-class WorkloadReport(ObjectItem, frozen=True, kw_only=True):
-    """What was seen of a workload that a notice touched.
-
-    ``ok``: it was not without a ready pod where a handover was possible. ``wanted`` is how many
-    replicas it is asked for, where its kind says that, ``ready`` how many are Ready at the end,
-    ``lowest`` the fewest ever, ``before`` how many there were at first. ``moves`` are how many
-    pods went how. ``outage`` is why no pod was Ready; ``gone``: it is not there any more.
-    """
-
-    ok: bool
-    wanted: int | None
-    before: int
-    ready: int
-    lowest: int
-    moves: Mapping[Move, int]
-    outage: str
-    gone: bool
-
-    @property
-    def ready_or_gone(self) -> str:
-        """How many are Ready; a word for a workload that is not there any more."""
-        if self.gone:
-            return "done" if self.subject.kind == "Job" else "gone"
-        return str(self.ready)
-
-    @property
-    def style(self) -> str:
-        """Whether fewer were ready than at first."""
-        return "" if self.lowest >= self.before else "yellow"
+from evenkeel_cli.history import listing
+from evenkeel_cli.history.incident import UNTROUBLED, Incident, Verdict, WorkloadAccount
+from evenkeel_cli.history.listing import OK_STYLES, WorkloadHistory
+from evenkeel_cli.moves import Move
+from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, Output
 
 
 class MoveReport(Item, frozen=True, kw_only=True):
@@ -54,127 +20,65 @@ class MoveReport(Item, frozen=True, kw_only=True):
     why: str
 
 
-WORKLOADS: Final[Columns[WorkloadReport]] = (
+WORKLOADS: Final[Columns[WorkloadHistory]] = (
     NAMESPACE,
     WORKLOAD,
-    Column("OK", lambda each: each.ok),
+    Column("OK", lambda each: each.ok, style=lambda each: OK_STYLES.get(each.ok, "")),
     Column("WANTED", lambda each: each.wanted, yields=1),
-    Column("READY", lambda each: each.ready_or_gone),
+    Column("READY", lambda each: each.ready),
     Column("LOWEST", lambda each: each.lowest, style=lambda each: each.style),
-    Column("NO-POD-READY-BECAUSE", lambda each: each.outage, wide=True),
-    Column(
-        "MOVES",
-        lambda each: ", ".join(f"{n} {move}" for move, n in each.moves.items()),
-        wraps=True,
-    ),
+    Column("PLAIN", lambda each: each.plain),
+    Column("WHY", lambda each: each.why, wraps=True),
+    Column("MOVES", lambda each: each.ways, wide=True),
 )
 
 MOVES: Final[Columns[MoveReport]] = (
-    Column("MOVE", lambda each: each.move, style=lambda e: "" if e.move in GOOD else "yellow"),
+    Column(
+        "MOVE", lambda each: each.move, style=lambda e: "" if e.move in UNTROUBLED else "yellow"
+    ),
     Column("PODS", lambda each: each.pods),
     Column("WHY", lambda each: each.why, wraps=True),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What was seen of the workloads, what became of the pods, and which outages count.
+def show(output: Output, incident: Incident, namespace: str = "") -> None:
+    """Print the two tables and the verdict. ``namespace``: the tables are about this one alone."""
+    output.table(WORKLOADS, workloads(incident, namespace), namespace=namespace)
+    output.say()
+    output.table(MOVES, moves(incident, namespace))
+    output.say()
+    for sentence in listing.of_hasty(incident.nodes):
+        output.say(sentence, hang=2)
+    first, *rest = listing.verdict(incident)
+    output.say(first, "red" if failures(incident) else "green", hang=2)
+    for sentence in rest:
+        output.say(sentence, hang=2)
 
-    ``movable`` names the workloads that can be handed over; ``unwarned`` the nodes that went
-    without enough time for it. ``namespace`` leaves the others out of the tables, but no
-    failure out of the verdict.
-    """
 
-    workloads: Collection[Health]
-    fates: Sequence[Fate]
-    movable: Collection[Reference]
-    unwarned: Collection[str] = ()
-    namespace: str = ""
+def failures(incident: Incident) -> Sequence[WorkloadAccount]:
+    """The workloads that had fewer pods than wanted, or none, for no reason that is named."""
+    return [each for each in incident.workloads if each.verdict is Verdict.FAILED]
 
-    @property
-    def failures(self) -> Sequence[Health]:
-        """The workloads that could have been handed over, and went to zero all the same.
 
-        - it had ready pods at first, and at some time none;
-        - its pods can be handed over;
-        - not all of its first pods were on nodes that went without warning;
-        - nothing kept its new pods from running: no lack of a place, no quota.
-        """
-        return [
-            health
-            for health in self.workloads
-            if health.went_to_zero
-            and health.workload in self.movable
-            and not health.first_nodes <= set(self.unwarned)
-            and health.outage is not None
-            and not health.outage.obstacle
-        ]
+def workloads(incident: Incident, namespace: str = "") -> Sequence[WorkloadHistory]:
+    """An item for each workload of which pods had to move."""
+    return [
+        listing.workload(each, incident.in_plain(each.subject))
+        for each in incident.workloads
+        if (each.is_concerned or any(pod.has_to_move for pod in each.pods))
+        and namespace in ("", each.subject.namespace)
+    ]
 
-    @property
-    def concerned(self) -> Sequence[Health]:
-        """The workloads that a notice touched, by name."""
-        moved = {fate.workload for fate in self.fates}
-        touched = (
-            health
-            for health in self.workloads
-            if (health.workload in moved or health.lowest < health.before)
-            and self._is_shown(health.workload)
-        )
-        return sorted(touched, key=lambda health: words.workload_name(health.workload))
 
-    def show(self, output: Output) -> None:
-        """Print the two tables and the verdict."""
-        output.table(WORKLOADS, self.of_workloads(), namespace=self.namespace)
-        shown = [health for health in self.workloads if self._is_shown(health.workload)]
-        others = len(shown) - len(self.concerned)
-        if others:
-            output.say(f"{words.counted(others, 'other workload')} had no pod to move.")
-        output.say()
-        output.table(MOVES, self.of_moves())
-        output.say()
-        if self.unwarned:
-            nodes = ", ".join(sorted(map(words.short_node, self.unwarned)))
-            output.say(f"No time for a handover was left by {nodes}.", hang=2)
-        output.say(self.verdict, "red" if self.failures else "green")
-
-    @property
-    def verdict(self) -> str:
-        """One sentence: whether a workload went to zero that need not have."""
-        could = [health for health in self.concerned if health.workload in self.movable]
-        if self.failures:
-            which = ", ".join(words.workload_name(health.workload) for health in self.failures)
-            return f"Not as wanted: without a ready pod, though a handover was possible: {which}."
-        return (
-            f"Of {words.counted(len(could), 'workload')} that could be handed over, none was"
-            " without a ready pod."
-        )
-
-    def of_workloads(self) -> Sequence[WorkloadReport]:
-        """An item for every workload that was touched."""
-        moves: dict[Reference, Counter[Move]] = defaultdict(Counter)
-        for fate in self.fates:
-            moves[fate.workload][fate.move] += 1
-        return [self._workload(health, moves[health.workload]) for health in self.concerned]
-
-    def of_moves(self) -> Sequence[MoveReport]:
-        """An item for every way that pods went, and every reason for it."""
-        counts = Counter((f.move, f.why) for f in self.fates if self._is_shown(f.workload))
-        found = [MoveReport(move=move, pods=n, why=why) for (move, why), n in counts.items()]
-        order = list(Move)
-        return sorted(found, key=lambda each: (order.index(each.move), -each.pods))
-
-    def _is_shown(self, workload: Reference) -> bool:
-        return self.namespace in ("", workload.namespace)
-
-    def _workload(self, health: Health, moves: Counter[Move]) -> WorkloadReport:
-        return WorkloadReport(
-            subject=health.workload,
-            ok=health not in self.failures,
-            wanted=health.wanted,
-            before=health.before,
-            ready=health.ready,
-            lowest=health.lowest,
-            moves={move: moves[move] for move in Move if moves[move]},
-            outage=health.outage.obstacle if health.outage is not None else "",
-            gone=health.gone,
-        )
+def moves(incident: Incident, namespace: str = "") -> Sequence[MoveReport]:
+    """An item for every way that pods of doomed nodes went, and every reason for it."""
+    pods = [
+        pod
+        for pod in incident.pods
+        if (pod.has_to_move or pod.way is Move.LEFT) and namespace in ("", pod.subject.namespace)
+    ]
+    counts = Counter((pod.way, pod.reason) for pod in pods)
+    whys = {(pod.way, pod.reason): pod.why for pod in reversed(pods)}
+    found = [MoveReport(move=key[0], pods=n, why=whys[key]) for key, n in counts.items()]
+    order = list(Move)
+    return sorted(found, key=lambda each: (order.index(each.move), -each.pods))

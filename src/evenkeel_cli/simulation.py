@@ -1,22 +1,26 @@
 """A simulation of which a command reports."""
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
+from typing import override
 
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
-from evenkeel.model.pod import Pod
-from evenkeel.model.request import Selection
 from evenkeel.ports import Recorder
-from evenkeel_cli import ways
+from evenkeel.settings import Mode
+from evenkeel_cli import observed
+from evenkeel_cli.history import incident
+from evenkeel_cli.history.incident import Incident, Key
 from evenkeel_cli.journal import Journal
-from evenkeel_cli.moves import fates
-from evenkeel_cli.report import Report
-from evenkeel_sandbox.simulation import Simulation
+from evenkeel_hosting.functions import Ports
+from evenkeel_sandbox.application import CLUSTER_NAME
+from evenkeel_sandbox.simulation import Responder, Simulation
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_sandbox.storms import drainer
+from evenkeel_sandbox.storms.drainer import Drainer
 
 
 class ReportedSimulation(Simulation):
-    """A simulation with a journal of the decisions, that knows what could be handed over."""
+    """A simulation with a journal of the decisions."""
 
     def __init__(
         self,
@@ -27,9 +31,8 @@ class ReportedSimulation(Simulation):
         spot: Container[str] = (),
         reserved: Container[str] = (),
     ) -> None:
-        """As Simulation; ``movable`` is asked for before anything happens."""
+        """As Simulation."""
         self.journal = Journal(clock)
-        self.movable = ways.movable(ways.situations(cluster, [Selection(Pod)]))
         super().__init__(
             clock,
             cluster,
@@ -40,11 +43,23 @@ class ReportedSimulation(Simulation):
             reserved=reserved,
         )
 
-    def report(self) -> Report:
-        """What was seen up to now."""
-        return Report(
-            workloads=list(self.observer.workloads.values()),
-            fates=fates(self.journal, self.observer),
-            movable=self.movable,
-            unwarned=self.ec2.unwarned,
-        )
+    def account(
+        self,
+        plain: Mapping[Key, int] | None = None,
+        pools: Mapping[str, str] | None = None,
+    ) -> Incident:
+        """What was decided and seen up to now. ``plain``, ``pools``: see Incident."""
+        records = self.journal.records(CLUSTER_NAME, Mode.ACT)
+        seen = observed.of(self.observer, self.clock.now(), self.ec2.unwarned)
+        return incident.seen(records, seen, pools, plain)
+
+
+class PlainEviction(ReportedSimulation):
+    """The same in which a plain eviction answers warnings: cordon the node, evict all its pods.
+
+    So do the AWS node termination handler and ``kubectl drain``.
+    """
+
+    @override
+    def _deploy(self, ports: Ports) -> Responder:
+        return Drainer(self.clock, self.cluster, drainer.evict)

@@ -1,6 +1,6 @@
 """``evenkeel report``: an interruption as one HTML page."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -9,7 +9,6 @@ import click
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
-from evenkeel.settings import Mode
 from evenkeel_cli import capacity, options
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
@@ -20,13 +19,12 @@ from evenkeel_cli.demo import play
 from evenkeel_cli.duration import Duration
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.history import cloudwatch, incident, reading
-from evenkeel_cli.history.incident import Record
-from evenkeel_cli.journal import Journal
+from evenkeel_cli.history.incident import Incident
+from evenkeel_cli.history.reading import Found
 from evenkeel_cli.page import data, html, surroundings
 from evenkeel_cli.page.surroundings import Surroundings
 from evenkeel_cli.simulate import clusters, storms, trial
 from evenkeel_cli.simulate.trial import Ground, Objects, Policy, Setting
-from evenkeel_sandbox.application import CLUSTER_NAME
 from evenkeel_sandbox.recorded_cluster import RecordedCluster
 
 DEMO: Final = "demo"
@@ -34,9 +32,9 @@ SIMULATE: Final = "simulate"
 
 
 class Told(NamedTuple):
-    """What was recorded, by whom, what is known beside it, and sentences on what was left out."""
+    """The account, where it is from, what is known beside it, and what was left out of it."""
 
-    records: Iterable[Record]
+    account: Incident | None
     source: str
     around: Surroundings = Surroundings()
     left_out: Iterable[str] = ()
@@ -118,7 +116,7 @@ def report(  # noqa: PLR0913 - a command has as many arguments as options
         raise BadInputError("--from and --log-group contradict each other: keep one of them")
     if groups:
         read = cloudwatch.read(cloudwatch.opened(), groups, SystemClock().now() - since)
-        told = Told(read.records, f"log group {', '.join(groups)}", left_out=read.sentences())
+        told = _of_log(read, f"log group {', '.join(groups)}")
     elif source is None:
         raise BadInputError(
             "name the demo, simulate or a saved log by --from, or log groups by --log-group"
@@ -131,9 +129,8 @@ def report(  # noqa: PLR0913 - a command has as many arguments as options
         told = _of_simulated(objects, labels, storm, seed, read_prices(prices))
     else:
         read = reading.read_files([source])
-        told = Told(read.records, Path(source).name, left_out=read.sentences())
-    records = reading.of_one_cluster(list(told.records), None)
-    found = incident.of(incident.last(records), told.around.pools)
+        told = _of_log(read, Path(source).name)
+    found = told.account
     if found is None or not (found.nodes or found.workloads):
         left_out = " ".join(told.left_out)
         raise UnmetError(
@@ -150,6 +147,12 @@ def report(  # noqa: PLR0913 - a command has as many arguments as options
     return int(any(each.dipped for each in found.workloads))
 
 
+def _of_log(read: Found, source: str) -> Told:
+    """The last interruption of a log. Raises BadInputError."""
+    records = reading.of_one_cluster(read.records, None)
+    return Told(incident.of(incident.last(records)), source, left_out=read.sentences())
+
+
 def _of_demo(prices: Prices) -> Told:
     """The demo's storm."""
     scene = play.prepare()
@@ -158,7 +161,8 @@ def _of_demo(prices: Prices) -> Told:
         around = surroundings.of(simulation.cluster, WELL_KNOWN, prices)
         for _ in play.steps(scene):
             pass
-        return Told(_records(simulation.journal), "the demo", around)
+        account = simulation.account(play.in_plain_eviction(), around.pools)
+        return Told(account, "the demo", around)
     finally:
         simulation.close()
 
@@ -171,9 +175,5 @@ def _of_simulated(
     setting = Setting(shape=shape, policy=Policy.EVENKEEL, labels=labels)
     trial.check(objects, setting)
     around = surroundings.of(RecordedCluster([dict(each) for each in objects]), labels, prices)
-    journal = trial.told(Ground.of(objects), setting, seed)
-    return Told(_records(journal), f"a simulated storm ({storm}, seed {seed})", around)
-
-
-def _records(journal: Journal) -> Sequence[Record]:
-    return [*journal.records(CLUSTER_NAME, Mode.ACT), *journal.count_records(CLUSTER_NAME)]
+    account = trial.told(Ground.of(objects), setting, seed, around.pools)
+    return Told(account, f"a simulated storm ({storm}, seed {seed})", around)

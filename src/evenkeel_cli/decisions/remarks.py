@@ -46,7 +46,7 @@ def of_standing(standing: Standing, evictions: Sequence[Waiting]) -> Sequence[Re
         found.append(_unmet(standing))
     elif standing.survivors < standing.wanted:
         down = standing.wanted - standing.survivors
-        message = f"{down} of its floor of {standing.wanted} are not Ready: see their events"
+        message = f"{_of_floor(down, standing)} not Ready: see their events"
         is_risk = standing.floor.is_asked
         found.append(Remark(Reason.FLOOR_NOT_READY, f"{down} not Ready", message, warning=is_risk))
     if standing.floor.problem:
@@ -61,9 +61,10 @@ def of_standing(standing: Standing, evictions: Sequence[Waiting]) -> Sequence[Re
         messages = "; ".join(each.message for each in evictions)
         found.append(Remark(Reason.EVICTIONS_WAIT, brief, messages))
     if standing.surplus and standing.is_managed and not is_by_template(standing.workload):
+        above = f"{standing.surplus} more than its floor of {standing.wanted}"
         message = (
-            f"{standing.surplus} more than its floor of {standing.wanted} are on on-demand nodes:"
-            " restore moves them to spot, one at a time"
+            f"{above}{_are(standing.surplus)} on on-demand nodes: restore moves them to spot, one"
+            " at a time"
         )
         found.append(Remark(Reason.ABOVE_FLOOR, f"{standing.surplus} above its floor", message))
     return found
@@ -71,7 +72,7 @@ def of_standing(standing: Standing, evictions: Sequence[Waiting]) -> Sequence[Re
 
 def _missing(standing: Standing) -> Remark:
     brief = f"{standing.missing} below its floor"
-    start = f"{standing.missing} of its floor of {standing.wanted} are not on on-demand nodes"
+    start = f"{_of_floor(standing.missing, standing)} not on on-demand nodes"
     if not standing.is_managed:
         reason, remedy = (
             Reason.NOT_MANAGED,
@@ -103,12 +104,21 @@ def _is_about_nodes(why: str) -> bool:
 
 def _unmet(standing: Standing) -> Remark:
     """A default is a preference: what it misses is said, and breaks nothing that was asked for."""
-    number, wanted = standing.unmet, standing.wanted
+    number = standing.unmet
     message = (
-        f"{number} of its floor of {wanted} are not on on-demand nodes. The floor is a default: new"
+        f"{_of_floor(number, standing)} not on on-demand nodes. The floor is a default: new"
         f" pods prefer on-demand, and none is moved. Set {names.ON_DEMAND} to say what is wanted"
     )
     return Remark(Reason.DEFAULT_FLOOR, f"{number} below its default floor", message)
+
+
+def _of_floor(number: int, standing: Standing) -> str:
+    """``1 of its floor of 2 is``."""
+    return f"{number} of its floor of {standing.wanted}{_are(number)}"
+
+
+def _are(number: int) -> str:
+    return " is" if number == 1 else " are"
 
 
 def of_pools(

@@ -1,6 +1,6 @@
 """Playing the demo: setting the scene, letting the storm come, waiting until all is over."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import Enum
@@ -12,9 +12,10 @@ from evenkeel.decisions.notice import mark
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.settings import Mode
-from evenkeel_cli import event_files, events
+from evenkeel_cli import event_files, events, observed
 from evenkeel_cli.decision_file import DecisionLog, Lines
-from evenkeel_cli.simulation import ReportedSimulation
+from evenkeel_cli.history.incident import Key
+from evenkeel_cli.simulation import PlainEviction, ReportedSimulation
 from evenkeel_cli.status.gather import Found, gather
 from evenkeel_hosting import files
 from evenkeel_sandbox import storm
@@ -52,7 +53,7 @@ class Scene:
     found: Found
 
 
-def prepare(log: Lines | None = None) -> Scene:
+def prepare(log: Lines | None = None, kind: type[ReportedSimulation] = ReportedSimulation) -> Scene:
     """Set the scene, with the sample events. ``log`` is where the decision log goes."""
     samples, _ = events.understand(event_files.read_all([str(f) for f in files.sample_events()]))
     clock = SimulatedClock(BEGINNING)
@@ -63,10 +64,21 @@ def prepare(log: Lines | None = None) -> Scene:
     nodes = nodes_of(cluster)
     found = gather(cluster, clock=clock)
     logs = [] if log is None else [DecisionLog(log, clock, cluster=CLUSTER_NAME, mode=Mode.ACT)]
-    simulation = ReportedSimulation(clock, cluster, *logs)
+    simulation = kind(clock, cluster, *logs)
     for blow in planned.blows:
         clock.call_in(blow.after, _sending(simulation, blow))
     return Scene(simulation, planned, nodes, found)
+
+
+def in_plain_eviction() -> Mapping[Key, int]:
+    """The fewest pods that each workload has where a plain eviction answers the same events."""
+    scene = prepare(kind=PlainEviction)
+    try:
+        for _ in steps(scene):
+            pass
+        return observed.lowest(scene.simulation.observer)
+    finally:
+        scene.simulation.close()
 
 
 def steps(scene: Scene) -> Iterator[Phase]:

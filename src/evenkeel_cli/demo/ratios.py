@@ -11,6 +11,7 @@ from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, ObjectItem, Output
 from evenkeel_cli.status.gather import Found
+from evenkeel_cli.status.listing import NO_FLOOR
 
 
 class Split(Item, frozen=True, kw_only=True):
@@ -33,12 +34,13 @@ class Split(Item, frozen=True, kw_only=True):
 class WorkloadRatio(ObjectItem, frozen=True, kw_only=True):
     """Where the pods of a workload were at ``first``, after the ``storm`` and when ``restored``.
 
-    ``ok``: its floor stands at the end, for as many ``survivors`` are Ready on on-demand nodes; a
-    default one is a preference.
+    ``ok``: its floor stands at the end, for as many ``survivors`` are Ready on on-demand nodes;
+    ``prefers``: it is a default one, which is a preference.
     """
 
     ok: bool
     floor: int
+    prefers: bool
     policy: str
     first: Split | None
     storm: Split | None
@@ -49,8 +51,8 @@ class WorkloadRatio(ObjectItem, frozen=True, kw_only=True):
 RATIOS: Final[Columns[WorkloadRatio]] = (
     NAMESPACE,
     WORKLOAD,
-    Column("OK", lambda each: each.ok),
-    Column("FLOOR", lambda each: each.floor),
+    Column("OK", lambda each: each.ok if each.floor or not each.ok else NO_FLOOR),
+    Column("FLOOR", lambda each: f"{each.floor} by default" if each.prefers else each.floor),
     Column("POLICY", lambda each: each.policy, wide=True),
     Column("AT-FIRST", lambda each: each.first),
     Column("AFTER-STORM", lambda e: e.storm, style=lambda e: e.storm.style if e.storm else ""),
@@ -122,6 +124,7 @@ def _ratio(restored: Standing, first: Standing | None, storm: Standing | None) -
         subject=restored.workload.reference,
         ok=restored.survivors >= restored.wanted or not restored.floor.is_asked,
         floor=restored.wanted,
+        prefers=restored.wanted > 0 and not restored.floor.is_asked,
         policy=str(restored.floor.floor),
         first=_split(first) if first is not None else None,
         storm=_split(storm) if storm is not None else None,

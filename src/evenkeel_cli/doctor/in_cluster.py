@@ -11,6 +11,7 @@ from evenkeel_cli.doctor import (
     clocks,
     drainers,
     headroom,
+    installation,
     nodes,
     pause,
     rights,
@@ -64,15 +65,30 @@ def look(half: Half, known: Known) -> Iterator[Finding]:
     hooks = tuple(_hooks(half.server))
     placing, gating = (hook for hook, _ in hooks)
     failed = [finding for _, finding in hooks if finding is not None]
-    wanted = _rights(placing, gating)
-    yield from looked("rights", rights.look, half.server, wanted)
     is_gated = gating is not None
-    yield from looked("version", version.look, half.server, known.of_code, is_gated=is_gated)
+    yield from looked(installation.LINK, _installed, half, known, placing, gating)
     yield from failed
     yield from _webhooks(half, placing, gating, failed)
     yield from _nodes(half, known, is_gated=is_gated)
     yield from looked(headroom.LINK, headroom.look, half.cluster, half.clock, half.labels)
     yield from looked("clocks", clocks.look, half.cluster, half.server, half.clock)
+
+
+def _installed(
+    half: Half, known: Known, placing: Hook | None, gating: Hook | None
+) -> Iterator[Finding]:
+    """Whether Evenkeel is there, and by the manifests: then its rights and versions count.
+
+    Raises ClusterError.
+    """
+    roles = version.gather(half.server, is_gated=gating is not None)
+    hooks = [hook for hook in (placing, gating) if hook is not None]
+    has_roles = any(label is not None for label in roles.values())
+    is_by_manifests = has_roles or known.of_code is not None
+    yield installation.judge(half.cluster, half.clock, hooks, is_by_manifests=is_by_manifests)
+    if is_by_manifests:
+        yield from looked("rights", rights.look, half.server, _rights(placing, gating))
+        yield from version.look(roles, known.of_code)
 
 
 def _hooks(server: ApiServer) -> Iterator[tuple[Hook | None, Finding | None]]:

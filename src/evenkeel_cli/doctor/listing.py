@@ -1,5 +1,6 @@
 """The findings as ``evenkeel doctor`` shows them, broken ones first, and what they come to."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar, Final
 
@@ -36,10 +37,13 @@ class FindingList(Listing, frozen=True, kw_only=True):
         return any(each.verdict is Verdict.BROKEN for each in self.items)
 
     def sentences(self) -> Iterator[str]:
-        """What mends each link that may not hold; at the end what all comes to."""
+        """What mends the links that may not hold; at the end what all comes to."""
+        mended = defaultdict[str, list[str]](list)
         for each in self.items:
             if each.verdict in SAID_IN_FULL:
-                yield f"{each.link}: {each.reason} -> {each.remedy}"
+                mended[each.remedy].append(each.link)
+        for remedy, links in mended.items():
+            yield f"{', '.join(links)}: {remedy}"
         yield self._summary()
 
     def _summary(self) -> str:

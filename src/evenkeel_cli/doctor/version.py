@@ -66,19 +66,24 @@ def stamp(version: str, documents: Iterable[Mapping[str, Any]]) -> str:
     return f"{version}-{hashlib.sha256('\n'.join(told).encode()).hexdigest()[:8]}"
 
 
-def look(server: ApiServer, of_code: str | None, *, is_gated: bool) -> Iterator[Finding]:
-    """Read the roles' labels and judge. ``of_code`` None: there is no stack that tells.
+type Roles = Mapping[str, str | None]
+"""The versions of the roles in the cluster; None of one that is not there."""
 
-    Raises ClusterError.
-    """
-    roles = {name: _label(server, name) for name in (*ROLES, *([GATE] if is_gated else []))}
+
+def gather(server: ApiServer, *, is_gated: bool) -> Roles:
+    """Read the roles' labels. Raises ClusterError."""
+    return {name: _label(server, name) for name in (*ROLES, *([GATE] if is_gated else []))}
+
+
+def look(roles: Roles, of_code: str | None) -> Iterator[Finding]:
+    """Judge the roles. ``of_code`` None: there is no stack that tells."""
     here = of_command()
     yield judge_rights(roles, here)
     if of_code is not None:
         yield judge_code(of_code, roles)
 
 
-def judge_rights(roles: Mapping[str, str | None], here: str) -> Finding:
+def judge_rights(roles: Roles, here: str) -> Finding:
     """Whether the roles in the cluster are this command's; None: there is no such role."""
     missing = [name for name, label in roles.items() if label is None]
     if missing:
@@ -94,7 +99,7 @@ def judge_rights(roles: Mapping[str, str | None], here: str) -> Finding:
     return fine(IN_CLUSTER, here)
 
 
-def judge_code(of_code: str, roles: Mapping[str, str | None]) -> Finding:
+def judge_code(of_code: str, roles: Roles) -> Finding:
     """Whether the stack's code was made with the rights that are in the cluster."""
     if not of_code:
         return unknown(OF_CODE, f"the stack has no output {OUTPUT}: it is older", REMEDY)

@@ -1,26 +1,36 @@
 """The account of one interruption: its nodes, its workloads, and each of their pods.
 
-It is made of the records that Evenkeel logs, and of nothing else. They say what was decided, and
-what the drain counted, so this is how it looked from Evenkeel. A decision is logged once: a
-pod whose eviction a budget refuses for a while is evicted at the first try here.
+It is made of the records that Evenkeel logs. They say what was decided, and what the drain counted,
+so this is how it looked from Evenkeel. Where an observer was there its counts take the place of the
+drain's. A decision is logged once: a pod whose eviction a budget refuses for a while is evicted at
+the first try here.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from enum import StrEnum
+from typing import Final, NamedTuple
 
 import msgspec
 
 from evenkeel.adapters.telemetry.decision_log import CountRecord, DecisionRecord
+from evenkeel.model.controllers.kinds import KINDS
 from evenkeel.model.decision import Verb
+from evenkeel.model.deployments import DEPLOYMENTS
 from evenkeel.model.meta import Reference
+from evenkeel.model.pod_count import FOLLOWED_FOR
 from evenkeel.model.reasons import Reason
 from evenkeel_cli import moves
+from evenkeel_cli.history import counts as counting
+from evenkeel_cli.history.counts import Cause, Count, Departure, Span
 from evenkeel_cli.moves import Move
 
 QUIET: Final = timedelta(minutes=5)
 """An interruption is over when nothing was logged for so long, and every deadline has passed."""
+
+SHORT: Final = timedelta(seconds=60)
+"""A notice that comes later than this before its deadline leaves little time."""
 
 _ELSEWHERE: Final = frozenset({Verb.PLACE, Verb.REJECT, Verb.ACKNOWLEDGE})
 """Verbs of decisions about new pods, and about events that concern no node."""
@@ -30,8 +40,30 @@ _NOTICES: Final = frozenset({"Instance", "Notice"})
 
 _GONE: Final = frozenset({Verb.EVICT, Verb.DELETE})
 
+_BEGUN: Final = _GONE | {Verb.RELEASE}
+"""Verbs with which a pod begins to go; the reason is why it has to."""
 
-type _Key = tuple[str, str, str]
+_ON_WHOSE_PART: Final[Mapping[str, Cause]] = {
+    Reason.ABOVE_FLOOR: Cause.RESTORE,
+    Reason.FLOOR_MISSING: Cause.RESTORE,
+    Reason.POOL_TOO_FULL: Cause.RESTORE,
+    Reason.FLOOR_RELAXED: Cause.RESTORE,
+    Reason.MOVE_IS_OVER: Cause.RESTORE,
+    Reason.EVICTION_ASKED: Cause.ASKED,
+}
+"""By the reason with which a pod begins to go from a node of which no notice is known."""
+
+SERVING: Final = frozenset({*DEPLOYMENTS, *KINDS} - {"Job"})
+"""The kinds of workloads that are to have so many pods at any time."""
+
+_UNEXCUSED: Final = frozenset({Reason.REPLACEMENT_PENDING, Reason.LANDED_AFTER_CORDON})
+"""Reasons that do not say why a workload that could be handed over had no pod."""
+
+
+UNTROUBLED: Final = frozenset({Move.HANDED_OVER, Move.LEFT, Move.FINISHED, Move.PUT_BACK})
+"""Ways on which a pod leaves no gap."""
+
+type Key = tuple[str, str, str]
 
 
 class NoteRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,28 +98,42 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     message: str
 
 
-class Count(msgspec.Struct, frozen=True, kw_only=True):
-    """How many pods of a workload were available from then on, of how many wanted.
+class Verdict(StrEnum):
+    """What an interruption did to a workload of which pods had to move.
 
-    ``until`` the next count, or None: after the last count of an interruption it is not known how
-    long it held.
+    It kept all pods that are wanted, had fewer for a reason that is named, or had fewer, or none,
+    without such a reason.
     """
 
-    at: datetime
-    available: int
-    wanted: int
-    until: datetime | None = None
+    KEPT = "kept"
+    DIPPED = "dipped"
+    FAILED = "failed"
+    UNKNOWN = "not known"
 
-    @property
-    def is_low(self) -> bool:
-        """Whether fewer pods were available than wanted."""
-        return self.available < self.wanted
+
+class LostPod(NamedTuple):
+    """A pod whose node was gone before it was told to go. ``warned``: see PodAccount."""
+
+    subject: Reference
+    node: str
+    workload: Reference
+    at: datetime | None
+    warned: bool
+
+
+class Seen(NamedTuple):
+    """What an observer saw up to then: counts of workloads, and the pods that were lost."""
+
+    until: datetime
+    counts: Sequence[CountRecord]
+    lost: Sequence[LostPod] = ()
 
 
 class PodAccount(msgspec.Struct, frozen=True, kw_only=True):
     """What was decided about one pod, in order, and which way it went by that.
 
-    ``workload`` is None for a pod without a controller that Evenkeel knows.
+    ``workload`` is None for a pod without a controller that Evenkeel knows, and ``cause`` on whose
+    part it had to go. ``warned``: its node's notice left time for a handover.
     """
 
     subject: Reference
@@ -95,6 +141,13 @@ class PodAccount(msgspec.Struct, frozen=True, kw_only=True):
     workload: Reference | None
     steps: Sequence[Step]
     way: Move
+    cause: Cause = Cause.STORM
+    warned: bool = False
+
+    @property
+    def has_to_move(self) -> bool:
+        """Whether the interruption made it go."""
+        return self.cause is Cause.STORM and self.way is not Move.LEFT
 
     @property
     def released_at(self) -> datetime | None:
@@ -116,10 +169,9 @@ class PodAccount(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def why(self) -> str:
         """The same in a few words."""
-        return moves.REASONS.get(self.reason) or next(
-            (step.message for step in reversed(self.steps) if step.reason == self.reason),
-            moves.NO_WARNING,
-        )
+        said = (step.message.rstrip(".") for step in self.steps if step.reason == self.reason)
+        nothing = moves.NO_REPLACEMENT if self.warned else moves.NO_WARNING
+        return moves.REASONS.get(self.reason) or next(said, nothing)
 
     @property
     def is_late(self) -> bool:
@@ -178,47 +230,123 @@ class WorkloadAccount(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def lowest(self) -> int | None:
-        """The fewest pods that were available."""
-        return min((count.available for count in self.counts), default=None)
+        """The fewest pods that were available, but for dips on others' part."""
+        known = (c.available for c in self.counts if c.cause in {None, Cause.STORM})
+        return min((each for each in known if each is not None), default=None)
 
     @property
     def most_beside(self) -> int | None:
         """The most pods that were available beyond those wanted: old ones and their successors."""
-        return max((max(0, count.available - count.wanted) for count in self.counts), default=None)
+        known = ((c.available, c.wanted) for c in self.counts if c.available is not None)
+        return max((max(0, there - wanted) for there, wanted in known), default=None)
 
     @property
     def below(self) -> float:
-        """For how many seconds fewer pods were available than wanted, up to the last count."""
-        return self._seconds(lambda count: count.is_low)
+        """For how many seconds the interruption kept it below what is wanted, as far as known."""
+        return self._seconds(self._dips)
 
     @property
     def at_zero(self) -> float:
-        """For how many seconds pods were wanted and none was available, up to the last count."""
-        return self._seconds(lambda count: count.available == 0 < count.wanted)
+        """For how many seconds it kept it at none, as far as known."""
+        return self._seconds(filter(_is_zero, self._dips))
+
+    @property
+    def was_at_zero(self) -> bool:
+        """Whether the interruption left it none of the pods that are wanted."""
+        return any(map(_is_zero, self._dips))
 
     @property
     def dipped(self) -> bool:
-        """Whether fewer pods were available than wanted at any time."""
-        return any(count.is_low for count in self.counts)
+        """Whether the interruption left it fewer pods than wanted at any time."""
+        return any(self._dips)
 
     @property
     def ends_below(self) -> bool:
-        """Whether an interruption's last count is low: how long that lasted is not known."""
-        return any(count.is_low and count.until is None for count in self.counts)
+        """Whether it is not known how long it was below."""
+        return any(self._is_open(each) for each in self._dips)
+
+    @property
+    def ends_at_zero(self) -> bool:
+        """Whether it is not known how long it was at none."""
+        return any(self._is_open(each) for each in self._dips if each.is_zero)
+
+    @property
+    def dips_of_others(self) -> Mapping[Cause, float]:
+        """For how many seconds it was below on which other part."""
+        low = [each for each in self.counts if each.cause not in {None, Cause.STORM}]
+        return {
+            cause: self._seconds(each for each in low if each.cause is cause)
+            for cause in Cause
+            if any(each.cause is cause for each in low)
+        }
 
     @property
     def late(self) -> int:
         """How many of its pods were late."""
         return sum(pod.is_late for pod in self.pods)
 
-    def _seconds(self, holds: Callable[[Count], bool]) -> float:
-        spans = (each.until - each.at for each in self.counts if each.until and holds(each))
-        return sum(spans, timedelta()).total_seconds()
+    @property
+    def is_concerned(self) -> bool:
+        """Whether it is to have so many pods at any time, and the interruption took some."""
+        is_serving = self.subject.kind in SERVING or bool(self.counts)
+        return is_serving and (self.dipped or any(pod.has_to_move for pod in self.pods))
+
+    @property
+    def reason(self) -> str | None:
+        """Why most of those of its pods went that left a gap; None if none did."""
+        pods = (pod for pod in self.pods if pod.has_to_move and pod.way not in UNTROUBLED)
+        return next((each for each, _ in Counter(p.reason for p in pods).most_common(1)), None)
+
+    @property
+    def why(self) -> str:
+        """The same in a few words, of a workload that had fewer pods than wanted, or late ones."""
+        if not (self.dipped or self.late):
+            return ""
+        return next((pod.why for pod in self.pods if pod.reason == self.reason), "")
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What became of it; None if it is not concerned."""
+        if not self.is_concerned:
+            return None
+        own = [each for each in self.counts if each.cause is Cause.RESTORE and each.is_zero]
+        is_excused = self.reason is not None and not (self.was_at_zero and self._was_possible)
+        if own or (self.dipped and not is_excused):
+            return Verdict.FAILED
+        if self.dipped:
+            return Verdict.DIPPED
+        is_known = bool(self.counts) and all(c.available is not None for c in self.counts)
+        return Verdict.KEPT if is_known else Verdict.UNKNOWN
+
+    @property
+    def _was_possible(self) -> bool:
+        """Whether the reason of its dip does not say why it could not be handed over."""
+        warned = any(pod.warned for pod in self.pods if pod.reason == self.reason)
+        return self.reason in _UNEXCUSED or (self.reason == "" and warned)
+
+    @property
+    def _dips(self) -> Iterator[Count]:
+        return (each for each in self.counts if each.cause is Cause.STORM)
+
+    def _is_open(self, count: Count) -> bool:
+        """Whether the records do not say what came after a count."""
+        place = self.counts.index(count)
+        after = self.counts[place + 1 : place + 2]
+        return count.until is None or any(each.available is None for each in after)
+
+    def _seconds(self, counts: Iterable[Count]) -> float:
+        return sum((each.lasts for each in counts), timedelta()).total_seconds()
+
+
+def _is_zero(count: Count) -> bool:
+    return count.is_zero
 
 
 class Incident(msgspec.Struct, frozen=True, kw_only=True):
     """All of it. ``others`` are pods without a workload; ``pools`` the pools of nodes, if known.
 
+    ``plain``: the fewest pods that each workload would have had where a plain eviction empties the
+    nodes: cordon them, and evict all pods at once. None where that was not simulated.
     ``observed``: the functions were in observe mode, so nothing was done of what was decided.
     ``notices``: what was decided about notices that led to no node, and are tried again or refused.
     """
@@ -233,6 +361,21 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
     notices: Sequence[Step] = ()
     notes: Sequence[Note] = ()
     pools: Mapping[str, str] = {}
+    plain: Mapping[Key, int] | None = None
+
+    @property
+    def concerned(self) -> Sequence[WorkloadAccount]:
+        """The workloads that are to have so many pods, and of which the interruption took some."""
+        return [each for each in self.workloads if each.is_concerned]
+
+    @property
+    def to_move(self) -> Sequence[PodAccount]:
+        """The pods that it made go."""
+        return [pod for pod in self.pods if pod.has_to_move]
+
+    def in_plain(self, workload: Reference) -> int | None:
+        """The fewest pods that this one would have had in a plain eviction, if that is known."""
+        return None if self.plain is None else self.plain.get(key_of(workload))
 
     @property
     def pods(self) -> Iterator[PodAccount]:
@@ -242,19 +385,39 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
         yield from self.others
 
 
-def of(records: Iterable[Record], pools: Mapping[str, str] | None = None) -> Incident | None:
+def of(records: Iterable[Record]) -> Incident | None:
     """The account of these records, in whichever order they come; None if there is none.
 
     What is decided about new pods belongs to no interruption, and is left out.
     """
-    ordered = sorted(filter(_belongs, records), key=lambda record: record.time)
-    if not ordered:
-        return None
+    ordered = _ordered(records)
+    return _of(ordered, ordered[0].time) if ordered else None
+
+
+def seen(
+    records: Iterable[Record],
+    watched: Seen,
+    pools: Mapping[str, str] | None = None,
+    plain: Mapping[Key, int] | None = None,
+) -> Incident:
+    """The account of records beside what an observer saw. ``pools``, ``plain``: see Incident."""
+    ordered = _ordered(records)
+    times = [each.time for each in ordered] or [each.time for each in watched.counts]
+    begins = min(times, default=watched.until)
+    found = _of(ordered, begins, watched)
+    return msgspec.structs.replace(found, pools=pools or {}, plain=plain)
+
+
+def _ordered(records: Iterable[Record]) -> Sequence[Record]:
+    return sorted(filter(_belongs, records), key=lambda record: record.time)
+
+
+def _of(ordered: Sequence[Record], begins: datetime, seen: Seen | None = None) -> Incident:
     decisions = [record for record in ordered if isinstance(record, DecisionRecord)]
-    counts = [record for record in ordered if isinstance(record, CountRecord)]
+    counts: Sequence[CountRecord] = [each for each in ordered if isinstance(each, CountRecord)]
     of_nodes = defaultdict[str, list[DecisionRecord]](list)
     of_pods = defaultdict[object, list[DecisionRecord]](list)
-    of_workloads = defaultdict[_Key, list[DecisionRecord]](list)
+    of_workloads = defaultdict[Key, list[DecisionRecord]](list)
     for record in decisions:
         if record.subject.kind == "Node":
             of_nodes[record.subject.name].append(record)
@@ -263,14 +426,29 @@ def of(records: Iterable[Record], pools: Mapping[str, str] | None = None) -> Inc
         elif record.workload is not None:
             of_workloads[key_of(record.workload)].append(record)
     ended = {name for name, story in of_nodes.items() if any(map(_is_end, story))}
-    pods = [_pod(story, ended) for story in of_pods.values()]
+    marks = {
+        name: next(each.time for each in story if _is_mark(each))
+        for name, story in of_nodes.items()
+        if any(map(_is_mark, story))
+    }
+    over = dict(_over(of_nodes))
+    warned = {name for name, at in marks.items() if _deadline_of(of_nodes[name]) - at >= SHORT}
+    pods = [_pod(story, ended, marks, warned) for story in of_pods.values()]
+    span = Span(_ends(ordered))
+    if seen is not None:
+        span = Span((), seen.until)
+        lost = (each for each in seen.lost if _identity(each.subject) not in of_pods)
+        pods += [_lost(each) for each in lost]
+        over |= {each.node: each.at for each in seen.lost if each.at is not None}
+        counts = _within(seen.counts, begins, pods)
+    noticed = marks.keys() | {pod.node for pod in pods if pod.has_to_move and pod.node}
     return Incident(
         cluster=_cluster(decisions, counts),
-        begins=ordered[0].time,
-        ends=ordered[-1].time,
+        begins=begins,
+        ends=ordered[-1].time if ordered else begins,
         observed=bool(decisions) and all(record.mode == "observe" for record in decisions),
-        nodes=_nodes(of_nodes, pods),
-        workloads=_workloads(pods, counts, of_workloads, _ends(ordered)),
+        nodes=_nodes(of_nodes, pods, noticed | of_nodes.keys()),
+        workloads=_workloads(pods, counts, of_workloads, span, over),
         others=[pod for pod in pods if pod.workload is None],
         notices=_steps(each for each in decisions if each.subject.kind in _NOTICES),
         notes=[
@@ -278,7 +456,6 @@ def of(records: Iterable[Record], pools: Mapping[str, str] | None = None) -> Inc
             for each in ordered
             if isinstance(each, NoteRecord)
         ],
-        pools=pools or {},
     )
 
 
@@ -304,19 +481,34 @@ def clusters(records: Iterable[Record]) -> Sequence[str]:
 
 
 def _stretches(ordered: Iterable[Record], quiet: timedelta = QUIET) -> Sequence[Sequence[Record]]:
-    """The interruptions: a new one begins after such a quiet time, and after all deadlines."""
+    """The interruptions: a new one begins after such a quiet time, and after all deadlines.
+
+    The count that follows a low one belongs to its interruption.
+    """
     stretches = list[list[Record]]()
     over_at: datetime | None = None
+    low = dict[Key, datetime]()
     for record in ordered:
         if isinstance(record, NoteRecord):
             continue
-        if over_at is None or record.time >= over_at:
+        closes = isinstance(record, CountRecord) and _closes(record, low)
+        if over_at is None or (record.time >= over_at and not closes):
             stretches.append([])
             over_at = record.time
         stretches[-1].append(record)
         deadline = _deadline(record) or record.time
         over_at = max(over_at, record.time + quiet, deadline + quiet)
     return stretches
+
+
+def _closes(record: CountRecord, low: dict[Key, datetime]) -> bool:
+    """Whether a count ends a low one of not long ago. ``low`` are the times of those."""
+    key = key_of(record.workload)
+    if record.available is None or record.available < record.wanted:
+        low.setdefault(key, record.time)
+        return False
+    since = low.pop(key, None)
+    return since is not None and record.time - since < FOLLOWED_FOR
 
 
 def _ends(ordered: Iterable[Record]) -> Sequence[datetime]:
@@ -337,6 +529,21 @@ def _deadline(record: Record) -> datetime | None:
     if isinstance(record, DecisionRecord) and record.verb == Verb.MARK:
         return record.until
     return None
+
+
+def _over(of_nodes: Mapping[str, Sequence[DecisionRecord]]) -> Mapping[str, datetime]:
+    """When nodes ended: when that was seen, else at their deadline."""
+    ends = dict[str, datetime]()
+    for name, story in of_nodes.items():
+        seen = next((each.time for each in story if _is_end(each)), None)
+        if seen is not None or any(map(_is_mark, story)):
+            ends[name] = seen or _deadline_of(story)
+    return ends
+
+
+def _deadline_of(story: Iterable[DecisionRecord]) -> datetime:
+    """The last deadline of a node that was marked."""
+    return [each for record in story if (each := _deadline(record)) is not None][-1]
 
 
 def _is_mark(record: Record) -> bool:
@@ -368,7 +575,13 @@ def _steps(story: Iterable[DecisionRecord]) -> Sequence[Step]:
     ]
 
 
-def _pod(story: Sequence[DecisionRecord], ended: set[str]) -> PodAccount:
+def _pod(
+    story: Sequence[DecisionRecord],
+    ended: set[str],
+    marks: Mapping[str, datetime],
+    warned: Container[str],
+) -> PodAccount:
+    """``marks``: when nodes were marked first; those that are ``warned`` had some time left."""
     node = next((each.node for each in reversed(story) if each.node), "")
     steps = _steps(story)
     return PodAccount(
@@ -377,18 +590,62 @@ def _pod(story: Sequence[DecisionRecord], ended: set[str]) -> PodAccount:
         workload=next((each.workload for each in reversed(story) if each.workload), None),
         steps=steps,
         way=moves.by_log(steps, node_ended=node in ended),
+        cause=_on_whose_part(story, marks.get(node)),
+        warned=node in warned,
     )
 
 
+def _on_whose_part(story: Sequence[DecisionRecord], marked_at: datetime | None) -> Cause:
+    """Who made a pod go. From a node with a notice the interruption does."""
+    if marked_at is not None and story[-1].time >= marked_at:
+        return Cause.STORM
+    reasons = (each.reason for each in story if each.verb in _BEGUN)
+    found = (_ON_WHOSE_PART[each] for each in reasons if each in _ON_WHOSE_PART)
+    return next(found, Cause.STORM)
+
+
+def _lost(pod: LostPod) -> PodAccount:
+    """A pod that nothing was decided about."""
+    return PodAccount(
+        subject=pod.subject,
+        node=pod.node,
+        workload=pod.workload,
+        steps=(),
+        way=Move.LOST,
+        warned=pod.warned,
+    )
+
+
+def _within(
+    counts: Iterable[CountRecord], begins: datetime, pods: Iterable[PodAccount]
+) -> Sequence[CountRecord]:
+    """What was seen of workloads from the beginning on: of those that were low, or had pods."""
+    named = {key_of(pod.workload) for pod in pods if pod.workload is not None}
+    of_each = defaultdict[Key, list[CountRecord]](list)
+    for count in counts:
+        of_each[key_of(count.workload)].append(count)
+    found = list[CountRecord]()
+    for key, seen in of_each.items():
+        before = [each for each in seen if each.time <= begins][-1:]
+        during = [each for each in seen if begins < each.time]
+        shown = [*(msgspec.structs.replace(each, time=begins) for each in before), *during]
+        if key in named or any(c.available is not None and c.available < c.wanted for c in shown):
+            found += shown
+    return found
+
+
 def _nodes(
-    of_nodes: Mapping[str, Sequence[DecisionRecord]], pods: Sequence[PodAccount]
+    of_nodes: Mapping[str, Sequence[DecisionRecord]],
+    pods: Sequence[PodAccount],
+    names: Iterable[str],
 ) -> Sequence[NodeAccount]:
+    """The nodes of these names: those with a notice, or with pods that had to move."""
     on_node = defaultdict[str, list[PodAccount]](list)
     for pod in pods:
         if pod.node:
             on_node[pod.node].append(pod)
     found = []
-    for name in of_nodes.keys() | on_node.keys():
+    for name in names:
         marks = [each for each in of_nodes.get(name, ()) if _is_mark(each)]
         there = on_node[name]
         found.append(
@@ -408,13 +665,14 @@ def _nodes(
 def _workloads(
     pods: Iterable[PodAccount],
     counts: Iterable[CountRecord],
-    stories: Mapping[_Key, Sequence[DecisionRecord]],
-    ends: Sequence[datetime],
+    stories: Mapping[Key, Sequence[DecisionRecord]],
+    span: Span,
+    over: Mapping[str, datetime],
 ) -> Sequence[WorkloadAccount]:
-    """``ends``: when the interruptions are over."""
+    """``span``: of the counts; ``over``: when nodes were."""
     subjects = {key: story[-1].workload for key, story in stories.items()}
-    of_pods = defaultdict[_Key, list[PodAccount]](list)
-    of_counts = defaultdict[_Key, list[CountRecord]](list)
+    of_pods = defaultdict[Key, list[PodAccount]](list)
+    of_counts = defaultdict[Key, list[CountRecord]](list)
     for pod in pods:
         if pod.workload is not None:
             subjects[key_of(pod.workload)] = pod.workload
@@ -425,7 +683,7 @@ def _workloads(
     return [
         WorkloadAccount(
             subject=subject,
-            counts=_counts(of_counts[key], ends),
+            counts=counting.of(of_counts[key], span, _departures(of_pods[key], over)),
             steps=_steps(stories.get(key, ())),
             pods=of_pods[key],
         )
@@ -434,20 +692,14 @@ def _workloads(
     ]
 
 
-def _counts(records: Sequence[CountRecord], ends: Sequence[datetime]) -> Sequence[Count]:
-    """Each holds until the next one of the same interruption."""
-    following = [*(record.time for record in records[1:]), None]
-    return [
-        Count(
-            at=record.time,
-            available=record.available,
-            wanted=record.wanted,
-            until=then if then and not any(record.time <= end < then for end in ends) else None,
-        )
-        for record, then in zip(records, following, strict=False)
-    ]
+def _departures(pods: Iterable[PodAccount], over: Mapping[str, datetime]) -> Iterator[Departure]:
+    """When pods went; those that were lost went with their node."""
+    for pod in pods:
+        at = pod.went_at or (over.get(pod.node) if pod.way is Move.LOST else None)
+        if at is not None:
+            yield Departure(at, pod.cause)
 
 
-def key_of(workload: Reference) -> _Key:
+def key_of(workload: Reference) -> Key:
     """What a workload is known by in records: its uid is another one once it was made anew."""
     return workload.namespace, workload.kind, workload.name

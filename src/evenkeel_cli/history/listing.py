@@ -10,11 +10,15 @@ import msgspec
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.history import headline
+from evenkeel_cli.history.counts import Cause
 from evenkeel_cli.history.incident import (
+    SHORT,
     Incident,
     NodeAccount,
     Note,
     PodAccount,
+    Verdict,
     WorkloadAccount,
 )
 from evenkeel_cli.history.remedies import BY_REASON
@@ -29,23 +33,29 @@ FEW_NODES: Final = 10
 NAMED: Final = 4
 """So many reasons and remedies are named."""
 
-SHORT: Final = timedelta(seconds=60)
-"""A notice that comes later than this before its deadline leaves little time."""
-
-UNTROUBLED: Final = frozenset({Move.HANDED_OVER, Move.LEFT, Move.FINISHED, Move.PUT_BACK})
-"""Ways on which a pod leaves no gap."""
+OK_STYLES: Final[Mapping[Verdict | None, str]] = {
+    Verdict.KEPT: "green",
+    Verdict.DIPPED: "yellow",
+    Verdict.FAILED: "red",
+}
 
 
 class WorkloadHistory(ObjectItem, frozen=True, kw_only=True):
-    """What the drain counted of a workload, and how its pods went.
+    """What became of a workload, and how its pods went.
 
-    ``below`` and ``at_zero`` are seconds, up to the last count: ``ends_below`` says that it was
-    below then, so for how long is not known. ``late`` pods were lost with their nodes, or had to go
-    before their replacement was available. ``why`` is the reason of most pods that went without
-    one, ``change`` what prevents that.
+    ``ok``: what the interruption did to it; null if it made none of its pods go, or if nobody says
+    how many it is to have, as of a Job. ``ready`` is how many pods were available at the end,
+    ``lowest`` the fewest. ``below`` and ``atZero`` are seconds, up to the last count: ``endsBelow``
+    says that it was below then, so for how long is not known. ``late`` pods were lost with their
+    nodes, or had to go before their replacement was available. ``why`` is the reason of most pods
+    that went without one, ``change`` what prevents that. ``dipsOfOthers``: for how many seconds it
+    was below on which other part. ``plain`` is the fewest in a plain eviction, where that was
+    simulated.
     """
 
+    ok: Verdict | None
     wanted: int | None
+    ready: int | None
     lowest: int | None
     most_beside: int | None
     below: float
@@ -56,15 +66,17 @@ class WorkloadHistory(ObjectItem, frozen=True, kw_only=True):
     moves: Mapping[Move, int]
     why: str = ""
     change: str = ""
+    dips_of_others: Mapping[Cause, float] = {}
+    plain: int | None = None
 
     @property
     def fell(self) -> bool:
-        """Whether it had fewer available pods than wanted."""
+        """Whether the interruption left it fewer available pods than wanted."""
         return bool(self.below) or self.ends_below
 
     @property
     def was_at_zero(self) -> bool:
-        """Whether none was available."""
+        """Whether it left none."""
         return bool(self.at_zero) or self.ends_at_zero
 
     @property
@@ -95,6 +107,7 @@ class WorkloadHistoryList(Listing, frozen=True, kw_only=True):
     columns: ClassVar[Columns[WorkloadHistory]] = (
         NAMESPACE,
         WORKLOAD,
+        Column("OK", lambda each: each.ok, style=lambda each: OK_STYLES.get(each.ok, "")),
         Column("WANTED", lambda each: each.wanted, yields=1),
         Column("LOWEST", lambda each: each.lowest, style=lambda each: each.style),
         Column("BELOW", lambda each: _seconds(each.below, open_end=each.ends_below)),
@@ -126,7 +139,7 @@ NODES: Final[Columns[NodeHistory]] = (
 
 def listing(incident: Incident) -> WorkloadHistoryList:
     """What is said of an interruption; the worst comes first."""
-    items = [_workload(each) for each in incident.workloads]
+    items = [workload(each, incident.in_plain(each.subject)) for each in incident.workloads]
     items.sort(key=_rank)
     return WorkloadHistoryList(
         items=items,
@@ -155,7 +168,7 @@ def within(incident: Incident, namespace: str) -> Incident:
 def show(output: Output, incident: Incident, sentences: Iterable[str] = ()) -> None:
     """Print the first screen, or data. ``sentences``: about the log itself."""
     found = listing(incident)
-    output.say(headline(incident))
+    output.say(heading(incident))
     output.say()
     whole = output.form == "wide"
     shown = [each for each in found.items if whole or each.fell or each.late]
@@ -173,14 +186,13 @@ def show(output: Output, incident: Incident, sentences: Iterable[str] = ()) -> N
     output.dump(found)
 
 
-def headline(incident: Incident) -> str:
+def heading(incident: Incident) -> str:
     """Which cluster, when, how much."""
-    pods = sum(pod.way is not Move.LEFT for pod in incident.pods)
     return (
         f"{incident.cluster}, {incident.begins:%Y-%m-%d} {clock(incident.begins)} to"
         f" {clock(incident.ends)} UTC: {words.counted(len(incident.nodes), 'node')},"
-        f" {words.counted(len(incident.workloads), 'workload')},"
-        f" {words.counted(pods, 'pod')} to move."
+        f" {words.counted(len(incident.concerned), 'workload')},"
+        f" {words.counted(len(incident.to_move), 'pod')} to move."
     )
 
 
@@ -191,30 +203,32 @@ def clock(at: datetime | None) -> str:
 
 def _seconds(seconds: float, *, open_end: bool) -> str:
     """``12s``, ``>12s`` where the log ends before it does; nothing where it never was."""
-    if not seconds and not open_end:
-        return ""
+    if not seconds:
+        return "not known" if open_end else ""
     return f"{'>' if open_end else ''}{words.short_time(timedelta(seconds=seconds))}"
 
 
-def _workload(account: WorkloadAccount) -> WorkloadHistory:
-    counts, last = account.counts, account.counts[-1:]
-    ways = Counter(pod.way for pod in account.pods)
-    reasons = Counter(pod.reason for pod in account.pods if pod.way not in UNTROUBLED)
-    is_troubled = account.dipped or account.late
-    reason = next((each for each, _ in reasons.most_common(1)), None) if is_troubled else None
+def workload(account: WorkloadAccount, plain: int | None = None) -> WorkloadHistory:
+    """What is said of a workload. ``plain``: the fewest pods in a plain eviction, if known."""
+    ways = Counter(pod.way for pod in account.pods if pod.cause is Cause.STORM)
+    is_troubled = bool(account.dipped or account.late)
     return WorkloadHistory(
         subject=account.subject,
+        ok=account.verdict,
         wanted=account.wanted,
+        ready=account.available,
         lowest=account.lowest,
         most_beside=account.most_beside,
         below=account.below,
         at_zero=account.at_zero,
         ends_below=account.ends_below,
-        ends_at_zero=any(count.available == 0 < count.wanted for count in last),
+        ends_at_zero=account.ends_at_zero,
         late=account.late,
         moves={way: ways[way] for way in Move if ways[way]},
-        why=next((pod.why for pod in account.pods if pod.reason == reason), ""),
-        change=BY_REASON.get(reason, "") if reason is not None and counts else "",
+        why=account.why,
+        change=BY_REASON.get(account.reason or "", "") if is_troubled and account.counts else "",
+        dips_of_others=account.dips_of_others,
+        plain=plain,
     )
 
 
@@ -233,17 +247,30 @@ def _node(account: NodeAccount) -> NodeHistory:
     )
 
 
+def verdict(incident: Incident) -> Iterator[str]:
+    """What all comes to: the same sentences in each command, and on the page."""
+    if not any(each.counts for each in incident.workloads):
+        yield "How many pods were available is not in the log: versions before 0.2 do not count."
+    yield headline.of(incident)
+    if plain := headline.of_plain(incident):
+        yield plain
+    yield from of_others(incident)
+    if open_ended := [each for each in incident.concerned if each.ends_below]:
+        named = ", ".join(words.workload_name(each.subject) for each in open_ended[:NAMED])
+        more = f" and {len(open_ended) - NAMED} more" if len(open_ended) > NAMED else ""
+        yield f"Not known: how long {named}{more} had too few, for the counts end before."
+
+
 def _sentences(incident: Incident, found: WorkloadHistoryList) -> Iterator[str]:
     if incident.observed:
         yield "Evenkeel was in observe mode: it did nothing of this."
     for reason, number in Counter(each.reason for each in incident.notices).items():
         told = next(each.message for each in incident.notices if each.reason == reason)
         yield f"{reason} for {words.counted(number, 'notice')}: {told}."
-    if found.items:
-        yield _verdict(found.items)
+    if incident.to_move:
+        yield from verdict(incident)
     yield from _of_nodes(incident.nodes)
-    if pods := list(incident.pods):
-        yield from _of_late([pod for pod in pods if pod.is_late])
+    yield from _of_late([pod for pod in incident.to_move if pod.is_late])
     yield from _changes(found.items)
     named = next((each for each in found.items if each.fell or each.late), None)
     if named is not None:
@@ -251,15 +278,14 @@ def _sentences(incident: Incident, found: WorkloadHistoryList) -> Iterator[str]:
         yield f"{NAME} history {which} shows each of its pods; a node's name those of a node."
 
 
-def _verdict(items: Sequence[WorkloadHistory]) -> str:
-    counted = [each for each in items if each.wanted is not None]
-    if not counted:
-        return "How many pods were available is not in the log: versions before 0.2 do not count."
-    below, zero = sum(each.fell for each in counted), sum(each.was_at_zero for each in counted)
-    of = words.counted(len(counted), "workload")
-    if not below:
-        return f"Of {of} none had fewer available pods than wanted."
-    return f"Of {of} {below} had fewer available pods than wanted, {zero} none."
+def of_others(incident: Incident) -> Iterator[str]:
+    """Which workloads had fewer pods than wanted on others' part."""
+    for cause in Cause:
+        low = [each for each in incident.workloads if cause in each.dips_of_others]
+        if low:
+            named = ", ".join(words.workload_name(each.subject) for each in low[:NAMED])
+            more = f" and {len(low) - NAMED} more" if len(low) > NAMED else ""
+            yield f"Below what is wanted, but not by this ({cause}): {named}{more}."
 
 
 def _of_nodes(nodes: Sequence[NodeAccount]) -> Iterator[str]:
@@ -271,6 +297,11 @@ def _of_nodes(nodes: Sequence[NodeAccount]) -> Iterator[str]:
             f"{kind}: {words.counted(number, 'node')}, the first at {clock(first)}, the last"
             f" deadline at {clock(last)}."
         )
+    yield from of_hasty(nodes)
+
+
+def of_hasty(nodes: Sequence[NodeAccount]) -> Iterator[str]:
+    """Which nodes left no time for a handover."""
     hasty = [
         node
         for node in nodes
@@ -285,10 +316,9 @@ def _of_nodes(nodes: Sequence[NodeAccount]) -> Iterator[str]:
 
 
 def _of_late(late: Sequence[PodAccount]) -> Iterator[str]:
-    if not late:
-        yield "No pod was late."
-    for why, number in Counter(pod.why for pod in late).most_common(NAMED):
-        yield f"Late: {words.counted(number, 'pod')}: {why}."
+    whys = {pod.reason: pod.why for pod in reversed(late)}
+    for reason, number in Counter(pod.reason for pod in late).most_common(NAMED):
+        yield f"Late: {words.counted(number, 'pod')}: {whys[reason]}."
 
 
 def _changes(items: Sequence[WorkloadHistory]) -> Iterator[str]:

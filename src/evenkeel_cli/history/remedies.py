@@ -6,6 +6,7 @@ from typing import Final
 from evenkeel.model import names
 from evenkeel_cli.program import NAME
 
+_ROOM: Final = f"keep room free for replacements ({NAME} headroom), or let them start sooner"
 _MORE_TIME: Final = f"keep replicas on on-demand nodes (annotation {names.ON_DEMAND})"
 
 BY_REASON: Final[Mapping[str, str]] = {
@@ -20,8 +21,8 @@ BY_REASON: Final[Mapping[str, str]] = {
     "SelectedByHash": f"take {names.TEMPLATE_HASH} out of the selector",
     "BarePod": "run it under a Deployment, StatefulSet or Job",
     "QuotaRefuses": "leave room in the quota of its namespace for one pod more",
-    "ReplacementPending": f"keep room free for replacements ({NAME} headroom), or let them start"
-    " sooner",
+    "ReplacementPending": _ROOM,
+    "NoPlace": _ROOM,
     "CannotBeReplaced": "let its ReplicaSet make pods: kubectl describe says what refuses them",
     "StatefulSet": "have more replicas than must serve: each ordinal exists once",
 }

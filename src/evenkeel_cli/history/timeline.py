@@ -8,6 +8,7 @@ from evenkeel.model.meta import Reference
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.history.counts import Cause, Count
 from evenkeel_cli.history.incident import (
     Incident,
     NodeAccount,
@@ -171,9 +172,17 @@ def _counts(workload: WorkloadAccount) -> Iterator[Moment]:
             at=count.at,
             verb="count",
             subject=workload.subject,
-            message=f"{count.available} available, {count.wanted} wanted",
-            warning=count.available < count.wanted,
+            message=_of_count(count),
+            warning=count.is_low,
         )
+
+
+def _of_count(count: Count) -> str:
+    """``2 available, 3 wanted``, and on whose part where the interruption has none in it."""
+    if count.available is None:
+        return f"{count.wanted} wanted, not counted from here on"
+    whose = "" if count.cause in {None, Cause.STORM} else f": {count.cause}"
+    return f"{count.available} available, {count.wanted} wanted{whose}"
 
 
 def _pod(pod: PodAccount) -> PodHistory:

@@ -93,19 +93,22 @@ class DoomedNode(ObjectItem, frozen=True, kw_only=True):
 class LeaseHolder(Item, frozen=True, kw_only=True):
     """Who hands pods over: the holder of the reconciler's Lease, if it is ``held`` now.
 
-    ``shares``: among how many the work of a large storm is divided.
+    ``identity`` is empty once it was given up, for nothing was left to do. ``renewed`` is when one
+    was last at work, ``secondsAgo`` how long ago that is. ``shares``: among how many the work of a
+    large storm is divided.
     """
 
     identity: str
     held: bool
     renewed: datetime | None
+    seconds_ago: int | None = None
     shares: int = 1
 
 
 class DoomedNodeList(Listing, frozen=True, kw_only=True):
     """All nodes with an open notice: what `evenkeel nodes` prints.
 
-    ``lease`` is null where nobody holds it, and ``paused`` where Evenkeel is not paused.
+    ``lease`` is null where there is none, and ``paused`` where Evenkeel is not paused.
     """
 
     columns: ClassVar[Columns[DoomedNode]] = (
@@ -147,7 +150,7 @@ class DoomedNodeList(Listing, frozen=True, kw_only=True):
         if self.paused is not None:
             yield f"Evenkeel is {self.paused}. Until {NAME} resume --apply nothing is moved."
         if is_whole:
-            yield f"The Lease {names.HANDOVER_LEASE} is {self._of_lease}."
+            yield f"{self._of_lease}."
         for each in self.items:
             if each.notice == UNREADABLE:
                 name = each.subject.name
@@ -164,36 +167,55 @@ class DoomedNodeList(Listing, frozen=True, kw_only=True):
         }
         return {
             "pause": self.paused or "not paused",
-            "lease": self._of_lease,
+            "lease": self._lease_told(),
             **nodes,
         }
 
     @property
     def _of_lease(self) -> str:
-        if self.lease is None:
-            return "held by nobody: no reconciler is at work now"
-        if not self.lease.held:
-            return f"not renewed by {self.lease.identity}: no reconciler is at work now"
-        others = self.lease.shares - 1
-        shared = f", who shares the work with {words.counted(others, 'other')}" if others else ""
-        return f"held by {self.lease.identity}{shared}"
+        """Who is at work on the nodes, or was last."""
+        lease = self.lease
+        if lease is None:
+            return f"No reconciler was at work yet: there is no Lease {names.HANDOVER_LEASE}"
+        if lease.held:
+            others = lease.shares - 1
+            shared = f", who shares it with {words.counted(others, 'other')}" if others else ""
+            return f"At work: {lease.identity}{shared}"
+        ago = ""
+        if lease.seconds_ago is not None:
+            ago = f" {words.short_time(timedelta(seconds=lease.seconds_ago))} ago"
+        if lease.identity:
+            return (
+                f"Nobody is at work: {lease.identity} has not renewed the Lease"
+                f" {names.HANDOVER_LEASE} since{ago or ' long ago'}"
+            )
+        if any(each.pods for each in self.items):
+            return f"Nobody is at work now, last{ago}: the next run goes on"
+        return f"Nothing is left to do, last at work{ago}"
+
+    def _lease_told(self) -> str:
+        """The same without the time that passes."""
+        lease = self.lease
+        holder = lease.identity if lease is not None and lease.held else ""
+        return f"at work: {holder}" if holder else "nobody is at work"
 
 
 def listing(look: Look) -> DoomedNodeList:
     """An item for each doomed node: first those with pods, and of these those that end first."""
     lease = look.lease
-    holder = "" if lease is None else lease.spec.holder_identity
+    since = None if lease is None else lease.held_since
     items = [_item(each, look.at) for each in look.nodes]
     items.sort(key=lambda each: (not each.pods, each.seconds_left or 0, each.subject.name))
     return DoomedNodeList(
         items=items,
         lease=LeaseHolder(
-            identity=holder,
+            identity=lease.spec.holder_identity or "",
             held=is_held(lease, look.at),
-            renewed=lease.held_since,
+            renewed=since,
+            seconds_ago=None if since is None else max(0, round((look.at - since).total_seconds())),
             shares=divided_by(lease).of,
         )
-        if lease is not None and holder
+        if lease is not None
         else None,
         paused=None if look.pause is None else str(look.pause),
     )

@@ -13,8 +13,17 @@ import evenkeel
 from evenkeel.model.meta import Reference
 from evenkeel.model.reasons import Reason
 from evenkeel_cli import words
-from evenkeel_cli.history import listing, remedies
-from evenkeel_cli.history.incident import Incident, NodeAccount, PodAccount, Step, key_of
+from evenkeel_cli.history import headline, listing, remedies
+from evenkeel_cli.history.counts import Cause, Count
+from evenkeel_cli.history.incident import (
+    Incident,
+    NodeAccount,
+    PodAccount,
+    Step,
+    Verdict,
+    WorkloadAccount,
+    key_of,
+)
 from evenkeel_cli.history.listing import WorkloadHistory
 
 MINUTE: Final = 60
@@ -23,6 +32,12 @@ NAMED: Final = 3
 
 HINTS: Final = frozenset({Reason.REBALANCE_RECOMMENDATION, Reason.DRAIN_ASKED})
 """The reasons of marks after which a node may well live on."""
+
+type _Numbers = tuple[float, int | None, int, bool]
+"""From so many seconds on so many pods are available (None: not known), of so many wanted.
+
+Last, whether there are fewer on others' part.
+"""
 
 NOTHING: Final = "nothing is known that would"
 
@@ -63,6 +78,7 @@ class _Reader:
             "begins": incident.begins.timestamp(),
             "lasts": self._after(self._storm_ends()),
             "headline": self._headline(),
+            "verdict": list(listing.verdict(incident))[1:],
             "figures": self._figures(),
             "counted": any(each.counts for each in incident.workloads),
             "dips": [
@@ -99,52 +115,36 @@ class _Reader:
         return max(times, default=self._incident.ends)
 
     def _headline(self) -> str:
-        """Which workloads suffered, in one sentence."""
-        fell = [each for each in self._histories if each.fell]
-        zero = sum(each.was_at_zero for each in fell)
-        late = sum(each.is_late for each in self._pods)
-        if not any(each.counts for each in self._incident.workloads):
-            told = "How many pods were available was not counted"
-        elif not fell:
-            told = "No workload had too few pods"
-        else:
-            kept = f"{zero} of them had none" if zero else "each had some left"
-            every = words.counted(self._counted, "workload")
-            told = f"{len(fell)} of {every} had too few pods, {kept}"
-        lost = f"{words.counted(late, 'pod')} {'was' if late == 1 else 'were'} late"
+        """What became of the workloads, in one sentence."""
         observed = " Nothing was written: observe mode." if self._incident.observed else ""
-        return f"{told}; {lost if late else 'no pod was late'}.{observed}"
-
-    @property
-    def _counted(self) -> int:
-        """How many workloads were counted."""
-        return sum(bool(each.counts) for each in self._incident.workloads)
+        return f"{headline.of(self._incident)}{observed}"
 
     def _figures(self) -> Sequence[tuple[str, str, bool]]:
-        fell, counted = sum(each.fell for each in self._histories), self._counted
-        late = sum(each.is_late for each in self._pods)
-        others = len(self._histories) - counted
-        more = f" ({others} not counted)" if others else ""
+        concerned, pods = self._incident.concerned, self._incident.to_move
+        fell = sum(each.dipped for each in concerned)
+        failed = sum(each.verdict is Verdict.FAILED for each in concerned)
+        late = sum(each.is_late for each in pods)
         return [
-            (f"workloads with too few pods{more}", f"{fell} of {counted}", fell > 0),
-            ("pods late", f"{late} of {len(self._pods)}", late > 0),
+            ("workloads that dipped", f"{fell} of {len(concerned)}", fell > 0),
+            ("of them without a named reason", str(failed), failed > 0),
+            ("pods late", f"{late} of {len(pods)}", late > 0),
             ("nodes", str(len(self._incident.nodes)), False),
         ]
 
     def _late(self) -> Sequence[dict[str, Any]]:
         """The late pods by reason, most first."""
-        by_reason = defaultdict[tuple[str, str], list[PodAccount]](list)
-        for pod in self._pods:
+        by_reason = defaultdict[str, list[PodAccount]](list)
+        for pod in self._incident.to_move:
             if pod.is_late:
-                by_reason[pod.why, pod.reason].append(pod)
+                by_reason[pod.reason].append(pod)
         return [
             {
                 "pods": len(pods),
-                "why": why,
+                "why": pods[0].why,
                 "change": _change(remedies.BY_REASON.get(reason, "")),
                 "workloads": _named(pods),
             }
-            for (why, reason), pods in sorted(by_reason.items(), key=lambda each: -len(each[1]))
+            for reason, pods in sorted(by_reason.items(), key=lambda each: -len(each[1]))
         ]
 
     def _minutes(self) -> Sequence[dict[str, Any]]:
@@ -176,28 +176,29 @@ class _Reader:
         """Which workloads had too few pods at some time of each minute."""
         below = defaultdict[int, set[object]](set)
         for each in self._incident.workloads:
-            for count in filter(lambda count: count.is_low, each.counts):
+            for count in (one for one in each.counts if one.cause is Cause.STORM):
                 first = int(self._after(count.at)) // MINUTE
                 last = int(self._after(count.until or count.at)) // MINUTE
                 for minute in range(first, last + 1):
                     below[minute].add(key_of(each.subject))
         return below
 
-    def _total(self) -> Sequence[tuple[float, int, int]]:
-        """How many pods of all counted workloads were available, of how many wanted.
+    def _total(self) -> Sequence[_Numbers]:
+        """How many pods of all workloads were available whose counts are all known, of how many.
 
         A workload counts from the beginning with its first count, so that the sum does not grow as
         they are counted for the first time.
         """
-        counted = [each.counts for each in self._incident.workloads if each.counts]
-        if not counted:
+        courses = [_course(each) for each in self._incident.workloads if each.counts]
+        known = [each for each in courses if all(count.available is not None for count in each)]
+        if not known:
             return []
-        available = sum(counts[0].available for counts in counted)
-        wanted = sum(counts[0].wanted for counts in counted)
+        available = sum(_available(counts[0]) for counts in known)
+        wanted = sum(counts[0].wanted for counts in known)
         changes = sorted(
             (
-                (now.at, now.available - before.available, now.wanted - before.wanted)
-                for counts in counted
+                (now.at, _available(now) - _available(before), now.wanted - before.wanted)
+                for counts in known
                 for before, now in pairwise(counts)
             ),
         )
@@ -205,7 +206,7 @@ class _Reader:
         for at, more, more_wanted in changes:
             available, wanted = available + more, wanted + more_wanted
             found[self._after(at)] = (available, wanted)
-        return [(at, *both) for at, both in found.items()]
+        return [(at, *both, False) for at, both in found.items()]
 
     def _workload(self, each: WorkloadHistory) -> dict[str, Any]:
         account = self._accounts[key_of(each.subject)]
@@ -222,8 +223,16 @@ class _Reader:
             "floor": self._floors.get(key_of(each.subject)),
             "pods": len(account.pods),
             "late": each.late,
+            "ok": each.ok,
+            "plain": each.plain,
             "counts": [
-                (self._after(count.at), count.available, count.wanted) for count in account.counts
+                (
+                    self._after(count.at),
+                    count.available,
+                    count.wanted,
+                    count.cause not in {None, Cause.STORM},
+                )
+                for count in _course(account)
             ],
         }
 
@@ -271,6 +280,18 @@ class _Reader:
             }
             for pool, nodes in sorted(by_pool.items())
         ]
+
+
+def _course(account: WorkloadAccount) -> Sequence[Count]:
+    """The counts of a workload. After a low one that ends them it is not known how it went on."""
+    counts = account.counts
+    if not counts or not counts[-1].is_low:
+        return counts
+    return [*counts, msgspec.structs.replace(counts[-1], available=None, cause=None)]
+
+
+def _available(count: Count) -> int:
+    return count.available or 0
 
 
 def _dies(node: NodeAccount) -> bool:

@@ -7,9 +7,10 @@ import click
 
 from evenkeel.ports import Clock
 from evenkeel.settings import Mode
-from evenkeel_cli import pausing, planned_moves, snapshot
+from evenkeel_cli import pausing, planned_moves, report, snapshot
 from evenkeel_cli.console import standard_error
 from evenkeel_cli.errors import UnmetError
+from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.journal import Journal
 from evenkeel_cli.output import Output
 from evenkeel_cli.program import NAME
@@ -23,7 +24,6 @@ from evenkeel_cli.replay.listing import (
 from evenkeel_cli.replay.output import Printer
 from evenkeel_cli.replay.real import Replay
 from evenkeel_cli.replay.task import Task
-from evenkeel_cli.report import Report
 from evenkeel_cli.targets import Target
 from evenkeel_sandbox.application import CLUSTER_NAME
 from evenkeel_sandbox.built_in import cluster as built_in
@@ -57,13 +57,13 @@ class Run:
         now = self.clock.now()
         simulation = simulated.run(task, builder, now, self.output)
         try:
-            report = replace(simulation.report(), namespace=task.namespace)
+            account = simulation.account(simulated.in_plain_eviction(task, builder, now))
             match simulation.application.errors:
                 case [BrokenPipeError() as error, *_]:  # a function prints its decisions
                     raise error
                 case [error, *_]:
                     raise UnmetError(f"a function failed: {error}")
-            return self._show(report, simulation.journal, Mode.ACT)
+            return self._show(account, task, simulation.journal, Mode.ACT)
         finally:
             simulation.close()
 
@@ -94,14 +94,14 @@ class Run:
             replay = Replay(self._updated(task), cluster, self.clock, Mode.ACT)
             self._warn_of_strangers(replay, target)
             try:
-                report = replace(replay.act(self._printer()), namespace=task.namespace)
+                account = replay.act(self._printer())
             except KeyboardInterrupt:
                 self._note(INTERRUPTED)
                 raise click.Abort from None
         hints = [name for name, notice in replay.doomed.items() if notice.is_hint]
         if hints:
             self._note(f"{', '.join(hints)} stays marked for now: {HINTS_EXPIRE}")
-        return self._show(report, replay.journal, Mode.ACT)
+        return self._show(account, task, replay.journal, Mode.ACT)
 
     def _updated(self, task: Task) -> Task:
         """The task with stale events as if they were given now, unless they keep their time."""
@@ -114,17 +114,18 @@ class Run:
     def _printer(self) -> Printer:
         return Printer(self.output, self.clock)
 
-    def _show(self, report: Report, journal: Journal, mode: Mode) -> int:
+    def _show(self, account: Incident, task: Task, journal: Journal, mode: Mode) -> int:
         self.output.say()
-        report.show(self.output)
+        report.show(self.output, account, task.namespace)
+        failed = report.failures(account)
         item = ReplayResult(
             decisions=journal.records(CLUSTER_NAME, mode),
-            workloads=report.of_workloads(),
-            moves=report.of_moves(),
-            failed=[health.workload for health in report.failures],
+            workloads=report.workloads(account, task.namespace),
+            moves=report.moves(account, task.namespace),
+            failed=[each.subject for each in failed],
         )
         self.output.dump(ReplayResultList(items=[item]))
-        return 1 if report.failures else 0
+        return 1 if failed else 0
 
     def _warn_of_strangers(self, replay: Replay, target: Target) -> None:
         self._note(

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from evenkeel.adapters.telemetry.decision_log import DecisionRecord
 from evenkeel.model.meta import Reference
+from evenkeel_cli.history.listing import WorkloadHistory
 from evenkeel_cli.output import Item, Listing
 from evenkeel_cli.planned_moves import PlannedMove
-from evenkeel_cli.report import MoveReport, WorkloadReport
+from evenkeel_cli.report import MoveReport
 
 
 class ReplayPlan(Item, frozen=True, kw_only=True):
@@ -25,11 +26,11 @@ class ReplayPlanList(Listing, frozen=True, kw_only=True):
 class ReplayResult(Item, frozen=True, kw_only=True):
     """What events did: every decision, what became of workloads and how many pods went how.
 
-    ``failed`` are the workloads that were without a ready pod though a handover was possible.
+    ``failed`` are the workloads that had too few pods, or none, for no reason that is named.
     """
 
     decisions: Sequence[DecisionRecord]
-    workloads: Sequence[WorkloadReport]
+    workloads: Sequence[WorkloadHistory]
     moves: Sequence[MoveReport]
     failed: Sequence[Reference]
 

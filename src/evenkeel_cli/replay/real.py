@@ -13,18 +13,17 @@ from evenkeel.model.notice import Concern, Notice
 from evenkeel.model.request import List, Selection
 from evenkeel.ports import Clock, Cluster, Recorder, Session
 from evenkeel.settings import Mode
-from evenkeel_cli import binding, namespaces
+from evenkeel_cli import binding, namespaces, observed
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.guards import Guard, GuardedCluster
+from evenkeel_cli.history import incident
+from evenkeel_cli.history.incident import SHORT, Incident
 from evenkeel_cli.journal import Journal
-from evenkeel_cli.moves import fates
 from evenkeel_cli.replay.output import Printer
 from evenkeel_cli.replay.task import Task
-from evenkeel_cli.report import Report
-from evenkeel_cli.ways import movable, situations
+from evenkeel_cli.ways import situations
 from evenkeel_hosting.functions import Ports
 from evenkeel_sandbox.application import CLUSTER_NAME, Application
-from evenkeel_sandbox.ec2 import ENOUGH
 from evenkeel_sandbox.node_instances import NodeInstances
 from evenkeel_sandbox.observer.workloads import Observer, in_namespaces
 from evenkeel_sandbox.simulator.auto_scaling import AssumedAutoScaling
@@ -69,7 +68,7 @@ class Replay:
         ports = Ports(self.cluster, instances, clock, Tee(*recorders), AssumedAutoScaling())
         self._driver = SimulatedClock(clock.now())
         self._application = Application(ports, self._driver, mode, task.wish.labels, stands_in=True)
-        self._sent_at = clock.now()
+        self._began = clock.now()
 
     @property
     def doomed(self) -> Mapping[str, Notice]:
@@ -95,7 +94,7 @@ class Replay:
                 return
         raise UnmetError(f"the plan could not be made: {self._complaint()}")
 
-    def act(self, printer: Printer) -> Report:
+    def act(self, printer: Printer) -> Incident:
         """Act until all is quiet, and answer what was seen. Raises UnmetError."""
         observer = Observer(self._clock, in_namespaces({s.pod.namespace for s in self.situations}))
         with self.cluster.session() as session:
@@ -109,11 +108,10 @@ class Replay:
                 if len(self._application.errors) > PATIENCE:
                     raise UnmetError(f"the functions fail: {self._complaint()}")
             self._linger(observer, session)
-        return self._report(observer)
+        return self._account(observer)
 
     def _send(self, printer: Printer) -> None:
         self.journal.listener = printer.decided
-        self._sent_at = self._clock.now()
         for arriving in self._task.arriving:
             notice = arriving.notice
             node = self._node_of.get(notice.instance_id, "") if notice is not None else ""
@@ -136,17 +134,14 @@ class Replay:
         while self._clock.now() < end:
             observer.absorb(session.next(LOOK))
 
-    def _report(self, observer: Observer) -> Report:
-        return Report(
-            workloads=list(observer.workloads.values()),
-            fates=fates(self.journal, observer),
-            movable=movable(self.situations),
-            unwarned={
-                node
-                for node, notice in self.doomed.items()
-                if notice.deadline - self._sent_at < ENOUGH and not notice.is_hint
-            },
-        )
+    def _account(self, observer: Observer) -> Incident:
+        records = self.journal.records(CLUSTER_NAME, Mode.ACT)
+        hasty = {
+            node
+            for node, notice in self.doomed.items()
+            if notice.deadline - self._began < SHORT and not notice.is_hint
+        }
+        return incident.seen(records, observed.of(observer, self._clock.now(), hasty))
 
     def _complaint(self) -> str:
         errors = self._application.errors

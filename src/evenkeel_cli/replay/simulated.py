@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -12,11 +13,12 @@ from evenkeel.model.request import Selection
 from evenkeel.model.way import Way
 from evenkeel.ports import Clock, Cluster
 from evenkeel.settings import Mode
-from evenkeel_cli import binding, namespaces, words
+from evenkeel_cli import binding, namespaces, observed, words
+from evenkeel_cli.history.incident import Key
 from evenkeel_cli.output import Output
 from evenkeel_cli.replay.output import Printer
 from evenkeel_cli.replay.task import Task
-from evenkeel_cli.simulation import ReportedSimulation
+from evenkeel_cli.simulation import PlainEviction, ReportedSimulation
 from evenkeel_cli.ways import situations
 from evenkeel_sandbox.events import Arriving, freshened
 from evenkeel_sandbox.simulation import nodes_of, rebind
@@ -41,6 +43,34 @@ def run(task: Task, build: Builder, now: datetime, output: Output) -> ReportedSi
     Each event is given at its own time with ``keep_time``; else all are given at once, stale
     ones as if they were new. Raises BadInputError where an instance cannot be bound.
     """
+    simulation = _prepared(task, build, now, output, ReportedSimulation)
+    printer = Printer(output, simulation.clock)
+    simulation.journal.listener = printer.decided
+    simulation.on_event = printer.event
+    simulation.on_loss = printer.lost
+    _play(task, simulation)
+    return simulation
+
+
+def in_plain_eviction(task: Task, build: Builder, now: datetime) -> Mapping[Key, int]:
+    """The fewest pods that each workload has where a plain eviction answers the same events."""
+    quiet = replace(task, log=None)
+    simulation = _prepared(quiet, build, now, None, PlainEviction)
+    try:
+        _play(quiet, simulation)
+        return observed.lowest(simulation.observer)
+    finally:
+        simulation.close()
+
+
+def _prepared(
+    task: Task,
+    build: Builder,
+    now: datetime,
+    output: Output | None,
+    kind: type[ReportedSimulation],
+) -> ReportedSimulation:
+    """The cluster a moment before the first event. ``output`` is told which nodes were chosen."""
     beginning = now
     if task.keep_time:
         beginning = min((event.given_at for event in task.arriving), default=now)
@@ -51,14 +81,14 @@ def run(task: Task, build: Builder, now: datetime, output: Output) -> ReportedSi
     nodes = sorted(nodes_of(cluster), key=lambda node: telling[node.name], reverse=True)
     bound = binding.bind(task.notices, nodes, task.wish, lend=True)
     lent = {each: node for each, node in bound.items() if each not in task.wish.bound}
-    for instance_id, node in lent.items():
-        output.say(_lent(instance_id, node, telling[node]), hang=2)
-    if lent:
+    if output is not None and lent:
+        for instance_id, node in lent.items():
+            output.say(_lent(instance_id, node, telling[node]), hang=2)
         output.say()
     rebind(cluster, bound)
     clock.advance(beginning - LOOKING_AROUND - clock.now())
     recorders = task.recorders(clock, Mode.ACT)
-    simulation = ReportedSimulation(
+    simulation = kind(
         clock,
         cluster,
         *recorders,
@@ -67,10 +97,12 @@ def run(task: Task, build: Builder, now: datetime, output: Output) -> ReportedSi
         reserved=task.of(Concern.RESERVED, bound),
     )
     clock.advance(beginning - clock.now())
-    printer = Printer(output, clock)
-    simulation.journal.listener = printer.decided
-    simulation.on_event = printer.event
-    simulation.on_loss = printer.lost
+    return simulation
+
+
+def _play(task: Task, simulation: ReportedSimulation) -> None:
+    """Send the events, and let everything that follows happen."""
+    clock = simulation.clock
     last = clock.now()
     for event in task.arriving:
         last = max(last, event.given_at) if task.keep_time else last
@@ -80,7 +112,6 @@ def run(task: Task, build: Builder, now: datetime, output: Output) -> ReportedSi
             break
         simulation.advance(STEP)
     simulation.advance(AFTERWARDS)
-    return simulation
 
 
 def _most_telling(cluster: Cluster, clock: Clock) -> Mapping[str, tuple[int, int]]:

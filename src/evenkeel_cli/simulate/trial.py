@@ -17,10 +17,9 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import NoticeKind
 from evenkeel.model.pool import Pool
 from evenkeel.settings.shared import CAPACITY_LABELS
-from evenkeel_cli import event_files, events
+from evenkeel_cli import event_files, events, observed
 from evenkeel_cli.errors import BadInputError
-from evenkeel_cli.journal import Journal
-from evenkeel_cli.report import GOOD, Report
+from evenkeel_cli.history.incident import Incident, key_of
 from evenkeel_cli.simulation import ReportedSimulation
 from evenkeel_hosting import files
 from evenkeel_hosting.functions import Ports
@@ -146,11 +145,18 @@ def run(ground: Ground, setting: Setting, seed: int) -> Trial:
     return _storm(ground, setting, seed).watch()
 
 
-def told(ground: Ground, setting: Setting, seed: int) -> Journal:
-    """What was decided and counted in that storm."""
+def told(
+    ground: Ground, setting: Setting, seed: int, pools: Mapping[str, str] | None = None
+) -> Incident:
+    """The account of that storm, beside a plain eviction in the same one.
+
+    ``pools`` by node, as people name them.
+    """
+    plain = _storm(ground, msgspec.structs.replace(setting, policy=Policy.EVICT), seed)
+    plain.watch()
     storm = _storm(ground, setting, seed)
     storm.watch()
-    return storm.journal
+    return storm.account(observed.lowest(plain.observer), pools)
 
 
 def _storm(ground: Ground, setting: Setting, seed: int) -> "_Storm":
@@ -299,9 +305,9 @@ class _Storm(ReportedSimulation):
                 self._at_zero[reference] += not health.ready
 
     def _trial(self, nodes: int) -> Trial:
-        report = self.report()
+        whys = {key_of(each.subject): each.why for each in self.account().workloads}
         dips = [
-            self._dip(reference, health, report)
+            self._dip(reference, health, whys.get(key_of(reference), ""))
             for reference, health in self.observer.workloads.items()
             if health.lowest < _wanted(health)
         ]
@@ -312,12 +318,7 @@ class _Storm(ReportedSimulation):
             dips=dips,
         )
 
-    def _dip(self, reference: Reference, health: Health, report: Report) -> Dip:
-        whys = Counter(
-            fate.why
-            for fate in report.fates
-            if fate.workload == reference and fate.move not in GOOD
-        )
+    def _dip(self, reference: Reference, health: Health, why: str) -> Dip:
         pools = Counter(
             {pool: len(health.first_nodes.intersection(on)) for pool, on in self._pools.items()}
         )
@@ -328,7 +329,7 @@ class _Storm(ReportedSimulation):
             below=self._below[reference],
             at_zero=self._at_zero[reference],
             recovered=health.ready >= _wanted(health),
-            because=next(iter(_most(whys)), health.last_obstacle or TOO_SOON),
+            because=why or health.last_obstacle or TOO_SOON,
             pool=str(next(iter(_most(pools)), "")),
         )
 

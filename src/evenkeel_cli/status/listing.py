@@ -7,6 +7,7 @@ from evenkeel.decisions.floor.source import Source
 from evenkeel.decisions.floor.standing import Standing
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.reasons import Reason
 from evenkeel.model.template import is_by_template
 from evenkeel.model.times import in_words
 from evenkeel.model.zonal_shift import ZonalShift
@@ -25,6 +26,9 @@ MOST_NODES: Final = 5
 """So many nodes without a label are named."""
 
 GONE: Final = "not there any more"
+
+NO_FLOOR: Final = "no floor"
+"""Nothing is wrong with a workload, and it may lose all replicas with the spot nodes."""
 
 
 class Floor(Item, frozen=True, kw_only=True):
@@ -66,6 +70,16 @@ class WorkloadStatus(ObjectItem, frozen=True, kw_only=True):
         return self.floor.source == Source.DEFAULT and self.floor.replicas > 0
 
     @property
+    def ok_or_no_floor(self) -> bool | str:
+        """Whether nothing puts replicas at risk; of one without a floor, that none has to stand."""
+        return NO_FLOOR if self.ok and not self.floor.replicas else self.ok
+
+    @property
+    def floor_in_words(self) -> str:
+        """``12``, ``2 by default``, as nobody asked for that."""
+        return f"{self.floor.replicas} by default" if self.prefers else str(self.floor.replicas)
+
+    @property
     def status(self) -> str:
         """What is off, in a few words; empty where nothing is."""
         return ", ".join(remark.brief for remark in self.remarks)
@@ -77,9 +91,9 @@ class WorkloadStatusList(Listing, frozen=True, kw_only=True):
     columns: ClassVar[Columns[WorkloadStatus]] = (
         NAMESPACE,
         WORKLOAD,
-        Column("OK", lambda each: each.ok),
+        Column("OK", lambda each: each.ok_or_no_floor),
         Column("REPLICAS", lambda each: each.replicas, yields=1),
-        Column("FLOOR", lambda each: each.floor.replicas),
+        Column("FLOOR", lambda each: each.floor_in_words),
         Column("POLICY", lambda each: each.floor.policy, wide=True),
         Column("FROM", lambda each: each.floor.source, wide=True),
         Column("PLACED-BY", lambda each: each.placement if each.managed else "", wide=True),
@@ -115,12 +129,13 @@ class WorkloadStatusList(Listing, frozen=True, kw_only=True):
         }
 
     def sentences(self) -> Iterator[str]:
-        """What to do about workloads that are at risk, and which evictions wait for what."""
+        """What to do about workloads that are at risk or below a default floor, and what waits."""
         warnings, evictions = [], []
         for each in self.items:
             name = words.workload_name(each.subject)
             why = f" ({each.why_waiting.rstrip('.')})" if each.why_waiting else ""
-            warnings += [f"{name}: {r.message}." for r in each.remarks if r.warning]
+            told = (r for r in each.remarks if r.warning or r.reason is Reason.DEFAULT_FLOOR)
+            warnings += [f"{name}: {r.message}." for r in told]
             evictions += [f"{name}: {eviction}{why}." for eviction in each.evictions]
         yield from _some(warnings, "remark", "remarks")
         yield from _some(evictions, "eviction that waits", "evictions that wait")

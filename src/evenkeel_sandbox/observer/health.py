@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum, auto
+from typing import NamedTuple
 
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
@@ -31,13 +32,22 @@ class Outage:
     obstacle: str = ""
 
 
+class Look(NamedTuple):
+    """How many pods of a workload served from then on, of how many wanted; None: nobody says."""
+
+    at: datetime
+    ready: int
+    wanted: int | None
+
+
 @dataclass(slots=True, kw_only=True)
 class Health(Serving):
     """What was seen of one workload.
 
     ``wanted`` is how many replicas it is asked for (None: its kind does not say), ``before``
     how many served when the watch began, on ``first_nodes``; ``lowest`` is the fewest since
-    then. ``last_obstacle`` is what was last seen to keep a new pod from running.
+    then. ``last_obstacle`` is what was last seen to keep a new pod from running. ``seen`` are the
+    numbers since the watch began, each from its time on.
     """
 
     workload: Reference
@@ -48,6 +58,13 @@ class Health(Serving):
     gone: bool = False
     first_nodes: frozenset[str] = frozenset()
     pods: dict[str, Pod] = field(default_factory=dict)
+    seen: list[Look] = field(default_factory=list)
+
+    def note(self, at: datetime) -> None:
+        """Keep how many serve from now on, and of how many wanted."""
+        now = Look(at, self.ready, self.wanted)
+        if not self.seen or self.seen[-1][1:] != now[1:]:
+            self.seen.append(now)
 
     @property
     def went_to_zero(self) -> bool:

@@ -7,6 +7,7 @@ owner counts where it did.
 """
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from evenkeel.model.controllers.job import Job
@@ -42,7 +43,7 @@ class Observer:
         self._clock = clock
         self._selections = selections
         self._began = False
-        self._lost_nodes: set[str] = set()
+        self.lost_nodes: dict[str, datetime] = {}
         self._finished: set[str] = set()
         self.lost_pods: dict[str, Pod] = {}
         self._replica_sets: dict[str, ReplicaSet] = {}
@@ -72,6 +73,7 @@ class Observer:
             health.first_nodes = frozenset(health.nodes.values())
             health.outage = None
             health.last_obstacle = ""
+            health.note(self._clock.now())
 
     def lose(self, node_name: str) -> int:
         """This node's machine is gone: its pods serve no more, whatever their status says.
@@ -79,7 +81,7 @@ class Observer:
         Those that were not told to go are kept in ``lost_pods``. Answers how many of them
         there are, DaemonSets' aside, which belong to their nodes.
         """
-        self._lost_nodes.add(node_name)
+        self.lost_nodes.setdefault(node_name, self._clock.now())
         count = 0
         for health in self.workloads.values():
             pods = [pod for pod in health.pods.values() if pod.spec.node_name == node_name]
@@ -135,7 +137,7 @@ class Observer:
         match item:
             case Node():
                 if item.name not in self.nodes:  # another machine than one of this name before
-                    self._lost_nodes.discard(item.name)
+                    self.lost_nodes.pop(item.name, None)
                 self.nodes[item.name] = item
             case Pod():
                 self._place(item)
@@ -165,6 +167,8 @@ class Observer:
         health = self._health(item.reference)
         health.wanted = replicas
         health.gone = False
+        if self._began:
+            health.note(self._clock.now())
 
     def _hinder(self, replica_set: ReplicaSet, failure: Condition) -> None:
         health = self._health(_top_of(replica_set))
@@ -257,6 +261,7 @@ class Observer:
         if not self._began or health.gone:
             return
         health.look()
+        health.note(self._clock.now())
         if health.ready == 0 and health.wanted != 0 and health.outage is None:
             health.outage = Outage(self._clock.now(), self.obstacle(health))
 
@@ -265,7 +270,7 @@ class Observer:
             pod.uid in health.pods
             and pod.ready
             and pod.active
-            and pod.spec.node_name not in self._lost_nodes
+            and pod.spec.node_name not in self.lost_nodes
         )
 
     def obstacle(self, health: Health) -> str:

@@ -8,6 +8,7 @@ from evenkeel.flows.drain.assembly import Ports, loop_of
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.kept import Kept
 from evenkeel.flows.drain.leadership import Leadership
+from evenkeel.flows.drain.low_counts import LowCounts
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync import reader
 from evenkeel.model.metrics import Metric
@@ -65,7 +66,7 @@ class Brain:
             Ports(server, session, clock),
             view,
             Kept(server, SimulatedInstances(), SETTINGS.capacity_labels, recorder),
-            OnceRecorder(recorder),
+            OnceRecorder(recorder, LowCounts(server, clock, recorder)),
             leadership,
         )
         self.loop.begin(timedelta(), _always)

@@ -87,7 +87,7 @@ def test_in_a_pipe_each_change_is_a_line_with_the_time(
     lines = capsys.readouterr().out.splitlines()
     end = "node/s1: interruption, ends 2026-11-21T12:02:55Z,"
     assert lines[0] == "2026-11-21T12:00:56Z pause: not paused"
-    assert lines[1].startswith("2026-11-21T12:00:56Z lease: held by evenkeel-")
+    assert lines[1].startswith("2026-11-21T12:00:56Z lease: at work: evenkeel-")
     assert [line for line in lines if " node/" in line] == [
         f"2026-11-21T12:00:56Z {end} 3 pods left: 2 being replaced, 1 at the last moment",
         f"2026-11-21T12:00:58Z {end} 3 pods left: 2 told to go, 1 at the last moment",
@@ -176,11 +176,10 @@ def test_on_a_terminal_the_whole_is_painted_in_the_same_place(storm: Scene) -> N
     watch(storm, 2, nodes(storm), console=console)
 
     first, *_, last = screens(console)
-    lease = first.splitlines()[3]
+    lease = first.splitlines()[2]
     assert first.splitlines() == [
         "2026-11-21T12:00:56Z  1 node is doomed, 3 pods left: 2 being replaced, 1 at the",
         "  last moment.",
-        "The Lease evenkeel-handover is held by",
         lease,
         "",
         "NODE  NOTICE        LEFT  PODS  HOW",

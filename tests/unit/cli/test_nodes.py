@@ -1,6 +1,7 @@
 """``evenkeel nodes``: what it shows of nodes that are doomed, in the midst of a storm."""
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
@@ -169,15 +170,13 @@ def test_a_mark_that_cannot_be_read_is_told_with_what_takes_it_off(scene: Scene)
 def test_the_lease_and_the_pause_are_told_of(scene: Scene) -> None:
     stage(scene, deployment("web", 2))
     assert list(looked_at(scene).sentences(is_whole=True)) == [
-        "The Lease evenkeel-handover is held by nobody: no reconciler is at work now."
+        "No reconciler was at work yet: there is no Lease evenkeel-handover."
     ]
 
     scene.interrupt("s1").run(until=5)
     held = looked_at(scene)
     assert held.lease is not None
-    assert list(held.sentences(is_whole=True)) == [
-        f"The Lease evenkeel-handover is held by {held.lease.identity}."
-    ]
+    assert list(held.sentences(is_whole=True)) == [f"At work: {held.lease.identity}."]
 
     pausing.begin(scene.cluster, pausing.planned("ada@ops", scene.clock.now(), "an upgrade"))
     paused, _ = looked_at(scene).sentences(is_whole=True)
@@ -196,7 +195,16 @@ def test_a_lease_that_is_not_renewed_is_held_by_nobody_who_works(scene: Scene) -
     found = looked_at(scene)
     assert found.lease is not None
     assert not found.lease.held
-    assert "not renewed by" in found.told()["lease"]
+    assert found.told()["lease"] == "nobody is at work"
+    (sentence,) = found.sentences(is_whole=True)
+    assert sentence.startswith(f"Nobody is at work: {found.lease.identity} has not renewed the")
+
+
+def test_after_a_storm_it_says_that_nothing_is_left_to_do(scene: Scene) -> None:
+    stage(scene, deployment("web", 2))
+    scene.interrupt("s1").run(until=300)
+    (sentence,) = looked_at(scene).sentences(is_whole=True)
+    assert re.fullmatch(r"Nothing is left to do, last at work \d+m?\d*s? ago\.", sentence)
 
 
 def test_a_snapshot_says_nothing_of_lease_and_pause(scene: Scene) -> None:
@@ -306,6 +314,4 @@ def test_it_says_among_how_many_a_large_storm_is_divided(scene: Scene) -> None:
         {"metadata": {"annotations": {names.DIVISION: note}}},
     )
     (sentence,) = looked_at(scene).sentences(is_whole=True)
-    assert sentence == (
-        f"The Lease evenkeel-handover is held by {holder}, who shares the work with 2 others."
-    )
+    assert sentence == (f"At work: {holder}, who shares it with 2 others.")

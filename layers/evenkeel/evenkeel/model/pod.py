@@ -1,6 +1,6 @@
 """Pods."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import ClassVar
@@ -329,6 +329,15 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         return found if found is not None and found.status == "False" else None
 
     @property
+    def refused(self) -> str:
+        """What the scheduler says of a pod for which it found no node; empty if it did not look.
+
+        Gates and others say something else.
+        """
+        said = self.not_scheduled
+        return said.message if said is not None and said.reason == "Unschedulable" else ""
+
+    @property
     def ready(self) -> bool:
         """Whether the Ready condition is true."""
         return self.ready_since is not None
@@ -368,6 +377,12 @@ def _sum(amounts: Mapping[str, float], more: Mapping[str, str]) -> dict[str, flo
 def _larger(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
     """Of each resource the larger amount."""
     return {n: max(one.get(n, 0.0), other.get(n, 0.0)) for n in (*one, *other)}
+
+
+def available_since(pods: Iterable[Pod], min_ready_seconds: int) -> Sequence[datetime]:
+    """When those of these pods became available that are so, in order."""
+    since = (pod.ready_since for pod in pods)
+    return sorted(each + span(min_ready_seconds) for each in since if each is not None)
 
 
 def next_available_at(

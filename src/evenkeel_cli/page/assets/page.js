@@ -126,50 +126,83 @@
     return made;
   }
 
-  // The counts as stairs: [times, available, wanted], up to the end.
+  // The counts as stairs: [times, available, wanted, on others' part], up to the end. What is
+  // available is null where it is not known.
   function stairs(counts) {
-    const ended = counts.concat([[Math.max(data.lasts, counts.at(-1)[0] + 1), counts.at(-1)[1], counts.at(-1)[2]]]);
-    return [0, 1, 2].map((place) => ended.map((each) => each[place]));
+    const ended = counts.concat([[Math.max(data.lasts, counts.at(-1)[0] + 1), ...counts.at(-1).slice(1)]]);
+    return [0, 1, 2, 3].map((place) => ended.map((each) => each[place]));
   }
 
   function spark(counts) {
     if (!counts.length) return "–";
-    const [times, available, wanted] = stairs(counts);
+    const [times, available, wanted, others] = stairs(counts);
     const most = Math.max(1, ...available, ...wanted);
     const x = (time) => (144 * time) / times.at(-1);
     const y = (value) => 23 - (22 * value) / most;
-    const path = (values) => values.map((value, i) =>
-      i ? `H${x(times[i]).toFixed(1)}V${y(value).toFixed(1)}` : `M${x(times[i]).toFixed(1)} ${y(value).toFixed(1)}`).join("");
+    const path = (values) => values.map((value, i) => {
+      const before = i ? values[i - 1] : null;
+      const across = before === null ? "" : `H${x(times[i]).toFixed(1)}`;
+      if (value === null) return across;
+      return before === null ? `M${x(times[i]).toFixed(1)} ${y(value).toFixed(1)}` : `${across}V${y(value).toFixed(1)}`;
+    }).join("");
     const made = svg("svg", { class: "spark", viewBox: "0 0 144 24", preserveAspectRatio: "none", "aria-hidden": "true" });
     available.forEach((value, i) => {
-      if (value < wanted[i] && i + 1 < times.length) {
-        const width = Math.max(1, x(times[i + 1]) - x(times[i]));
-        made.append(svg("rect", {
-          class: "missing", x: x(times[i]), y: y(wanted[i]), width, height: y(value) - y(wanted[i]),
+      if (i + 1 === times.length || (value !== null && value >= wanted[i])) return;
+      const width = Math.max(1, x(times[i + 1]) - x(times[i]));
+      made.append(value === null
+        ? svg("rect", { class: "unknown", x: x(times[i]), y: 1, width, height: 22, fill: "url(#hatch)" })
+        : svg("rect", {
+          class: others[i] ? "others" : "missing",
+          x: x(times[i]), y: y(wanted[i]), width, height: y(value) - y(wanted[i]),
         }));
-      }
     });
     made.append(svg("path", { class: "wanted", d: path(wanted) }), svg("path", { class: "available", d: path(available) }));
     return made;
   }
 
-  function keys() {
-    const entries = [["available", "--ink", ""], ["wanted", "--wanted", "3 3"], ["missing", "--alarm", ""], ["a node's deadline", "--soft", "1 3"]];
-    return make("ul", { class: "key" }, ...entries.map(([name, tint, dash]) => {
+  function keys(counts) {
+    const entries = [
+      ["available", "--ink", "", 2],
+      ["wanted", "--wanted", "3 3", 2],
+      ["missing", "--alarm", "", 9],
+      ...(counts.some((each) => each[3]) ? [["missing on others' part", "--wanted", "", 9]] : []),
+      ...(counts.some((each) => each[1] === null) ? [["not known", "--soft", "1 3", 9]] : []),
+      ["a node's deadline", "--soft", "1 3", 2],
+    ];
+    return make("ul", { class: "key" }, ...entries.map(([name, tint, dash, width]) => {
       const sample = svg("svg", { viewBox: "0 0 26 11", "aria-hidden": "true" });
       sample.append(svg("path", {
-        d: "M0 5.5H26", stroke: `var(${tint})`, "stroke-width": name === "missing" ? "9" : "2",
-        "stroke-dasharray": dash, "stroke-opacity": name === "missing" ? "0.45" : "1",
+        d: "M0 5.5H26", stroke: `var(${tint})`, "stroke-width": width,
+        "stroke-dasharray": dash, "stroke-opacity": width > 2 ? "0.45" : "1",
       }));
       return make("li", {}, sample, name);
     }));
   }
 
+  // Slanted lines over a time of which nothing is known.
+  function hatch(u, from, to) {
+    const step = 8 * devicePixelRatio, { top, height } = u.bbox;
+    u.ctx.save();
+    u.ctx.beginPath();
+    u.ctx.rect(from, top, Math.max(1, to - from), height);
+    u.ctx.clip();
+    u.ctx.strokeStyle = color("--soft");
+    u.ctx.globalAlpha = 0.5;
+    u.ctx.beginPath();
+    for (let x = from - height; x < to; x += step) {
+      u.ctx.moveTo(x, top + height);
+      u.ctx.lineTo(x + height, top);
+    }
+    u.ctx.stroke();
+    u.ctx.restore();
+  }
+
   function chart(counts, label, deadlines) {
     const box = make("div", { role: "img", "aria-label": label });
     const readout = make("p", { class: "readout", "aria-hidden": "true" });
-    const [times, available, wanted] = stairs(counts);
-    const values = [times, wanted, available.map((value, i) => Math.min(value, wanted[i])), available];
+    const [times, available, wanted, others] = stairs(counts);
+    const missing = available.map((value, i) => (value === null || others[i] ? wanted[i] : Math.min(value, wanted[i])));
+    const values = [times, wanted, missing, available];
     box.draw = () => {
       const stepped = uPlot.paths.stepped({ align: 1 });
       const axis = { stroke: () => color("--soft"), grid: { stroke: () => color("--line"), width: 1 }, ticks: { show: false }, font: "12px system-ui, sans-serif" };
@@ -191,6 +224,23 @@
         hooks: {
           draw: [(u) => {
             u.ctx.save();
+            u.ctx.beginPath();
+            u.ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+            u.ctx.clip();
+            available.forEach((value, i) => {
+              if (i + 1 === times.length || (value !== null && !(others[i] && value < wanted[i]))) return;
+              const [from, to] = [times[i], times[i + 1]].map((time) => u.valToPos(time, "x", true));
+              if (value === null) hatch(u, from, to);
+              else {
+                const [top, bottom] = [wanted[i], value].map((each) => u.valToPos(each, "y", true));
+                u.ctx.globalAlpha = 0.3;
+                u.ctx.fillStyle = color("--wanted");
+                u.ctx.fillRect(from, top, to - from, bottom - top);
+                u.ctx.globalAlpha = 1;
+              }
+            });
+            u.ctx.restore();
+            u.ctx.save();
             u.ctx.strokeStyle = color("--soft");
             u.ctx.setLineDash([2 * devicePixelRatio, 5 * devicePixelRatio]);
             u.ctx.beginPath();
@@ -204,7 +254,7 @@
           }],
           setCursor: [(u) => {
             const i = u.cursor.idx;
-            readout.textContent = i === null || i === undefined ? "" : `${clock(times[i])}  ${available[i]} available of ${wanted[i]} wanted`;
+            readout.textContent = i === null || i === undefined ? "" : `${clock(times[i])}  ${available[i] ?? "not known how many"} available of ${wanted[i]} wanted${others[i] ? ", on others' part" : ""}`;
           }],
         },
       }, values, box);
@@ -213,7 +263,7 @@
       new ResizeObserver(() => drawn.setSize({ width: Math.max(200, box.clientWidth), height: 200 })).observe(box.parentElement);
       box.draw = null;
     };
-    return make("div", { class: "chart" }, keys(), box, readout);
+    return make("div", { class: "chart" }, keys(counts), box, readout);
   }
 
   function drawIn(where) {
@@ -267,7 +317,7 @@
       ? [chart(each.counts, `Pods of ${each.name}: ${each.lowest} of ${each.wanted} available at the lowest`, deadlines),
         make("details", {}, make("summary", {}, "These counts as a table"), ...sheet(`Counts of ${each.name}`, [
           ["Time", (count) => clock(count[0]), "time"],
-          ["Available", (count) => String(count[1]), "number"],
+          ["Available", (count) => String(count[1] ?? "not known"), "number"],
           ["Wanted", (count) => String(count[2]), "number"],
         ], each.counts, { isSearched: false }).parts)]
       : [make("p", { class: "hint" }, "How many of its pods were available is not in the log.")];
@@ -285,9 +335,12 @@
 
   const workloads = sheet("Workloads of which pods had to move", [
     ["Workload", name],
+    ["OK", (each) => (each.ok === "failed" ? alarm(each.ok) : each.ok ?? "–")],
     ["Over time", (each) => spark(each.counts)],
     ["Wanted", (each) => String(each.wanted ?? "–"), "number"],
     ["Lowest", (each) => (each.dipped ? alarm(String(each.lowest)) : String(each.lowest ?? "–")), "number"],
+    ...(data.workloads.some((each) => each.plain !== null)
+      ? [["In a plain eviction", (each) => String(each.plain ?? "–"), "number"]] : []),
     ["Too few for", (each) => (each.dipped ? lastedAtLeast(each) : "–"), "number"],
     ["None for", (each) => (each.zero ? alarm(lasted(each.zero)) : "–"), "number"],
     ["Most beside", (each) => String(each.beside ?? "–"), "number"],
@@ -320,13 +373,18 @@
     ], data.late, { isSearched: false }).parts : [make("p", {}, "No pod was late.")];
     const figures = make("dl", { class: "figures" }, ...data.figures.map(([title, value, isBad]) =>
       make("div", {}, make("dt", {}, title), make("dd", { class: isBad ? "bad" : null }, value))));
-    return make("section", { id: "answers", "aria-label": "Answers" }, figures,
+    const said = data.verdict.map((each) => make("p", {}, make("bdi", {}, each)));
+    return make("section", { id: "answers", "aria-label": "Answers" }, figures, ...said,
       make("h2", {}, "Which workloads dipped, and why"), ...dipped,
       make("h2", {}, "What was late"), ...late);
   }
 
   const content = document.getElementById("content");
-  content.append(answers());
+  const patterns = svg("svg", { width: 0, height: 0, "aria-hidden": "true", class: "patterns" });
+  const pattern = svg("pattern", { id: "hatch", width: 5, height: 5, patternUnits: "userSpaceOnUse" });
+  pattern.append(svg("path", { d: "M0 5L5 0", class: "slant" }));
+  patterns.append(pattern);
+  content.append(patterns, answers());
   const minutes = sheet("Minute by minute", [
     ["From", (each) => clock(each.at), "time"],
     ["Nodes noticed", (each) => String(each.noticed), "number"],

@@ -89,7 +89,7 @@ def test_the_schedulers_word_is_passed_on() -> None:
     (remark,) = said(standing(TWO, pods(1, 1, 1)))
     assert remark.brief == "1 below its floor"
     assert remark.message == (
-        "1 of its floor of 2 are not on on-demand nodes; 1 of its pods waits for a"
+        "1 of its floor of 2 is not on on-demand nodes; 1 of its pods waits for a"
         " node (0/2 nodes are available): add on-demand capacity"
     )
 
@@ -110,7 +110,7 @@ def test_capacity_is_asked_for_where_pods_wait_for_that(why: str, reason: str, a
     told = f" ({why.rstrip('.')})" if why else ""
     assert remark.reason == reason
     assert remark.message == (
-        "1 of its floor of 2 are not on on-demand nodes; 1 of its pods waits for a node"
+        "1 of its floor of 2 is not on on-demand nodes; 1 of its pods waits for a node"
         f"{told}{advice}"
     )
 

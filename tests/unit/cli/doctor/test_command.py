@@ -11,7 +11,9 @@ import pytest
 from click.testing import Result
 
 from evenkeel.adapters.clock import SystemClock
-from evenkeel_cli.doctor import rights
+from evenkeel.model import names
+from evenkeel.model.times import to_micro_time
+from evenkeel_cli.doctor import rights, version
 from evenkeel_cli.install import certificate
 from tests.kit.api_server import (
     answer,
@@ -64,7 +66,7 @@ def test_a_cluster_in_which_all_holds_has_nothing_broken(api: Api, tmp_path: Pat
     assert verdicts(api, tmp_path) == NOT_LOOKED
     done = doctor(api, tmp_path)
     assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout.endswith("None of 19 links is broken. 4 were not looked at.\n")
+    assert done.stdout.endswith("None of 20 links is broken. 4 were not looked at.\n")
 
 
 def test_nothing_is_written_but_in_dry_runs(api: Api, tmp_path: Path) -> None:
@@ -92,6 +94,31 @@ def test_a_pause_and_a_missing_right_are_broken_links(api: Api, tmp_path: Path) 
         "rights of interruption": "broken",
         "rights of handover": "broken",
     }
+
+
+def test_a_cluster_without_evenkeel_is_told_so_once(api: Api, tmp_path: Path) -> None:
+    for path in (*HOOKS, *(f"clusterroles/{role}" for role in version.ROLES)):
+        api.answers[path] = refusal(404, "NotFound")
+    assert verdicts(api, tmp_path)["installation"] == "broken"
+    printed = doctor(api, tmp_path).stdout
+    assert printed.splitlines()[1].split()[:2] == ["installation", "no"]
+    assert printed.count("is not installed") == 1
+    assert "rights of" not in printed
+    assert "1 of 12 links is broken: installation." in printed
+
+
+def test_poll_that_runs_with_rights_of_its_own_is_known(api: Api, tmp_path: Path) -> None:
+    for path in (*HOOKS, *(f"clusterroles/{role}" for role in version.ROLES)):
+        api.answers[path] = refusal(404, "NotFound")
+    note = {names.SCHEDULED_AT: to_micro_time(SystemClock().now())}
+    lease = {"metadata": {"name": names.HANDOVER_LEASE, "annotations": note}, "spec": {}}
+    api.answers[f"/leases/{names.HANDOVER_LEASE}"] = answer(200, lease)
+    installation = found(api, tmp_path)["installation"]
+    assert installation["verdict"] == "fine"
+    assert (
+        installation["reason"]
+        == "without the roles of the manifests there is evenkeel poll at work"
+    )
 
 
 SERVICE = {"namespace": "evenkeel-system", "name": "evenkeel-serve"}
@@ -140,7 +167,7 @@ DENIED = refusal(403, "Forbidden", "you may not")
     [
         ("/configmaps/evenkeel-paused", {"pause"}),
         ("/subjectaccessreviews", {"rights"}),
-        ("/clusterroles/evenkeel-restore", {"version"}),
+        ("/clusterroles/evenkeel-restore", {"installation"}),
         ("configurations/evenkeel", {"placement webhook"}),
         ("configurations/evenkeel-gate", {"eviction gate"}),
         ("/replicasets", {"placement webhook", "headroom"}),

@@ -45,7 +45,9 @@ def of_pod(seconds: float, verb: str, reason: str, name: str = "web-1", **more: 
     return decided(seconds, verb, reason, Reference("Pod", name, "shop", f"{name}-uid"), **fields)
 
 
-def counted(seconds: float, available: int, wanted: int = 3, workload: Reference = WEB) -> Record:
+def counted(
+    seconds: float, available: int | None, wanted: int = 3, workload: Reference = WEB
+) -> Record:
     """A count of a workload's pods."""
     return CountRecord(
         v=1,

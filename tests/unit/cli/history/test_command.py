@@ -18,6 +18,7 @@ from evenkeel_cli.demo import play
 from evenkeel_cli.errors import Exit
 from evenkeel_cli.history import incident
 from evenkeel_cli.history.incident import Record
+from evenkeel_cli.moves import NO_WARNING, REASONS
 from tests.unit.cli.history.records import BEGIN, counted, decided, marked, of_pod
 from tests.unit.cli.running import run
 
@@ -47,18 +48,20 @@ STORM: Sequence[Record] = [
 ]
 
 
-SCREEN = """\
+SCREEN = f"""\
 prod, 2026-01-05 03:00:00 to 03:00:24 UTC: 2 nodes, 2 workloads, 3 pods to move.
 
-NAMESPACE  WORKLOAD    WANTED  LOWEST  BELOW  AT-ZERO  LATE  WHY
-shop       deploy/web  3       2       20s    -        1     its node left no time for a handover
-data       sts/db      2       1       >0s    -        0     StatefulSet: each ordinal exists once
+NAMESPACE  WORKLOAD    OK      WANTED  LOWEST  BELOW      AT-ZERO  LATE  WHY
+shop       deploy/web  dipped  3       2       20s        -        1     {NO_WARNING}
+data       sts/db      dipped  2       1       not known  -        0     {REASONS["StatefulSet"]}
 
 NODE         REASON               NOTICE    DEADLINE  PODS  LATE
 ip-10-0-0-1  SpotInterruption     03:00:00  03:02:00  2     0
 ip-10-0-0-2  InstanceStateChange  03:00:01  03:00:00  1     1
 
-Of 2 workloads 2 had fewer available pods than wanted, 0 none.
+Of 2 workloads with pods that had to move none kept all that are wanted, 2 dipped for a reason that\
+ is named, none failed; 1 of 3 pods was late.
+Not known: how long data/sts/db had too few, for the counts end before.
 SpotInterruption: 1 node, the first at 03:00:00, the last deadline at 03:02:00.
 InstanceStateChange: 1 node, the first at 03:00:01, the last deadline at 03:00:00.
 Notice came less than 60s before the deadline: ip-10-0-0-2.

@@ -7,7 +7,8 @@ import pytest
 
 from evenkeel.model.meta import Reference
 from evenkeel_cli.history import incident
-from evenkeel_cli.history.incident import Incident, NoteRecord, PodAccount, Record
+from evenkeel_cli.history.counts import Cause
+from evenkeel_cli.history.incident import Incident, NoteRecord, PodAccount, Record, Verdict
 from evenkeel_cli.moves import Move
 from tests.unit.cli.history.records import WEB, at, counted, decided, marked, of_pod
 
@@ -113,6 +114,7 @@ def test_a_pod_went_when_it_was_evicted() -> None:
 
 def test_a_workloads_dip_is_reckoned_from_its_counts() -> None:
     (web,) = account(
+        of_pod(19, "evict", "Recreate"),
         counted(0, 3),
         counted(10, 5),
         counted(20, 1),
@@ -127,7 +129,8 @@ def test_a_workloads_dip_is_reckoned_from_its_counts() -> None:
 
 
 def test_how_long_the_last_count_lasted_is_not_known() -> None:
-    (web,) = account(counted(0, 3), counted(10, 2), marked(60)).workloads
+    gone = of_pod(10, "evict", "Recreate")
+    (web,) = account(counted(0, 3), gone, counted(10, 2), marked(60)).workloads
     assert (web.below, web.dipped, web.ends_below) == (0, True, True)
 
 
@@ -205,5 +208,92 @@ def test_it_lasts_until_all_deadlines_have_passed() -> None:
 def test_the_time_between_two_interruptions_is_nobodys_outage() -> None:
     first = [marked(0), counted(1, 3), counted(10, 0), counted(20, 1)]
     second = [marked(20_000), counted(20_001, 3), counted(20_005, 2), counted(20_015, 3)]
-    (web,) = account(*first, *second).workloads
+    gone = [of_pod(time, "evict", "Recreate", f"web-{time}") for time in (10, 20_005)]
+    (web,) = account(*first, *second, *gone).workloads
     assert (web.below, web.at_zero, web.ends_below) == (10 + 10, 10, True)
+
+
+def test_the_count_that_ends_a_dip_belongs_to_its_interruption_however_late_it_comes() -> None:
+    storm = [marked(0), of_pod(10, "evict", "Recreate"), counted(10, 2)]
+    whole, next_storm = counted(1_500, 3), [marked(9_000), of_pod(9_001, "leave", "DaemonSet")]
+    assert incident.last([*storm, whole]) == [*storm, whole]
+    (web,) = account(*storm, whole).workloads
+    assert (web.below, web.ends_below) == (1_490, False)
+    assert incident.last([*storm, counted(9_001, 3), *next_storm])[0] == next_storm[0]
+
+
+WHOSE: list[tuple[list[Record], Cause]] = [
+    ([counted(0, 3), of_pod(10, "evict", "Recreate"), counted(10, 2)], Cause.STORM),
+    (
+        [counted(0, 3), of_pod(10, "release", "AboveFloor", node="b"), counted(12, 2)],
+        Cause.OTHERS,
+    ),
+    ([counted(0, 3), of_pod(10, "evict", "FloorMissing", node="b"), counted(10, 2)], Cause.RESTORE),
+    (
+        [
+            counted(0, 3),
+            of_pod(5, "release", "EvictionAsked", node="b"),
+            of_pod(10, "evict", "ReplacementAvailable", node="b"),
+            counted(10, 2),
+        ],
+        Cause.ASKED,
+    ),
+    ([counted(0, 3), counted(10, 3, wanted=5)], Cause.SCALED),
+    ([counted(0, None), counted(10, 2)], Cause.ROLLOUT),
+    ([counted(0, 2)], Cause.BEFORE),
+    ([counted(0, 3), counted(10, 1), counted(20, 2)], Cause.OTHERS),
+    (
+        [
+            counted(0, 1),
+            of_pod(9, "evict", "StatefulSet", node="b"),
+            counted(10, 0),
+            counted(20, 1),
+        ],
+        Cause.STORM,
+    ),
+]
+"""Records, and on whose part the last count of them is low."""
+
+
+@pytest.mark.parametrize(("records", "cause"), WHOSE)
+def test_a_dip_is_on_the_part_of_who_took_the_pods(records: list[Record], cause: Cause) -> None:
+    (web,) = account(marked(0), *records, counted(50, 5, wanted=5)).workloads
+    assert web.counts[-2].cause is cause
+    assert web.dipped is (cause is Cause.STORM)
+    assert (cause in web.dips_of_others) is (cause is not Cause.STORM)
+
+
+def test_restores_moves_are_no_part_of_the_interruption() -> None:
+    moved = [
+        of_pod(9, "release", "AboveFloor", "web-2", node="b"),
+        of_pod(20, "evict", "ReplacementAvailable", "web-2", node="b"),
+    ]
+    found = account(marked(0), of_pod(1, "evict", "ReplacementAvailable"), counted(2, 3), *moved)
+    assert [pod.subject.name for pod in found.to_move] == ["web-1"]
+    assert [node.name for node in found.nodes] == ["a"]
+    (web,) = found.workloads
+    assert web.is_concerned
+    assert web.verdict is Verdict.KEPT
+
+
+def test_a_workload_that_restore_leaves_without_a_pod_has_failed() -> None:
+    gone = of_pod(10, "evict", "FloorMissing", "web-2", node="b")
+    kept = of_pod(1, "evict", "ReplacementAvailable")
+    found = account(marked(0), kept, counted(2, 1, 1), gone, counted(10, 0, 1), counted(20, 1, 1))
+    assert [each.verdict for each in found.workloads] == [Verdict.FAILED]
+
+
+def test_what_was_not_counted_is_not_known() -> None:
+    gone = of_pod(1, "evict", "ReplacementAvailable")
+    for counts in ([], [counted(1, 3), counted(5, None)]):
+        (web,) = account(marked(0), gone, *counts).workloads
+        assert web.verdict is Verdict.UNKNOWN
+    (web,) = account(gone, counted(1, 2), counted(1.1, None), counted(90, 3)).workloads
+    assert (web.below, web.ends_below) == (0.1, True)
+
+
+def test_what_serves_nobody_is_in_no_count_of_workloads() -> None:
+    job = Reference("Job", "import", "batch")
+    found = account(marked(0), of_pod(1, "evict", "LastMoment", workload=job))
+    assert not found.concerned
+    assert [pod.is_late for pod in found.to_move] == [False]

@@ -18,7 +18,9 @@ that are empty are left out.
 | write | how it is carried out: patch, create, delete or evict |
 
 Between them are the counts of the workloads whose pods go, when they change, and at most one a
-second for each. In Lambda's log a count is the field ``count``. ``evenkeel history`` reads both.
+second for each. The last one has the time at which the workload was whole again; the schedule's
+next run may write it. In Lambda's log a count is the field ``count``. ``evenkeel history`` reads
+both.
 
 | field | what |
 |---|---|
@@ -26,6 +28,8 @@ second for each. In Lambda's log a count is the field ``count``. ``evenkeel hist
 | workload | as above |
 | available | so many of its pods are available, also released ones and those on doomed nodes |
 | wanted | so many its owner asks for |
+
+From the beginning of a rollout on ``available`` is null: its pods are not counted then.
 """
 
 from datetime import datetime
@@ -66,7 +70,7 @@ class CountRecord(msgspec.Struct, frozen=True, kw_only=True):
     time: datetime
     cluster: str
     workload: Reference
-    available: int
+    available: int | None
     wanted: int
 
 

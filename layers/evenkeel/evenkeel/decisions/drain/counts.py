@@ -10,7 +10,7 @@ from evenkeel.decisions.drain.deadlines import released_deadline
 from evenkeel.decisions.drain.movers import ReleasedPod
 from evenkeel.decisions.drain.nodes import Nodes
 from evenkeel.decisions.drain.owner import Owner
-from evenkeel.model.pod import Pod, next_available_at
+from evenkeel.model.pod import Pod, available_since, next_available_at
 from evenkeel.model.release import Release
 from evenkeel.model.times import span
 
@@ -114,6 +114,22 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def _unavailable(self) -> Sequence[Pod]:
         return [pod for pod in self.owned if not self.is_available(pod)]
+
+    @property
+    def available_since(self) -> Sequence[datetime]:
+        """When each available pod became so, in order."""
+        there = (pod for pod in self.pods if self.is_available(pod))
+        return available_since(there, self.owner.min_ready_seconds)
+
+    @cached_property
+    def without_place(self) -> str:
+        """Why the scheduler has a node for none of the owned pods that are missing; empty if not.
+
+        It may not have looked for a node for all of them yet.
+        """
+        if any(pod.spec.node_name for pod in self._unavailable):
+            return ""
+        return next((pod.refused for pod in self._unavailable if pod.refused), "")
 
     @cached_property
     def available_released(self) -> int:

@@ -139,6 +139,11 @@ def _unreplaced(census: Census, item: ReleasedPod) -> PodPlan:
         return PodPlan(verdicts.roll_back(census, item, *back))
     due = end if target_of(item) is None else min(end, census.now + LOOK_AGAIN_AFTER)
     wait = verdicts.wait(census, pod, Reason.REPLACEMENT_PENDING, item.stays_until)
+    if lacks := census.counts.without_place:
+        message = f"no place for its replacement: {lacks}"
+        wait = census.owner.decision(
+            pod, Verb.WAIT, Reason.NO_PLACE, message, until=item.stays_until
+        )
     return PodPlan(wait, due)
 
 

@@ -18,9 +18,6 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
 
-UNSCHEDULABLE: Final = "Unschedulable"
-"""The condition's reason where the scheduler has looked for a node; gates and others say else."""
-
 BY_ITS_RULES: Final = "node affinity"
 """What the scheduler's message has where rules keep a pod off a node, as a floor's do off spot.
 https://github.com/kubernetes/kubernetes/blob/v1.36.3/pkg/scheduler/framework/plugins/nodeaffinity
@@ -70,7 +67,7 @@ def _is_orphan(pod: Pod, now: datetime) -> bool:
     """Whether a pod that finds no node was made for a move; the caller knows that none goes on."""
     note = _note(pod)
     is_old = _age(pod, now) >= ORPHANED_AFTER
-    return note is not None and bool(note.move) and is_old and bool(_refused(pod))
+    return note is not None and bool(note.move) and is_old and bool(pod.refused)
 
 
 def _waits(pod: Pod, now: datetime, patience: timedelta) -> bool:
@@ -82,13 +79,7 @@ def _waits(pod: Pod, now: datetime, patience: timedelta) -> bool:
     note = _note(pod)
     if note is None or not note.requires_on_demand:
         return False
-    return BY_ITS_RULES in _refused(pod) and _age(pod, now) >= patience
-
-
-def _refused(pod: Pod) -> str:
-    """What the scheduler says of a pod for which it found no node; empty if it did not look."""
-    said = pod.not_scheduled
-    return said.message if said is not None and said.reason == UNSCHEDULABLE else ""
+    return BY_ITS_RULES in pod.refused and _age(pod, now) >= patience
 
 
 def _note(pod: Pod) -> Placed | None:

@@ -90,6 +90,9 @@ def observe(
     turns = pace.turns(plans.rankings, len(view.pods.active))
     once.record(pace.release(turn, now) for turn in turns)
     once.record(keeper.plan(plans.handovers, now))
+    for _, found in plans:
+        if found.count is not None:  # of all pods, which were listed
+            once.count(found.count, found.available_since, begins=found.is_touched)
     once.tell_counts()
 
 

@@ -19,6 +19,7 @@ from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.kept import Kept
 from evenkeel.flows.drain.leadership import Leadership
 from evenkeel.flows.drain.loop import CLOSING, REST_IN_CALM, Outcome
+from evenkeel.flows.drain.low_counts import LowCounts
 from evenkeel.flows.drain.nodes import NodeReconciler
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync import reader
@@ -88,7 +89,8 @@ class HandoverFlow:
         self._cluster = cluster
         self._clock = clock
         self._recorder = recorder
-        self._once = OnceRecorder(recorder)
+        self._low = LowCounts(cluster, clock, recorder)
+        self._once = OnceRecorder(recorder, self._low)
         self._runs = itertools.count(1)
         acts = settings.mode is Mode.ACT
         actions = lifecycle if acts and settings.lifecycle_hook else None
@@ -126,6 +128,7 @@ class HandoverFlow:
                     hide,
                     labels,
                     hooks,
+                    self._low,
                     self._call,
                 )
                 leadership.beat(session)
@@ -189,6 +192,7 @@ class HandoverFlow:
         awaits_hooks = number == 0 and self._kept.hooks.are_waited_for
         if not reader.is_any_work(self._cluster, view) and not awaits_hooks:
             self._once.forget()
+            self._close(leadership)
             return Outcome("Quiet")
         if pause.is_paused(self._cluster):
             return Outcome("Paused", REST_IN_CALM, needs_no_wake_up=True)
@@ -207,6 +211,11 @@ class HandoverFlow:
             needs_none = leadership.give_up(wake_up_at)
         rest = None if wake_up_at is None else max(wake_up_at - self._clock.now(), timedelta())
         return msgspec.structs.replace(outcome, again_in=rest, needs_no_wake_up=needs_none)
+
+    def _close(self, leadership: Leadership) -> None:
+        """Count the workloads that are whole again; the Lease notes it, but for during a pause."""
+        if self._low and not pause.is_paused(self._cluster) and self._low.close():
+            leadership.note_low_counts()
 
     def _note_schedule(self) -> None:
         """Tell commands that functions are deployed; where that is refused they do not learn it.
@@ -278,6 +287,8 @@ class HandoverFlow:
             outcome = loop.act(until, self._clock.now() - started, left)
         finally:
             self._once.tell_counts()
+        if outcome.reason in {"Quiet", "Waiting"} and leadership.is_held:
+            self._low.close()
         if outcome.reason == "Quiet":
             seen = (*view.pods, *view.nodes.marked.values())
             self._once.forget(but={item.uid for item in seen})

@@ -19,6 +19,7 @@ from evenkeel.flows.drain.company import division_of
 from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.lease import DURATION, VALID, held_for, noted_wake_up, question
 from evenkeel.flows.drain.lost_pools import LostPools
+from evenkeel.flows.drain.low_counts import LowCounts
 from evenkeel.flows.drain.server_time import ServerTime
 from evenkeel.flows.drain.sharing import Sharing
 from evenkeel.flows.drain.wake_up import Hide, WakeUp
@@ -55,6 +56,7 @@ _CHANGED_MEANWHILE = (AlreadyExistsError, ConflictError, InvalidError)
 _NOTE = pointer("metadata", "annotations", names.WAKE_UP_AT)
 _LOSSES = pointer("metadata", "annotations", names.LOST_POOLS)
 _HOOKS = pointer("metadata", "annotations", names.WAITING_HOOKS)
+_LOW_COUNTS = pointer("metadata", "annotations", names.LOW_COUNTS)
 _DIVISION = pointer("metadata", "annotations", names.DIVISION)
 
 
@@ -81,14 +83,16 @@ class Leadership:
         hide: Hide | None,
         labels: CapacityLabels = WELL_KNOWN,
         hooks: Hooks | None = None,
+        low: LowCounts | None = None,
         call: Call | None = None,
     ) -> None:
         """``holder`` is this invocation's identity. ``hide`` None: no wake-up led to it.
 
-        ``labels`` tell which nodes are spot. What ``hooks`` know is kept on the Lease. ``call``
-        None: no storm is divided, for nobody else would come.
+        ``labels`` tell which nodes are spot. What ``hooks`` and ``low`` know is kept on the Lease.
+        ``call`` None: no storm is divided, for nobody else would come.
         """
         self._hooks = hooks or Hooks(None, "", recorder, cluster)
+        self._low = low or LowCounts(cluster, clock, recorder)
         self._cluster = cluster
         self._clock = clock
         self._there = ServerTime(clock)
@@ -137,7 +141,7 @@ class Leadership:
     def look(self) -> timedelta:
         """How long another may still hold the Lease; 0 if it is free. Raises ClusterError.
 
-        A Lease that is free has what its last holder knew of lifecycle hooks.
+        A Lease that is free has what its last holder knew of lifecycle hooks, and low counts.
         """
         sent = self._clock.boot()
         (reply,) = self._cluster.perform([question(self.sharing.number)])
@@ -147,6 +151,7 @@ class Leadership:
         taken_for = held_for(self._lease, self._holder, self._there.earliest)
         if self._lease is not None and not taken_for:
             self._hooks.read(self._lease.metadata.annotations.get(names.WAITING_HOOKS))
+            self._low.read(self._lease.metadata.annotations.get(names.LOW_COUNTS))
         return taken_for
 
     def join(self) -> int:
@@ -158,6 +163,7 @@ class Leadership:
         self._lease = self.sharing.join(self._lease, self._cluster)
         if self.sharing.number:
             self._hooks = Hooks(None, "", self._recorder, self._cluster)
+            self._low.read(None)
         return self.sharing.number
 
     def take(self) -> bool:
@@ -293,6 +299,7 @@ class Leadership:
                         Operation("add", _NOTE, _text(known if is_known else at)),
                         Operation("add", _LOSSES, self._losses_note()),
                         Operation("add", _HOOKS, self._hooks.note),
+                        Operation("add", _LOW_COUNTS, self._low.note),
                     )
                 ]
             )
@@ -300,12 +307,19 @@ class Leadership:
                 break
         return is_known
 
+    def note_low_counts(self) -> None:
+        """Note what is known of low counts on a Lease that is not taken, unless it has changed."""
+        if self._lease is not None:
+            note = Operation("add", _LOW_COUNTS, self._low.note)
+            self._cluster.perform([self._patch(*as_read(self._lease), note)])
+
     def _renewal(self) -> Patch:
         return self._patch(
             self._is_mine,
             Operation("add", "/spec/renewTime", _text(self._there.latest)),
             Operation("add", _LOSSES, self._losses_note()),
             Operation("add", _HOOKS, self._hooks.note),
+            Operation("add", _LOW_COUNTS, self._low.note),
             *self.sharing.notes,
         )
 
@@ -355,6 +369,7 @@ class Leadership:
             names.CLOCK_AHEAD: ahead,
             names.LOST_POOLS: self._losses_note(),
             names.WAITING_HOOKS: self._hooks.note,
+            names.LOW_COUNTS: self._low.note,
         }
 
     @property

@@ -1,15 +1,20 @@
 """Recording decisions once each, however often they are made."""
 
 import heapq
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 
+from evenkeel.flows.drain.low_counts import LowCounts
 from evenkeel.model.decision import Decision
 from evenkeel.model.pod_count import PodCount
+from evenkeel.model.pod_count import since as between
 from evenkeel.ports import Recorder
 
 COUNTS_APART = timedelta(seconds=1)
 """A workload's counts are recorded at most so often."""
+
+type Since = Callable[[], Sequence[datetime]]
+"""Tells when the available pods of a workload became available, in order."""
 
 type _Word = tuple[str, str]
 
@@ -22,11 +27,13 @@ class OnceRecorder:
     when two decisions take turns: an eviction that is tried, refused and tried again.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, low: LowCounts) -> None:
+        """``low`` keeps the counts that were told last and are low."""
         self.recorder = recorder
+        self._low = low
         self._words: dict[tuple[str, str], tuple[_Word, ...]] = {}
         self._counts: dict[str, PodCount] = {}
-        self._held_back: dict[str, PodCount] = {}
+        self._held_back: dict[str, tuple[PodCount, Since]] = {}
         self._tell_at: list[tuple[datetime, str]] = []  # a heap: when each of those may be told
 
     def record(self, decisions: Iterable[Decision]) -> None:
@@ -40,34 +47,46 @@ class OnceRecorder:
                 self._words[key] = (*last[-1:], word)
                 self.recorder.decided(decision)
 
-    def count(self, count: PodCount, *, begins: bool) -> None:
+    def count(self, count: PodCount, since: Since, *, begins: bool) -> None:
         """Take a count, to be told unless its numbers were told last.
 
-        Counts of a workload count from the first one with ``begins`` on.
+        Counts of a workload count from the first one with ``begins`` on. ``since`` tells when the
+        available pods became so.
         """
         uid = count.workload.uid
         told = self._counts.get(uid)
         if told is None and not begins:
             return
+        held_back = self._held_back.get(uid)
+        if held_back is not None and held_back[0].is_whole != count.is_whole:
+            self._tell(*self._held_back.pop(uid))
+            told = self._counts[uid]
         if count.says_as(told):
             self._held_back.pop(uid, None)
             return
         if uid not in self._held_back:
             at = count.at if told is None else told.at + COUNTS_APART
             heapq.heappush(self._tell_at, (at, uid))
-        self._held_back[uid] = count
+        self._held_back[uid] = count, since
 
     def tell_counts(self, now: datetime | None = None) -> None:
-        """Record the counts that are held back: at most one a second and workload up to ``now``.
+        """Record the counts that are held back: up to ``now`` one a second and workload.
 
+        One is told before that if it is whole and the next one is low, or the other way round.
         None: all of them, for the loop ends.
         """
         while self._tell_at and (now is None or self._tell_at[0][0] <= now):
             _, uid = heapq.heappop(self._tell_at)
-            count = self._held_back.pop(uid, None)
-            if count is not None:
-                self._counts[uid] = count
-                self.recorder.counted_pods(count)
+            if (held_back := self._held_back.pop(uid, None)) is not None:
+                self._tell(*held_back)
+
+    def _tell(self, count: PodCount, since: Since) -> None:
+        """Record a count, and after a low one what came in between: nobody may have looked."""
+        low = self._low.of(count.workload)
+        self._counts[count.workload.uid] = count
+        for each in (count,) if low is None else between(low, count, since()):
+            self.recorder.counted_pods(each)
+        self._low.take(count)
 
     def forget(self, *, but: Collection[str] = ()) -> None:
         """Forget what was decided, except about the objects with these uids.

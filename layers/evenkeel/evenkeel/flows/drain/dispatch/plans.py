@@ -41,6 +41,7 @@ class Plans:
         """How many released pods have no replacement yet."""
         self._followers: list[set[str]] = []
         self._unreported: set[str] = set()
+        self._uncounted: set[str] = set()
         self._handovers = Counter[str]()
         self.of_nodes: Sequence[Decision] = ()
         """What was decided about the nodes."""
@@ -107,11 +108,12 @@ class Plans:
         plan = self._plan(key, before.needs, now) if self._view.pods.has_any(key) else _NOTHING
         if plan is _NOTHING:
             self._unreported.discard(key)
+            self._uncounted.discard(key)
         else:
             self._plans[key] = plan
             self._unreported.add(key)
-            if plan.count is not None:
-                self._once.count(plan.count, begins=plan.is_touched)
+            self._uncounted.add(key)
+            self._count(key)
         for has, plans in self._having.items():
             plans.pop(key, None)
             if has in plan.has:
@@ -171,7 +173,22 @@ class Plans:
         self._unreported -= ready
         return [note for key in sorted(ready) for note in self._plans[key].notes]
 
+    def count(self) -> None:
+        """Count what could not be counted before all pods of its workload were seen."""
+        for key in sorted(self._uncounted):
+            self._count(key)
+
+    def _count(self, key: str) -> None:
+        """Hand on the count of a plan; a low one only once all pods of its workload were seen."""
+        plan = self._plans[key]
+        if plan.count is None or plan.count.is_whole or self._were_seen(key, plan):
+            self._uncounted.discard(key)
+            if plan.count is not None:
+                self._once.count(plan.count, plan.available_since, begins=plan.is_touched)
+
     def _may_report(self, key: str, plan: WorkloadPlan) -> bool:
-        view = self._view
-        was_seen = key in view.listed_at or view.streams.show(plan.watched_by)
-        return was_seen or not plan.plan.awaits_pods
+        return self._were_seen(key, plan) or not plan.plan.awaits_pods
+
+    def _were_seen(self, key: str, plan: WorkloadPlan) -> bool:
+        """Whether all pods of a workload were seen: else only those on doomed nodes were."""
+        return key in self._view.listed_at or self._view.streams.show(plan.watched_by)

@@ -126,6 +126,7 @@ class Sender:
         self._evictions.send(now)
         writer.submit_all(plans.of_nodes)
         self.once.record(step for step in plans.of_nodes if step.write is None)
+        plans.count()
         self.once.tell_counts(now)
         has_begun = self.forced.has_begun
         self.once.record(s for s in plans.take_unreported() if not has_begun(s.subject.uid, now))

@@ -1,6 +1,6 @@
 """Deciding: turns what the view holds of one controller into the plan for its pods."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from enum import StrEnum, auto
 from functools import cached_property
@@ -61,7 +61,8 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     - ``handovers`` names the nodes that still have pods of it which are handed over, or may be.
     - ``needs``: what has to be read for it.
     - ``wishes``: its pods that move for a hint once a place is known for them.
-    - ``count``: how many pods of the workload are available; ``is_touched``: some of them move.
+    - ``count``: how many pods of the workload are available; ``available_since`` tells since when.
+    - ``is_touched``: some of its pods move.
     """
 
     plan: Plan
@@ -74,6 +75,7 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     needs: Needs = {}
     wishes: Sequence[Wish] = ()
     count: PodCount | None = None
+    available_since: Callable[[], Sequence[datetime]] = tuple
     is_touched: bool = False
 
     @cached_property
@@ -159,6 +161,7 @@ class Planner:
             needs=needs,
             wishes=wishes,
             count=_count(census),
+            available_since=lambda: census.counts.available_since,
             is_touched=bool(census.moving or census.counts.released),
         )
 
@@ -329,22 +332,22 @@ def _watched_by(controller: Controller | None, census: Census) -> frozenset[PodL
 
 
 def _count(census: Census) -> PodCount | None:
-    """How many pods of the workload are available.
+    """How many pods of the workload are available; None where its kind says not how many it wants.
 
-    None where its kind does not say how many it wants, and in a rollout, when they are in several
-    ReplicaSets.
+    In a rollout they are not counted, for they are in several ReplicaSets.
     """
     owner = census.owner
     workload = owner.workload
-    if workload is None or owner.deployment_in_rollout is not None:
+    if workload is None:
         return None
     if owner.controller is None or owner.controller.replicas is None:
         return None
+    counts, in_rollout = census.counts, owner.deployment_in_rollout
     return PodCount(
         at=census.now,
         workload=workload,
-        available=census.counts.available,
-        wanted=census.counts.spec_replicas,
+        available=counts.available if in_rollout is None else None,
+        wanted=counts.spec_replicas if in_rollout is None else in_rollout.replicas,
     )
 
 

@@ -1,0 +1,44 @@
+"""What an observer saw, as an account of an interruption has it."""
+
+from collections.abc import Container, Iterator, Mapping
+from datetime import datetime
+
+from evenkeel.adapters.telemetry.decision_log import CountRecord, count_record
+from evenkeel.model.pod_count import PodCount
+from evenkeel_cli.history.incident import SERVING, Key, LostPod, Seen, key_of
+from evenkeel_sandbox.application import CLUSTER_NAME
+from evenkeel_sandbox.observer.workloads import Observer
+
+
+def of(observer: Observer, now: datetime, unwarned: Container[str]) -> Seen:
+    """Its counts of the workloads that are to have so many pods, and the pods that were lost.
+
+    ``unwarned`` are the nodes that left no time for a handover.
+    """
+    return Seen(now, list(_counts(observer)), list(_lost(observer, unwarned)))
+
+
+def lowest(observer: Observer) -> Mapping[Key, int]:
+    """The fewest pods that each workload had."""
+    return {
+        key_of(each): health.lowest
+        for each, health in observer.workloads.items()
+        if each.kind in SERVING
+    }
+
+
+def _counts(observer: Observer) -> Iterator[CountRecord]:
+    for workload, health in observer.workloads.items():
+        if workload.kind in SERVING:
+            for at, ready, wanted in health.seen:
+                count = PodCount(at=at, workload=workload, available=ready, wanted=wanted or 0)
+                yield count_record(count, CLUSTER_NAME)
+
+
+def _lost(observer: Observer, unwarned: Container[str]) -> Iterator[LostPod]:
+    for uid, pod in observer.lost_pods.items():
+        health = observer.health_of(uid)
+        if health is not None and health.workload.kind != "DaemonSet":
+            node = pod.spec.node_name
+            at, is_warned = observer.lost_nodes.get(node), node not in unwarned
+            yield LostPod(pod.reference, node, health.workload, at, is_warned)

@@ -1,0 +1,192 @@
+"""The account that is made of the decision log says what an observer saw, or that it is not known.
+
+A story has a storm, and strangers who delete pods, scale and roll out. Each count of the account
+holds until the next one; where it is low, or low to an unknown end, it is held against what the
+observer counted at the same time, and the other way round while pods of the workload go.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+from evenkeel.adapters.telemetry import decision_log
+from evenkeel.model import names
+from evenkeel_cli.history import incident
+from evenkeel_cli.history.counts import Count
+from evenkeel_cli.history.incident import WorkloadAccount, key_of
+from evenkeel_sandbox.observer.health import Health
+from tests.kit.manifests import RECREATE, deployment, stateful_set
+from tests.kit.scene import CALM, Scene
+from tests.property.judging import tries
+
+CLOSE: Final = timedelta(seconds=3)
+"""So far from a change two who count may see different things: counts are a second apart."""
+
+END: Final = 420
+NEVER: Final = {"notes": {names.HANDOVER: "never"}}
+MAKERS: Final[Mapping[str, Callable[[str, int], dict[str, Any]]]] = {
+    "surge": deployment,
+    "recreate": lambda name, size: deployment(name, size, **RECREATE),
+    "never": lambda name, size: deployment(name, size, **NEVER),
+    "ordinals": stateful_set,
+}
+
+
+class Deed(NamedTuple):
+    """What a stranger does after so many seconds, to which workload, and how much."""
+
+    after: int
+    what: str
+    which: int
+    much: int
+
+
+class Tale(NamedTuple):
+    """Workloads (their kind and size), when which nodes are interrupted, and what others do.
+
+    ``cold``: each invocation knows nothing of the one before. ``starts``: seconds that pods take.
+    ``room``: cores of the node that is left.
+    """
+
+    workloads: Sequence[tuple[str, int]]
+    storm: Sequence[tuple[int, int]]
+    deeds: Sequence[Deed]
+    cold: bool
+    starts: float
+    room: int
+
+
+def tales() -> st.SearchStrategy[Tale]:
+    """Small clusters of three spot nodes and one of on-demand, which may be too small."""
+    deeds = st.builds(
+        Deed,
+        st.integers(0, 200),
+        st.sampled_from(["delete", "scale", "roll out", "take"]),
+        st.integers(0, 3),
+        st.integers(0, 4),
+    )
+    sizes = st.tuples(st.sampled_from(sorted(MAKERS)), st.integers(1, 4))
+    return st.builds(
+        Tale,
+        st.lists(sizes, min_size=1, max_size=3),
+        st.lists(st.tuples(st.integers(0, 2), st.integers(0, 60)), min_size=1, max_size=3),
+        st.lists(deeds, max_size=3),
+        st.booleans(),
+        st.sampled_from([2.0, 20.0, 50.0]),
+        st.sampled_from([1, 4]),
+    )
+
+
+def played(tale: Tale) -> tuple[Sequence[WorkloadAccount], dict[Any, Health]]:
+    """The account of the log, and what was seen of each workload."""
+    options = replace(CALM, start_seconds=(tale.starts, tale.starts))
+    scene = Scene(options=options, environments_kept=not tale.cold)
+    try:
+        made = [MAKERS[kind](f"w{n}", size) for n, (kind, size) in enumerate(tale.workloads)]
+        room = {"s": "4", "o": str(tale.room)}
+        scene.given(*made, on="s0 s1 s2", spare="o1", room=room, settle=120)
+        for which, after in tale.storm:
+            scene.later(after, lambda name=f"s{which}": _interrupt(scene, name))
+        for deed in tale.deeds:
+            scene.later(deed.after, lambda each=deed: _do(scene, tale, each))
+        scene.run(until=END)
+        recorder = scene.recorder
+        decided = zip(recorder.decisions, recorder.times, strict=True)
+        records = [
+            *(decision_log.record(each, scene.at(at), "prod", "act") for each, at in decided),
+            *(decision_log.count_record(each, "prod") for each in recorder.pod_counts),
+        ]
+        found = incident.of(records)
+        seen = {key_of(each): health for each, health in scene.observer.workloads.items()}
+        return (found.workloads if found is not None else ()), seen
+    finally:
+        scene.close()
+
+
+def _interrupt(scene: Scene, node: str) -> None:
+    """A node gets a notice, and its instance ends two minutes later."""
+    if _is_there(scene, node):
+        scene.interrupt(node, carried_out=False)
+        scene.later(scene.seconds + 120, lambda: _is_there(scene, node) and scene.take(node))
+
+
+def _is_there(scene: Scene, node: str) -> bool:
+    return any(each["metadata"]["name"] == node for each in scene.cluster.objects("Node"))
+
+
+def _do(scene: Scene, tale: Tale, deed: Deed) -> None:
+    number = deed.which % len(tale.workloads)
+    name, kind = f"w{number}", tale.workloads[number][0]
+    of_kind = "StatefulSet" if kind == "ordinals" else "Deployment"
+    match deed.what:
+        case "delete":
+            for pod in scene.pods(name)[:1]:
+                scene.cluster.delete("Pod", pod.name, "default")
+        case "scale":
+            scene.cluster.scale(of_kind, name, "default", deed.much)
+        case "roll out":
+            (found,) = (e for e in scene.cluster.objects(of_kind) if e["metadata"]["name"] == name)
+            template = {**found["spec"]["template"]}
+            template["metadata"] = {**template["metadata"], "annotations": {"v": str(deed.after)}}
+            spec = {**found["spec"], "template": template}
+            scene.cluster.apply({**found, "spec": spec})
+        case "take":
+            if _is_there(scene, node := f"s{deed.which % 3}"):
+                scene.take(node)
+
+
+def untrue(account: WorkloadAccount, health: Health) -> Iterator[str]:
+    """What the account says that the observer did not see."""
+    for count in account.counts:
+        if not count.is_low or count.until is None:
+            continue
+        begins, ends = count.at + CLOSE, count.until - CLOSE
+        for at, ready, wanted in _between(health, begins, ends):
+            if (ready, wanted) != (count.available, count.wanted):
+                yield f"{count} was {ready} of {wanted} at {at}"
+
+
+def missed(account: WorkloadAccount, health: Health) -> Iterator[str]:
+    """What the observer saw while pods went that the account neither has nor calls unknown."""
+    begins = min((step.at for pod in account.pods for step in pod.steps), default=None)
+    ends = max((pod.went_at for pod in account.pods if pod.went_at), default=None)
+    if begins is None or ends is None:
+        return
+    for at, ready, wanted in _between(health, begins + CLOSE, ends - CLOSE):
+        if ready < (wanted or 0) and _lasts(health, at) > 2 * CLOSE:
+            there = _at(account.counts, at + CLOSE)
+            if there is not None and there.available is not None and not there.is_low:
+                yield f"{ready} of {wanted} at {at}, and the account has {there}"
+
+
+def _between(health: Health, begins: datetime, ends: datetime) -> Iterator[tuple[Any, ...]]:
+    """What was so at any time in between."""
+    for place, look in enumerate(health.seen):
+        after = health.seen[place + 1 : place + 2]
+        if look.at < ends and (not after or after[0].at > begins):
+            yield look
+
+
+def _lasts(health: Health, at: datetime) -> timedelta:
+    later = (look.at for look in health.seen if look.at > at)
+    return next(later, at + timedelta(hours=1)) - at
+
+
+def _at(counts: Sequence[Count], at: datetime) -> Count | None:
+    return next((each for each in reversed(counts) if each.at <= at), None)
+
+
+@tries(0.5)
+@given(tales())
+def test_the_account_says_what_an_observer_saw_or_that_it_is_not_known(tale: Tale) -> None:
+    accounts, seen = played(tale)
+    for account in accounts:
+        health = seen.get(key_of(account.subject))
+        if health is not None and account.counts:
+            note(f"{account.subject}: {account.counts}\n{health.seen}")
+            assert not list(untrue(account, health))
+            assert not list(missed(account, health))
