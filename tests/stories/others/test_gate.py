@@ -5,10 +5,12 @@ from functools import partial
 
 import pytest
 
+from evenkeel.model import names
 from evenkeel.model.request import Patch
+from evenkeel_sandbox.simulator.api.objects import Obj
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.kit.manifests import budget, deployment
-from tests.kit.others import UNDONE, WORDS, Outsider, adopter, refuse, undo
+from tests.kit.others import UNDONE, WORDS, Outsider, adopter, is_release, refuse, undo
 from tests.stories.gate.gated import Gated
 
 PAUSE = 5.0
@@ -55,6 +57,27 @@ def test_a_pod_is_its_replica_set_s_again_when_a_policy_undoes_a_part_of_its_rel
     assert pod.metadata.annotations == before[0].metadata.annotations
     assert pod.metadata.labels == before[0].metadata.labels
     assert [owner.kind for owner in pod.metadata.owner_references] == ["ReplicaSet"]
+
+
+def test_a_release_that_cannot_be_taken_back_is_told_and_taken_back_later(gated: Gated) -> None:
+    gated.given(deployment("one"), budget("one", minAvailable=1), spare="o1")
+    undo(gated.cluster, "labels")
+    end = refuse(gated.cluster, 403, lambda old, new: not is_release(old, new) and is_part(old))
+
+    drainer = gated.drainer()
+    drainer.drain("s1")
+    gated.settle(2)
+    assert gated.recorder.total("WritesFailed") > 0
+    end()
+    gated.settle(20)
+
+    (pod,) = gated.pods("one")
+    assert [owner.kind for owner in pod.metadata.owner_references] == ["ReplicaSet"]
+
+
+def is_part(pod: Obj) -> bool:
+    """Whether a pod has a release of which its labels say nothing."""
+    return names.RELEASE in pod["metadata"].get("annotations", {})
 
 
 @pytest.mark.parametrize(

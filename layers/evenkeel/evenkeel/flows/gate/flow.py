@@ -28,7 +28,7 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
-from evenkeel.ports import Clock, Cluster, Recorder
+from evenkeel.ports import Clock, Cluster, Recorder, Reply
 from evenkeel.settings import GateSettings, Mode
 
 
@@ -176,12 +176,19 @@ class GateFlow:
         if isinstance(error, NotFoundError | ThrottledError | UnavailableError):
             raise error
         if error is not None:
-            self._cluster.perform(undoing(reply))
+            self._take_back(reply)
             return self._refused(eviction, error, revision, waited) if releases else verdict
         if releases:
             self._recorder.counted(Metric.PODS_RELEASED)
         self._recorder.decided(verdict.step)
         return verdict
+
+    def _take_back(self, reply: Reply) -> None:
+        """Put a pod back of whose release a part was undone; where that fails, the next review."""
+        for taken in self._cluster.perform(undoing(reply)):
+            if (error := error_in(taken)) is not None:
+                self._recorder.counted(Metric.WRITES_FAILED)
+                self._recorder.noted(f"a release that is half undone is not taken back: {error}")
 
     def _refused(
         self, eviction: Eviction, error: ClusterError, revision: int, waited: timedelta
