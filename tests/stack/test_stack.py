@@ -12,6 +12,7 @@ from evenkeel import settings
 from evenkeel.decisions.notice.result import NO_ANSWER_DELAY
 from evenkeel.flows.interruption.flow import PATIENCE
 from evenkeel.handlers.interruption import MALFORMED_DELAY
+from evenkeel_cli.doctor.aws import rules
 from evenkeel_hosting.functions import HANDOVERS
 from tests.kit.iam import Policy, needed
 from tests.kit.reviews import TOKEN
@@ -250,7 +251,7 @@ def test_a_role_may_be_put_into_a_network_only_where_there_is_one(stack: Stack) 
 
 
 def test_only_our_rules_may_send_notices(stack: Stack) -> None:
-    rules = {f"{rule}.Arn" for rule in stack.names("AWS::Events::Rule")}
+    ours = {f"{rule}.Arn" for rule in stack.names("AWS::Events::Rule")}
     allowed = {
         queue: statement
         for queue, statements in policies_of_queues(stack).items()
@@ -261,7 +262,15 @@ def test_only_our_rules_may_send_notices(stack: Stack) -> None:
     for statement in allowed.values():
         assert statement["Principal"] == {"Service": "events.amazonaws.com"}
         assert statement["Action"] == "sqs:SendMessage"
-        assert set(statement["Condition"]["ArnEquals"]["aws:SourceArn"]) == rules
+        assert set(statement["Condition"]["ArnEquals"]["aws:SourceArn"]) == ours, (
+            f"OurRules in template.yaml should name {sorted(ours)}"
+        )
+
+
+@pytest.mark.parametrize("hook", ["", "evenkeel"])
+def test_the_doctor_looks_at_every_rule(hook: str) -> None:
+    stack = with_webhook(LifecycleHook=hook)
+    assert {*rules.of_stack(stack.parameters)} == {*stack.names("AWS::Events::Rule")}
 
 
 def test_every_queue_takes_requests_by_tls_alone(stack: Stack) -> None:

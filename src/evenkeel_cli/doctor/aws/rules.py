@@ -1,6 +1,6 @@
 """The EventBridge rules: whether they are on, and send to the queue of the notices."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,8 +10,14 @@ from evenkeel_cli.aws.asking import Aws, AwsError
 from evenkeel_cli.aws.stack import Stack
 from evenkeel_cli.doctor.findings import Finding, broken, fine, of_error, unknown
 
-RULES: Final = ("NoticeRule", "StateChangeRule")
+RULES: Final = ("NoticeRule", "StateChangeRule", "ScheduledChangeRule")
+HOOKS_RULE: Final = "LifecycleActionRule"
 DEPLOY: Final = "deploy the stack again"
+
+
+def of_stack(parameters: Mapping[str, str]) -> tuple[str, ...]:
+    """The logical ids of the rules of a stack with these parameters."""
+    return (*RULES, HOOKS_RULE) if parameters.get("LifecycleHook") else RULES
 
 
 class Rule(msgspec.Struct, frozen=True, rename="pascal"):
@@ -44,7 +50,7 @@ class Found:
 
 def look(aws: Aws, stack: Stack, queue: str, arns: list[str]) -> Iterator[Finding]:
     """Every rule; ``queue`` is the ARN that they should send to. ``arns`` gets the rules' own."""
-    for logical in RULES:
+    for logical in of_stack(stack.parameters):
         try:
             found = gather(aws, stack, logical)
         except AwsError as error:

@@ -17,6 +17,7 @@ from evenkeel.model.zonal_shift import noted
 from evenkeel_cli.aws import asking, eks
 from evenkeel_cli.aws.asking import Aws
 from evenkeel_cli.doctor import in_aws
+from evenkeel_cli.doctor.aws import rules
 from evenkeel_cli.doctor.findings import Finding, Verdict
 from evenkeel_cli.doctor.in_aws import Wanted
 from evenkeel_cli.errors import BadInputError, UnmetError
@@ -32,7 +33,7 @@ ACCOUNT = "123456789012"
 WANTED = Wanted(stack=STACK, cluster="prod", is_guessed=True)
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/{{}}"
 FUNCTIONS = ("Interruption", "Handover", "Restore")
-RULES = {rule: f"{STACK}-{rule}" for rule in ("NoticeRule", "StateChangeRule")}
+RULES = {rule: f"{STACK}-{rule}" for rule in (*rules.RULES, rules.HOOKS_RULE)}
 
 
 def moto(service: str, region: str = REGION) -> Any:
@@ -69,7 +70,11 @@ class Site:
             {"describe_stacks": self._stacks, "list_stack_resources": self._resources}
         )
         self.status = "CREATE_COMPLETE"
-        self.parameters = {"AccessEntries": "true", "ClusterEndpoint": ENDPOINT}
+        self.parameters = {
+            "AccessEntries": "true",
+            "ClusterEndpoint": ENDPOINT,
+            "LifecycleHook": "evenkeel",
+        }
         self.mapping = "Enabled"
         self.lambda_ = Scripted({"list_event_source_mappings": self._mappings})
         self.eks = Scripted(
@@ -149,6 +154,8 @@ def test_every_link_is_fine_where_all_works(site: Site) -> None:
         "stack",
         "rule NoticeRule",
         "rule StateChangeRule",
+        "rule ScheduledChangeRule",
+        "rule LifecycleActionRule",
         "policy NoticeQueue",
         "policy NoticeDeadLetters",
         "NoticeDeadLetters",
@@ -205,10 +212,6 @@ BREAKS: dict[str, tuple[Callable[[Site], object], Sequence[str]]] = {
         lambda site: setattr(site, "status", "UPDATE_ROLLBACK_FAILED"),
         ["stack"],
     ),
-    "a disabled rule": (
-        lambda site: site.events.disable_rule(Name=RULES["StateChangeRule"]),
-        ["rule StateChangeRule"],
-    ),
     "a rule without its target": (partial(drop_rule, whole=False), ["rule NoticeRule"]),
     "a deleted rule": (partial(drop_rule, whole=True), ["rule NoticeRule"]),
     "a queue without its policy": (drop_policy, ["policy NoticeQueue"]),
@@ -238,6 +241,17 @@ def test_it_is_broken_and_all_else_holds(what: str, site: Site) -> None:
     break_it, links = BREAKS[what]
     break_it(site)
     only(site, *links)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_disabled_rule_is_broken_whichever_it_is(rule: str, site: Site) -> None:
+    site.events.disable_rule(Name=RULES[rule])
+    only(site, f"rule {rule}")
+
+
+def test_the_rule_of_a_hook_is_looked_at_only_where_a_hook_is_named(site: Site) -> None:
+    site.parameters["LifecycleHook"] = ""
+    assert "rule LifecycleActionRule" not in site.findings()
 
 
 def test_invocations_and_probes_that_ended_are_broken(site: Site) -> None:
@@ -279,7 +293,7 @@ def test_aws_auth_that_cannot_be_read_maps_nobody(site: Site) -> None:
             {"queue of interruption", "queue of handover"},
         ),
         ("cloudwatch", "get_metric_data", {"calls of functions"}),
-        ("events", "describe_rule", {"rule NoticeRule", "rule StateChangeRule"}),
+        ("events", "describe_rule", {f"rule {rule}" for rule in RULES}),
         ("cloudformation", "describe_stacks", {"stack"}),
     ],
 )
