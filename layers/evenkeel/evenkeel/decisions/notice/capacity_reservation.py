@@ -7,7 +7,6 @@ https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/monitor-interruptible-cr.htm
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-monitor.html
 """
 
-from datetime import timedelta
 from typing import Final
 
 from evenkeel.decisions.notice.event import EC2, Event, Understood
@@ -19,17 +18,11 @@ from evenkeel.model.times import in_words
 
 TIME: Final = "instance-termination-time"
 
-LONGEST_LEAD: Final = timedelta(days=1)
-"""EC2 warns two minutes before, or forty: a later end is not EC2's."""
-
 
 def parse(event: Event) -> Understood:
     """A loss at the time that the event names. Raises MalformedNoticeError."""
     action, warning = read_action(event.detail)
     deadline = event.detail.time(TIME)
-    if deadline - event.time > LONGEST_LEAD:
-        problem = f"should be within a day of the event, but is {in_words(deadline)}"
-        raise event.detail.malformed(TIME, problem)
     instance_id = event.detail.instance_id("instance-id")
     loss = KIND.notice(event, NoticeKind.INTERRUPTION, instance_id, deadline, action=action)
     return Understood(notices=(loss,), warning=warning)

@@ -2,12 +2,20 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from evenkeel.decisions.notice.event import Event, Reading
+from evenkeel.errors import MalformedNoticeError
 from evenkeel.model.notice import Concern, Notice, NoticeKind
 from evenkeel.model.reasons import Reason
+from evenkeel.model.times import in_words
+
+LONGEST_LEAD: Final = timedelta(days=1)
+"""Between an event and its deadline, unless it says when the instance ends (``ends_at``).
+
+Such a notice is a hint until then. Of any other the node is drained from now on until its deadline.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +39,7 @@ class EventKind(Wording):
 
     ``source`` and ``detail_type`` are EventBridge's; ``concerns`` is of which instances its notices
     are believed. ``parse`` raises MalformedNoticeError. ``times`` names the fields of ``detail``
-    that are times.
+    that are times: samples and replays are given anew with these moved.
     """
 
     source: str
@@ -52,9 +60,10 @@ class EventKind(Wording):
     ) -> Notice:
         """What an event of this kind says of an instance; ``more`` are further fields of Notice.
 
-        ``event_id`` is what tells the notice from others; empty: the event's id.
+        ``event_id`` is what tells the notice from others; empty: the event's id. Raises
+        MalformedNoticeError where the deadline is later than LONGEST_LEAD allows.
         """
-        return Notice(
+        notice = Notice(
             kind=kind,
             cause="" if self.name == kind else self.name,
             concerns=self.concerns,
@@ -64,3 +73,7 @@ class EventKind(Wording):
             deadline=deadline,
             **more,
         )
+        if notice.ends_at is None and deadline - event.time > LONGEST_LEAD:
+            problem = f"should name an end within a day of it, but names {in_words(deadline)}"
+            raise MalformedNoticeError("detail", problem)
+        return notice
