@@ -1,7 +1,8 @@
 """What every kind of controllers that Evenkeel knows has, in the code and in what is delivered."""
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -34,14 +35,16 @@ def decoded(kind: type[Controller]) -> Controller:
     return msgspec.json.decode(json.dumps({"metadata": metadata, "spec": SPEC}), type=kind)
 
 
-def verbs(function: str, kind: Kind) -> Iterator[str]:
+def verbs(function: str, kind: Kind) -> set[str]:
     """What a function may do with objects of a kind, by manifests/rbac."""
     text = (ROOT / "manifests" / "rbac" / f"{function}.yaml").read_text()
-    for document in yaml.safe_load_all(text):
-        for rule in document.get("rules", ()):
-            of_kind = kind.resource.plural in rule["resources"]
-            if of_kind and kind.resource.group in rule["apiGroups"]:
-                yield from rule["verbs"]
+    return {
+        verb
+        for document in yaml.safe_load_all(text)
+        for rule in document.get("rules", ())
+        if kind.resource.plural in rule["resources"] and kind.resource.group in rule["apiGroups"]
+        for verb in rule["verbs"]
+    }
 
 
 @each_kind
@@ -72,9 +75,15 @@ def test_another_groups_kind_of_the_same_name_is_none() -> None:
 
 
 @pytest.mark.parametrize("kind", WORKLOADS, ids=lambda kind: kind.__name__)
-def test_functions_may_read_it(kind: Kind) -> None:
-    assert "get" in verbs("placement", kind)
-    assert {"get", "list"} <= {*verbs("handover", kind)}
+@pytest.mark.parametrize(
+    ("function", "reads"), [("placement", {"get"}), ("handover", {"get", "list"})]
+)
+def test_a_function_may_read_it(function: str, reads: set[str], kind: Kind) -> None:
+    lacking = reads - verbs(function, kind)
+    assert not lacking, (
+        f"manifests/rbac/{function}.yaml gives no {' and no '.join(sorted(lacking))}"
+        f" of {kind.resource.plural} in {kind.resource.group}"
+    )
 
 
 @each_kind
@@ -88,12 +97,17 @@ def test_the_handover_may_note_that_it_rests(kind: Kind) -> None:
 
 
 def test_what_owners_write_on_workloads_counts() -> None:
-    assert {kind.resource.kind for kind in WORKLOADS} == {*annotations.WORKLOADS}
+    kinds = {kind.resource.kind for kind in WORKLOADS}
+    assert kinds == {*annotations.WORKLOADS}, "see WORKLOADS in model/annotations.py"
 
 
 @each_kind
 def test_the_table_of_ways_has_it(kind: Kind) -> None:
-    assert f"| of a {kind.resource.kind}" in (ROOT / "docs" / "notices.md").read_text()
+    page = (ROOT / "docs" / "notices.md").read_text()
+    row = rf"^\|[^|]*\bof an? {kind.resource.kind}\b"
+    assert re.search(row, page, re.MULTILINE), (
+        f"docs/notices.md: no row says what becomes of the pods of a {kind.resource.kind}"
+    )
 
 
 def test_ways_of_kinds_are_those_of_whole_kinds() -> None:
