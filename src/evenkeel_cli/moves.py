@@ -6,6 +6,7 @@ from typing import Final, Protocol
 
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
+from evenkeel.model.reasons import Reason
 
 
 class Move(StrEnum):
@@ -25,32 +26,32 @@ class Move(StrEnum):
 
 
 REASONS: Final[Mapping[str, str]] = {
-    "ReplacementAvailable": "its replacement ran before it went",
-    "StatefulSet": "StatefulSet: each ordinal exists once",
-    "HandoverNever": f"annotation {names.HANDOVER}: never",
-    "Recreate": "the Deployment's strategy is Recreate",
-    "NoSurge": "the Deployment's maxSurge is 0",
-    "SingleNodeVolume": "its volume can be mounted by one node only",
-    "LiveMigration": f"label {names.LIVE_MIGRATION}: it is moved alive",
-    "NoTemplateHash": "its ReplicaSet does not select by template hash",
-    "SelectedByHash": "a Service or policy selects by template hash",
-    "ForeignController": "its controller makes no pod before one has gone",
-    "JobMayFinish": "Job: it may still finish",
-    "BarePod": "bare pod: no controller makes it again",
-    "DaemonSet": "DaemonSet: it belongs to its node",
-    "StaticPod": "static pod: its kubelet owns it",
-    "CannotBeReplaced": "no replacement could be made",
-    "QuotaRefuses": "a quota allows no second pod beside it",
-    "ReplacementPending": "its replacement was not available in time",
-    "TooLateForHandover": "too little time was left for a handover",
-    "LandedAfterCordon": "it had landed on its node in spite of the cordon",
-    "BudgetRefusedAtLastMoment": "its budget refused to the end",
-    "EvictionRefusedAtLastMoment": "a policy or webhook denied its eviction to the end",
-    "Protected": "an annotation forbids voluntary moves",
+    Reason.REPLACEMENT_AVAILABLE: "its replacement ran before it went",
+    Reason.STATEFUL_SET: "StatefulSet: each ordinal exists once",
+    Reason.HANDOVER_NEVER: f"annotation {names.HANDOVER}: never",
+    Reason.RECREATE: "the Deployment's strategy is Recreate",
+    Reason.NO_SURGE: "the Deployment's maxSurge is 0",
+    Reason.SINGLE_NODE_VOLUME: "its volume can be mounted by one node only",
+    Reason.LIVE_MIGRATION: f"label {names.LIVE_MIGRATION}: it is moved alive",
+    Reason.NO_TEMPLATE_HASH: "its ReplicaSet does not select by template hash",
+    Reason.SELECTED_BY_HASH: "a Service or policy selects by template hash",
+    Reason.FOREIGN_CONTROLLER: "its controller makes no pod before one has gone",
+    Reason.JOB_MAY_FINISH: "Job: it may still finish",
+    Reason.BARE_POD: "bare pod: no controller makes it again",
+    Reason.DAEMON_SET: "DaemonSet: it belongs to its node",
+    Reason.STATIC_POD: "static pod: its kubelet owns it",
+    Reason.CANNOT_BE_REPLACED: "no replacement could be made",
+    Reason.QUOTA_REFUSES: "a quota allows no second pod beside it",
+    Reason.REPLACEMENT_PENDING: "its replacement was not available in time",
+    Reason.TOO_LATE_FOR_HANDOVER: "too little time was left for a handover",
+    Reason.LANDED_AFTER_CORDON: "it had landed on its node in spite of the cordon",
+    Reason.BUDGET_REFUSED_AT_LAST_MOMENT: "its budget refused to the end",
+    Reason.EVICTION_REFUSED_AT_LAST_MOMENT: "a policy or webhook denied its eviction to the end",
+    Reason.PROTECTED: "an annotation forbids voluntary moves",
 }
 """Evenkeel's reasons, in a few words for a table."""
 
-BROKEN_AT_ONCE: Final = frozenset({"Recreate", "SingleNodeVolume"})
+BROKEN_AT_ONCE: Final = frozenset({Reason.RECREATE, Reason.SINGLE_NODE_VOLUME})
 """Reasons for which a pod goes before its replacement comes, and does not wait for a turn."""
 
 NO_REPLACEMENT: Final = "it was not replaced by its last moment"
@@ -60,20 +61,24 @@ SETTLING: Final = frozenset({Verb.EVICT, Verb.DELETE, Verb.ROLL_BACK, Verb.LEAVE
 """Verbs after which nothing more is done about a pod, unless something changes."""
 
 BY_REASON: Final[Mapping[str, Move]] = {
-    "ReplacementAvailable": Move.HANDED_OVER,
-    "StatefulSet": Move.ONE_AT_A_TIME,
-    "LastMoment": Move.LAST_MOMENT,
-    "BudgetRefusedAtLastMoment": Move.LAST_MOMENT,
-    "EvictionRefusedAtLastMoment": Move.LAST_MOMENT,
+    Reason.REPLACEMENT_AVAILABLE: Move.HANDED_OVER,
+    Reason.STATEFUL_SET: Move.ONE_AT_A_TIME,
+    Reason.LAST_MOMENT: Move.LAST_MOMENT,
+    Reason.BUDGET_REFUSED_AT_LAST_MOMENT: Move.LAST_MOMENT,
+    Reason.EVICTION_REFUSED_AT_LAST_MOMENT: Move.LAST_MOMENT,
 }
 """How a pod went that was evicted or deleted for one of these reasons."""
 
 AT_THE_END: Final = frozenset(
-    {"LastMoment", "BudgetRefusedAtLastMoment", "EvictionRefusedAtLastMoment"}
+    {
+        Reason.LAST_MOMENT,
+        Reason.BUDGET_REFUSED_AT_LAST_MOMENT,
+        Reason.EVICTION_REFUSED_AT_LAST_MOMENT,
+    }
 )
 """Reasons behind which there is another one: why it came to that."""
 
-LAST_ON_PURPOSE: Final = frozenset({"JobMayFinish", "BarePod"})
+LAST_ON_PURPOSE: Final = frozenset({Reason.JOB_MAY_FINISH, Reason.BARE_POD})
 """Reasons for which a pod stays to its last moment although it could go before."""
 
 
@@ -99,7 +104,7 @@ def by_log(story: Sequence[Decided], *, node_ended: bool) -> Move:
     """
     last = next((each for each in reversed(story) if each.verb in SETTLING), None)
     if last is None and node_ended:
-        return Move.FINISHED if behind(story) == "JobMayFinish" else Move.LOST
+        return Move.FINISHED if behind(story) == Reason.JOB_MAY_FINISH else Move.LOST
     if last is None:
         return Move.WAITING
     return _move(last)
@@ -114,7 +119,7 @@ def _move(last: Decided) -> Move:
     """How a pod went, from the last that was decided about it."""
     if last.verb == Verb.LEAVE:
         return Move.LEFT
-    if last.reason == "NodeGone":
+    if last.reason == Reason.NODE_GONE:
         return Move.LOST
     if last.verb == Verb.ROLL_BACK:
         return Move.PUT_BACK

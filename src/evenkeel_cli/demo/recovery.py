@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Final
 
 from evenkeel.model.decision import Verb
+from evenkeel.model.reasons import Reason
 from evenkeel_cli.demo.ratios import Ratios
 from evenkeel_cli.simulation import ReportedSimulation
 from evenkeel_cli.status.gather import Found, gather
@@ -13,7 +14,7 @@ from evenkeel_sandbox.built_in import fleet
 STEP: Final = timedelta(seconds=5)
 LOOK: Final = timedelta(minutes=1)
 LONGEST: Final = timedelta(hours=3)
-MOVED: Final = frozenset({"AboveFloor", "FloorMissing"})
+MOVED: Final = frozenset({Reason.ABOVE_FLOOR, Reason.FLOOR_MISSING})
 """What restore gives as the reason of a move."""
 
 

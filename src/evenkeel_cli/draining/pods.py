@@ -6,6 +6,7 @@ from typing import ClassVar, Final
 
 from evenkeel.model.decision import Verb
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.way import Way
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
@@ -13,10 +14,10 @@ from evenkeel_cli.output import NAMESPACE, Listing, ObjectItem
 from evenkeel_cli.program import NAME
 from evenkeel_cli.ways import Situation
 
-OF_THE_NODE: Final = frozenset({"DaemonSet", "StaticPod", "Finished"})
+OF_THE_NODE: Final = frozenset({Reason.DAEMON_SET, Reason.STATIC_POD, Reason.FINISHED})
 """Reasons for which a pod may be on a node that is drained."""
 
-GOING_ANYWAY: Final = frozenset({"AlreadyLeaving", "JobMayFinish"})
+GOING_ANYWAY: Final = frozenset({Reason.ALREADY_LEAVING, Reason.JOB_MAY_FINISH})
 """Reasons for which a pod that Evenkeel leaves is waited for all the same."""
 
 IN_TIME: Final = f"it could not be handed over in time: {NAME} explain pod says what it waits for"

@@ -13,6 +13,7 @@ from evenkeel.flows import pause
 from evenkeel.flows.restore.flow import RestoreFlow
 from evenkeel.flows.restore.reading import Scope
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.reasons import Reason
 from evenkeel.ports import Clock, Cluster
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
 from evenkeel_cli.errors import UnmetError
@@ -35,7 +36,14 @@ AFTER_PATIENCE: Final = timedelta(seconds=60)
 """How much longer than a move's patience one waits for its end."""
 
 PASSES: Final = frozenset(
-    {"Moving", "NotAllAvailable", "PodsWait", "FloorNotReady", "BudgetOfRun", "RollingOut"}
+    {
+        Reason.MOVING,
+        Reason.NOT_ALL_AVAILABLE,
+        Reason.PODS_WAIT,
+        Reason.FLOOR_NOT_READY,
+        Reason.BUDGET_OF_RUN,
+        Reason.ROLLING_OUT,
+    }
 )
 """What a workload waits for that passes by itself before long."""
 

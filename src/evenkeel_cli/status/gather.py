@@ -20,6 +20,7 @@ from evenkeel.model.decision import Decision
 from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import List, Selection
 from evenkeel.model.zonal_shift import ZonalShift
 from evenkeel.ports import Clock, Cluster
@@ -119,4 +120,4 @@ def _by_workload(made: RestorePlan) -> Mapping[Reference, Decision]:
 
 def _is_aside(decision: Decision) -> bool:
     """Whether something else says it: a floor that cannot be read, or pools that are full."""
-    return decision.reason in ("BadFloor", "PoolsFull")
+    return decision.reason in (Reason.BAD_FLOOR, Reason.POOLS_FULL)

@@ -11,17 +11,17 @@ from evenkeel.model.reasons import Reason
 from evenkeel_cli.decisions.remarks import Remark, of_standing
 from evenkeel_cli.decisions.waiting import Waiting
 
-OFF: Final = ("BelowFloor", "AboveFloor")
+OFF: Final = (Reason.BELOW_FLOOR, Reason.ABOVE_FLOOR)
 """Remarks that restore does something about."""
 
 SAID_ANYWAY: Final = {
-    "FloorRelaxed": "floor relaxed",
-    "CoolingDown": "cooling down",
-    "NoSpot": "template without its spread",
-    "RollingOut": "rolling out",
-    "NoCommonLabel": "no common label",
-    "TemplateRests": "template rests",
-    "TemplateUndone": "template undone",
+    Reason.FLOOR_RELAXED: "floor relaxed",
+    Reason.COOLING_DOWN: "cooling down",
+    Reason.NO_SPOT: "template without its spread",
+    Reason.ROLLING_OUT: "rolling out",
+    Reason.NO_COMMON_LABEL: "no common label",
+    Reason.TEMPLATE_RESTS: "template rests",
+    Reason.TEMPLATE_UNDONE: "template undone",
 }
 """What restore says of a workload that is worth a word of its own."""
 

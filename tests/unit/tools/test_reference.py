@@ -35,12 +35,13 @@ def test_each_label_and_annotation_of_evenkeel_is_listed() -> None:
 
 
 def test_each_reason_that_is_listed_is_given_and_explained_by_a_sentence() -> None:
+    """Where a colon follows, something is looked up by it, and it is not given."""
     folders = ROOT / "layers", ROOT / "src"
     given = {
         name
         for folder in folders
         for path in folder.rglob("*.py")
-        for name in re.findall(r"\bReason\.([A-Z0-9_]+)", path.read_text())
+        for name in re.findall(r"\bReason\.([A-Z0-9_]+)\b(?!:)", path.read_text())
     }
     assert not {reason.name for reason in Reason} - given, "no code gives it"
     page = (REFERENCE / "reasons.md").read_text()
