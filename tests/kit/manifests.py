@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenkeel.model import names
+from evenkeel.model.workload import WORKLOADS
 
 type Manifest = dict[str, Any]
 
 MAJORITY = {names.ON_DEMAND: "majority"}
 """Annotations that ask for the floor that a StatefulSet has by default as a preference."""
 
-VERSIONS = {
+VERSIONS = {kind.resource.kind: kind.resource.api_version for kind in WORKLOADS} | {
     "Namespace": "v1",
     "Node": "v1",
     "Pod": "v1",
@@ -22,16 +23,10 @@ VERSIONS = {
     "ResourceQuota": "v1",
     "PersistentVolume": "v1",
     "PersistentVolumeClaim": "v1",
-    "Deployment": "apps/v1",
-    "ReplicaSet": "apps/v1",
     "ReplicationController": "v1",
-    "Rollout": "argoproj.io/v1alpha1",
-    "CloneSet": "apps.kruise.io/v1alpha1",
     "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1",
     "CustomResourceDefinition": "apiextensions.k8s.io/v1",
-    "StatefulSet": "apps/v1",
     "DaemonSet": "apps/v1",
-    "Job": "batch/v1",
     "PodDisruptionBudget": "policy/v1",
     "NetworkPolicy": "networking.k8s.io/v1",
     "Lease": "coordination.k8s.io/v1",
