@@ -10,7 +10,10 @@ class Way(StrEnum):
     """Make before break: release it, wait until the replacement is available, evict it."""
 
     RATIONED = "rationed"
-    """Break before make, no more than maxUnavailable at a time."""
+    """Break before make, one at a time, or as many as its Deployment's maxUnavailable.
+
+    Where its controller's kind says this way, a pod with a budget goes ``AT_ONCE``.
+    """
 
     AT_ONCE = "at-once"
     """Break before make, now: waiting would only take time from the replacement."""

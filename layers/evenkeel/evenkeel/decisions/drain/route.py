@@ -218,7 +218,7 @@ def _kept(key: str, word: str, until: datetime | None = None) -> Route:
 def _foreign(kind: str, *, has_budget: bool) -> Route:
     """The way of a pod whose controller makes others afterwards: its budget rations it, if any.
 
-    A CloneSet, or one that Evenkeel does not know.
+    A kind that says so, or one that Evenkeel does not know.
     """
     if has_budget:
         return Route(
