@@ -270,7 +270,8 @@ def test_only_our_rules_may_send_notices(stack: Stack) -> None:
 @pytest.mark.parametrize("hook", ["", "evenkeel"])
 def test_the_doctor_looks_at_every_rule(hook: str) -> None:
     stack = with_webhook(LifecycleHook=hook)
-    assert {*rules.of_stack(stack.parameters)} == {*stack.names("AWS::Events::Rule")}
+    there = {*stack.names("AWS::Events::Rule")}
+    assert {*rules.of_stack(stack.parameters)} == there, "see evenkeel_cli/doctor/aws/rules.py"
 
 
 def test_every_queue_takes_requests_by_tls_alone(stack: Stack) -> None:

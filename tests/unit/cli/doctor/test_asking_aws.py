@@ -152,10 +152,7 @@ def test_every_link_is_fine_where_all_works(site: Site) -> None:
     assert {each.verdict for each in found.values()} == {FINE}, found
     assert list(found) == [
         "stack",
-        "rule NoticeRule",
-        "rule StateChangeRule",
-        "rule ScheduledChangeRule",
-        "rule LifecycleActionRule",
+        *(f"rule {rule}" for rule in RULES),
         "policy NoticeQueue",
         "policy NoticeDeadLetters",
         "NoticeDeadLetters",
