@@ -177,7 +177,8 @@ def test_of_a_simulated_storm_pools_floors_and_money_are_in_the_page(tmp_path: P
 
 def test_what_is_not_known_is_no_number_and_others_dips_are_marked() -> None:
     gone = of_pod(0, "evict", "Recreate")
-    records = [gone, counted(0, 3), counted(9, 2), counted(20, 3), counted(50, 1)]
+    last = of_pod(60, "wait", "ReplacementPending", "web-2")
+    records = [gone, counted(0, 3), counted(9, 2), counted(20, 3), counted(50, 1), last]
     account = incident.of(records)
     assert account is not None
     told = data.of(account, "a log")
