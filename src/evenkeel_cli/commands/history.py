@@ -64,13 +64,14 @@ def history(  # noqa: PLR0913 - a command has as many arguments as options
 ) -> int:
     """Show what happened in the last interruption, from the functions' logs alone.
 
-    LOWEST are the fewest available pods that the functions counted of a workload. BELOW and AT-ZERO
-    are how long it had fewer than wanted, and none; > says that the log ends before that did. LATE
-    pods were lost with their node, or had to go before their replacement was available. Times are
-    UTC. With NODE or WORKLOAD it shows every step, and the way of each pod.
+    OK says what it did to a workload: kept, dipped for a reason that is named, or failed. LOWEST
+    are the fewest available pods that the functions counted. BELOW and AT-ZERO are how long it had
+    fewer than wanted, and none; > says that the log ends before that did. LATE pods were lost with
+    their node, or had to go before their replacement was available. Times are UTC. With NODE or
+    WORKLOAD it shows every step, and the way of each pod.
 
     A file is what aws logs filter-log-events, aws logs tail, sam logs, the console or an export
-    to S3 gives. Exit code 1 if a workload had fewer available pods than wanted.
+    to S3 gives. Exit code 1 if a workload dipped or failed.
 
     Examples:
         evenkeel history --cluster-name prod

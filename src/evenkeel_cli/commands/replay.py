@@ -70,7 +70,8 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
     printed, and with --apply carried out until all is quiet.
 
     Events whose time is not now are sent as if they were new, unless --keep-time.
-    Exit code 1 if a workload that could have been handed over had no ready pod,
+    OK is kept, dipped for a reason that is named, or failed; PLAIN are the fewest ready pods in a
+    plain eviction of the same nodes. Exit code 1 if a workload failed,
     2 if a record was bad (the good ones are done first, and without any nothing is printed).
 
     Examples:

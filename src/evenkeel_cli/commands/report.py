@@ -103,7 +103,7 @@ def report(  # noqa: PLR0913 - a command has as many arguments as options
     Below are each minute, workload, node and pod, with every decision. Of the demo and of a
     simulated storm it also shows pools, floors and what the cluster costs a month.
 
-    Exit code 1 if a workload had fewer available pods than wanted.
+    Exit code 1 if a workload dipped or failed.
 
     Examples:
         evenkeel report --from demo --html report.html

@@ -402,8 +402,8 @@ def seen(
 ) -> Incident:
     """The account of records beside what an observer saw. ``pools``, ``plain``: see Incident."""
     ordered = _ordered(records)
-    times = [each.time for each in ordered] or [each.time for each in watched.counts]
-    begins = min(times, default=watched.until)
+    lost = [each.at for each in watched.lost if each.at is not None]
+    begins = min([each.time for each in ordered] + lost, default=watched.until)
     found = _of(ordered, begins, watched)
     return msgspec.structs.replace(found, pools=pools or {}, plain=plain)
 

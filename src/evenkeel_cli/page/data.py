@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from itertools import chain, pairwise
 from types import MappingProxyType
 from typing import Any, Final
@@ -76,7 +77,7 @@ class _Reader:
             "cluster": incident.cluster,
             "source": source,
             "begins": incident.begins.timestamp(),
-            "lasts": self._after(self._storm_ends()),
+            "lasts": self._after(self._storm_ends),
             "headline": self._headline(),
             "verdict": list(listing.verdict(incident))[1:],
             "figures": self._figures(),
@@ -103,13 +104,20 @@ class _Reader:
     def _after_or_none(self, at: datetime | None) -> float | None:
         return None if at is None else self._after(at)
 
+    @cached_property
     def _storm_ends(self) -> datetime:
-        """When the last pod was decided about or counted, and the last node had to be gone.
+        """When the last pod that had to move was decided about, and the last dip was over.
 
-        A hint that expires much later is no part of the storm: the node lives on.
+        The last node had to be gone by then. A hint that expires much later is no part of the
+        storm, for the node lives on, nor are moves of restore.
         """
-        times = [step.at for pod in self._pods for step in pod.steps]
-        times += [count.at for each in self._incident.workloads for count in each.counts]
+        times = [step.at for pod in self._incident.to_move for step in pod.steps]
+        times += [
+            count.until or count.at
+            for each in self._incident.workloads
+            for count in each.counts
+            if count.cause is Cause.STORM
+        ]
         times += [node.deadline for node in self._incident.nodes if _dies(node) and node.deadline]
         times += [node.noticed_at for node in self._incident.nodes if node.noticed_at]
         return max(times, default=self._incident.ends)
@@ -157,10 +165,13 @@ class _Reader:
 
         note("noticed", (node.noticed_at for node in self._incident.nodes))
         note("deadlines", (node.deadline for node in self._incident.nodes if _dies(node)))
-        note("released", (pod.released_at for pod in self._pods))
-        note("went", (pod.went_at for pod in self._pods))
+        note("released", (pod.released_at for pod in self._incident.to_move))
+        note("went", (pod.went_at for pod in self._incident.to_move))
         ends = {node.name: node.deadline for node in self._incident.nodes}
-        note("late", (pod.went_at or ends.get(pod.node) for pod in self._pods if pod.is_late))
+        note(
+            "late",
+            (pod.went_at or ends.get(pod.node) for pod in self._incident.to_move if pod.is_late),
+        )
         below = self._below_by_minute()
         names = ("noticed", "deadlines", "released", "went", "late")
         return [
@@ -189,7 +200,7 @@ class _Reader:
         A workload counts from the beginning with its first count, so that the sum does not grow as
         they are counted for the first time.
         """
-        courses = [_course(each) for each in self._incident.workloads if each.counts]
+        courses = [self._course(each) for each in self._incident.workloads if each.counts]
         known = [each for each in courses if all(count.available is not None for count in each)]
         if not known:
             return []
@@ -207,6 +218,17 @@ class _Reader:
             available, wanted = available + more, wanted + more_wanted
             found[self._after(at)] = (available, wanted)
         return [(at, *both, False) for at, both in found.items()]
+
+    def _course(self, account: WorkloadAccount) -> Sequence[Count]:
+        """The counts of a workload until the storm ends, and at least the first.
+
+        After a low one that ends them it is not known how it went on.
+        """
+        ends = self._storm_ends
+        counts = [*account.counts[:1], *(each for each in account.counts[1:] if each.at <= ends)]
+        if not counts or not counts[-1].is_low or counts[-1].until is not None:
+            return counts
+        return [*counts, msgspec.structs.replace(counts[-1], available=None, cause=None)]
 
     def _workload(self, each: WorkloadHistory) -> dict[str, Any]:
         account = self._accounts[key_of(each.subject)]
@@ -232,7 +254,7 @@ class _Reader:
                     count.wanted,
                     count.cause not in {None, Cause.STORM},
                 )
-                for count in _course(account)
+                for count in self._course(account)
             ],
         }
 
@@ -280,14 +302,6 @@ class _Reader:
             }
             for pool, nodes in sorted(by_pool.items())
         ]
-
-
-def _course(account: WorkloadAccount) -> Sequence[Count]:
-    """The counts of a workload. After a low one that ends them it is not known how it went on."""
-    counts = account.counts
-    if not counts or not counts[-1].is_low:
-        return counts
-    return [*counts, msgspec.structs.replace(counts[-1], available=None, cause=None)]
 
 
 def _available(count: Count) -> int:

@@ -56,7 +56,7 @@ def write_log(file: Path) -> None:
             scene.add_node(f"ip-10-0-2-{number}.eu-central-1.compute.internal", spot=False)
         scene.begin()
         scene.interrupt(*(f"ip-10-0-1-{end}.eu-central-1.compute.internal" for end in (7, 19)))
-        scene.run(until=140)
+        scene.run(until=200)
         recorder = scene.recorder
         decided = zip(recorder.decisions, recorder.times, strict=True)
         records = [

@@ -187,7 +187,7 @@ def test_on_a_terminal_the_whole_is_painted_in_the_same_place(storm: Scene) -> N
     ]
     assert last.splitlines() == [
         "2026-11-21T12:01:00Z  1 node is doomed, 1 pod left: 1 at the last moment.",
-        "The Lease evenkeel-handover is held by nobody: no reconciler is at work now.",
+        "Nobody is at work now, last 4s ago: the next run goes on.",
         "",
         "NODE  NOTICE        LEFT  PODS  HOW",
         "s1    interruption  114s  1     1 at the last moment",

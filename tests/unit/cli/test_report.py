@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from evenkeel_cli.history import headline, incident
 from evenkeel_cli.history.incident import Incident, LostPod, Record, Seen, Verdict, key_of
 from tests.unit.cli.history.records import WEB, at, counted, marked, of_pod
 
-LATE = {"forced": True, "warning": True}
+LATE: dict[str, Any] = {"forced": True, "warning": True}
 HANDED_OVER = of_pod(9, "evict", "ReplacementAvailable")
 TOO_LATE = of_pod(100, "evict", "LastMoment", **LATE)
 POD = Reference("Pod", "web-2", "shop", "other")

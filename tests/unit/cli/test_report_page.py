@@ -103,13 +103,14 @@ def test_a_person_who_uses_a_keyboard_or_a_screen_reader_finds_the_parts() -> No
 def test_the_first_screen_says_which_workloads_dipped_why_and_what_to_change() -> None:
     told = data.of(found(), "a log")
     assert told["headline"] == (
-        "1 of 1 workload had too few pods, each had some left; no pod was late."
+        "Of 1 workload with pods that had to move none kept all that are wanted, 1 dipped for a"
+        " reason that is named, none failed; no pod was late."
     )
     (dip,) = told["dips"]
     assert dip["why"] == "the Deployment's strategy is Recreate"
     assert dip["change"] == "set the strategy to RollingUpdate"
     assert [each["below"] for each in told["minutes"]] == [1, 1]
-    assert told["total"] == [(0.0, 2, 2), (3.0, 1, 2), (70.0, 2, 2)]
+    assert [each[:3] for each in told["total"]] == [(0.0, 2, 2), (3.0, 1, 2), (70.0, 2, 2)]
 
 
 def test_the_time_line_ends_with_the_storm_and_not_with_a_hint() -> None:
@@ -172,3 +173,20 @@ def test_of_a_simulated_storm_pools_floors_and_money_are_in_the_page(tmp_path: P
     assert (idle[0], together[0]) == ("idle", "together")
     assert "US dollars a month" in told["money"]["note"]
     assert len(workloads) > len(told["workloads"]) / 2
+
+
+def test_what_is_not_known_is_no_number_and_others_dips_are_marked() -> None:
+    gone = of_pod(0, "evict", "Recreate")
+    last = of_pod(60, "wait", "ReplacementPending", "web-2")
+    records = [gone, counted(0, 3), counted(9, 2), counted(20, 3), counted(50, 1), last]
+    account = incident.of(records)
+    assert account is not None
+    told = data.of(account, "a log")
+    (web,) = told["workloads"]
+    assert web["counts"][1:] == [
+        (9, 2, 3, False),
+        (20, 3, 3, False),
+        (50, 1, 3, True),
+        (50, None, 3, False),
+    ]
+    assert not told["total"]

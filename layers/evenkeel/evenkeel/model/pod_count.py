@@ -22,13 +22,15 @@ class PodCount(msgspec.Struct, frozen=True, kw_only=True):
     """What was counted at a time of a workload, released pods among the available ones.
 
     ``available`` None: from then on it is not counted, for it is in a rollout. ``wanted`` are the
-    replicas that its owner asks for.
+    replicas that its owner asks for, and ``generation`` is the owner's: another one after a rollout
+    or another number was asked for.
     """
 
     at: datetime
     workload: Reference
     available: int | None
     wanted: int
+    generation: int = 0
 
     def says_as(self, other: "PodCount | None") -> bool:
         """Whether another one has the same numbers."""
@@ -49,9 +51,10 @@ def since(low: PodCount, count: PodCount, available: Sequence[datetime]) -> Iter
     """The counts from a low one up to one that was made much later, with that one the last.
 
     ``available`` tells when its pods became available, in order: each of them was one more. Where
-    another number is wanted by now it is not known since when, so in between there is no count.
+    something else is wanted by now pods came and went for that, so in between there is no count.
     """
-    if count.wanted != low.wanted:
+    is_as_before = (count.wanted, count.generation) == (low.wanted, low.generation)
+    if not is_as_before:
         yield msgspec.structs.replace(low, available=None)
     elif low.available is not None and count.available is not None:
         each_second = {
@@ -62,7 +65,7 @@ def since(low: PodCount, count: PodCount, available: Sequence[datetime]) -> Iter
         for at, number in each_second.values():
             yield msgspec.structs.replace(count, at=at, available=number)
     at = count.at
-    if count.wanted == low.wanted and (count.available or 0) > (low.available or 0) and available:
+    if is_as_before and available and (count.available or 0) > (low.available or 0):
         at = max(low.at, available[-1])
     yield msgspec.structs.replace(count, at=at)
 

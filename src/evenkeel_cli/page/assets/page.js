@@ -398,7 +398,9 @@
     ? [chart(data.total, "Pods available and wanted, of all these workloads", data.nodes.filter((n) => n.dies && n.deadline !== null).map((n) => n.deadline))]
     : [];
   content.append(
-    section("minutes", "Minute by minute", "", ...whole, ...minutes.parts),
+    section("minutes", "Minute by minute", data.workloads.some((each) => each.counts.some((count) => count[1] === null))
+      ? "The chart leaves out workloads of which it is not known throughout how many pods were available." : "",
+    ...whole, ...minutes.parts),
     section("workloads", "Workloads", "Most beside: pods that were available beyond those wanted, old ones and their replacements.", ...workloads.parts),
     section("nodes", "Nodes", "", ...sheet("Nodes", [
       ["Node", (each) => make("bdi", {}, each.name)],

@@ -167,6 +167,17 @@ def test_no_release_is_planned_for_longer_than_one_is_believed() -> None:
     assert (found.steps, found.evictions) == ([], [])
 
 
+def test_a_released_pod_whose_replacement_finds_no_node_says_so() -> None:
+    said = Condition(
+        type="PodScheduled", status="False", reason="Unschedulable", message="0/3 nodes fit"
+    )
+    scene = Scene(DYING).away("a", reason=INTERRUPTION)
+    found = scene.elsewhere("new", node="", ready=False, conditions=(said,)).plan()
+    assert told(found.steps) == [("a", Verb.WAIT, "NoPlace")]
+    assert found.steps[0].message == "no place for its replacement: 0/3 nodes fit"
+    assert (found.steps[0].until, found.due) == (EVICT_BY, TRIED_UNTIL)
+
+
 @pytest.mark.parametrize("replacement", [PENDING, STARTING, {"leaving": True}], ids=str)
 @pytest.mark.parametrize("dooms", [DYING, HINTED], ids=["warning", "hint"])
 def test_a_released_pod_waits_while_its_replacement_is_not_available(

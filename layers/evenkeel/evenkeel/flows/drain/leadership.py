@@ -92,7 +92,7 @@ class Leadership:
         ``call`` None: no storm is divided, for nobody else would come.
         """
         self._hooks = hooks or Hooks(None, "", recorder, cluster)
-        self._low = low or LowCounts(cluster, clock, recorder)
+        self._low = LowCounts(cluster, clock, recorder) if low is None else low
         self._cluster = cluster
         self._clock = clock
         self._there = ServerTime(clock)

@@ -99,6 +99,12 @@ def counts_since(
     """The counts of a workload after a low one up to now, if it has more pods than then."""
     settles, wanted = owner.spec.min_ready_seconds, owner.spec.replicas
     there = available_since((pod for pod in pods if pod.available(now, settles)), settles)
-    count = PodCount(at=now, workload=low.workload, available=len(there), wanted=wanted)
+    count = PodCount(
+        at=now,
+        workload=low.workload,
+        available=len(there),
+        wanted=wanted,
+        generation=owner.metadata.generation,
+    )
     if count.is_whole or (low.available is not None and len(there) > low.available):
         yield from since(low, count, there)

@@ -106,9 +106,10 @@ class Plans:
         """
         before = self._plans.pop(key, _NOTHING)
         plan = self._plan(key, before.needs, now) if self._view.pods.has_any(key) else _NOTHING
+        if plan.count is None:
+            self._count_without(key, before, now)
         if plan is _NOTHING:
             self._unreported.discard(key)
-            self._uncounted.discard(key)
         else:
             self._plans[key] = plan
             self._unreported.add(key)
@@ -179,12 +180,30 @@ class Plans:
             self._count(key)
 
     def _count(self, key: str) -> None:
-        """Hand on the count of a plan; a low one only once all pods of its workload were seen."""
-        plan = self._plans[key]
-        if plan.count is None or plan.count.is_whole or self._were_seen(key, plan):
+        """Hand on the count of a plan; a low one only once all pods of its workload were seen.
+
+        They were, too, if as many as are wanted are known, with those that were told to go.
+        """
+        plan, pods = self._plans[key], self._view.pods
+        if plan.count is None:
             self._uncounted.discard(key)
-            if plan.count is not None:
-                self._once.count(plan.count, plan.available_since, begins=plan.is_touched)
+            return
+        known = {pod.uid for pod in (*pods.of_controller(key), *pods.going_of(key))}
+        if plan.count.is_whole or len(known) >= plan.count.wanted or self._were_seen(key, plan):
+            self._uncounted.discard(key)
+            self._once.count(plan.count, plan.available_since, begins=plan.is_touched)
+
+    def _count_without(self, key: str, before: WorkloadPlan, now: datetime) -> None:
+        """Count a workload of which all pods that are known were just told to go.
+
+        That is none, or not known where others of it were not seen yet.
+        """
+        pods, was_counted = self._view.pods, key not in self._uncounted
+        self._uncounted.discard(key)
+        if before.count is not None and not pods.of_controller(key) and pods.number_of(key):
+            available = 0 if was_counted else None
+            count = msgspec.structs.replace(before.count, at=now, available=available)
+            self._once.count(count, tuple, begins=before.is_touched)
 
     def _may_report(self, key: str, plan: WorkloadPlan) -> bool:
         return self._were_seen(key, plan) or not plan.plan.awaits_pods

@@ -348,6 +348,7 @@ def _count(census: Census) -> PodCount | None:
         workload=workload,
         available=counts.available if in_rollout is None else None,
         wanted=counts.spec_replicas if in_rollout is None else in_rollout.replicas,
+        generation=(owner.deployment or owner.controller).metadata.generation,
     )
 
 
