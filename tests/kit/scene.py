@@ -63,6 +63,8 @@ STATE_CHANGE = "EC2 Instance State-change Notification"
 
 
 BEGUN = ("release NodeDoomed", "wait ReplacementPending")
+NO_PLACE = (*BEGUN, "wait NoPlace")
+"""The scheduler has looked for a node for its replacement, and found none."""
 """The order in which the handover of a pod begins."""
 
 

@@ -20,7 +20,7 @@ from tests.kit.manifests import (
     job,
     stateful_set,
 )
-from tests.kit.scene import BEGUN, CALM, Scene
+from tests.kit.scene import BEGUN, CALM, NO_PLACE, Scene
 from tests.stories.handover.conftest import MakeScene
 
 
@@ -35,7 +35,7 @@ def test_a_pod_that_finds_no_new_place_goes_when_its_grace_period_needs_it(
 
     scene.interrupt("s1").run(until=130)
 
-    assert scene.story(old).order() == [*BEGUN, "evict LastMoment"]
+    assert scene.story(old).order() == [*NO_PLACE, "evict LastMoment"]
     assert scene.gone_at(old) == gone_at
 
 
@@ -94,7 +94,7 @@ def test_a_pod_that_its_owner_wants_to_stay_dies_with_its_node(scene: Scene) -> 
 
     scene.interrupt("s1").run(until=119)
 
-    assert scene.story(old).order() == [*BEGUN, "evict LastMoment", "leave AtDeadlineLeave"]
+    assert scene.story(old).order() == [*NO_PLACE, "evict LastMoment", "leave AtDeadlineLeave"]
     assert [pod.name for pod in scene.pods("stays", "s1")] == [old]
     assert not [sent for sent in scene.writes if isinstance(sent.write, Delete)]
 

@@ -1,7 +1,7 @@
 """Replacements that cannot be made, or find no place."""
 
 from tests.kit.manifests import apart, deployment, quota
-from tests.kit.scene import BEGUN, Scene
+from tests.kit.scene import BEGUN, NO_PLACE, Scene
 
 
 def owned(scene: Scene, app: str) -> dict[str, bool]:
@@ -15,7 +15,7 @@ def test_a_replacement_that_finds_a_place_late_is_still_waited_for(scene: Scene)
 
     scene.interrupt("s1").run(until=110)
 
-    assert scene.story(pod).order() == [*BEGUN, "evict ReplacementAvailable"]
+    assert scene.story(pod).order() == [*NO_PLACE, "evict ReplacementAvailable"]
     assert scene.gone_at(pod) == 72.0
     assert scene.lowest("one") == 1
 
@@ -37,7 +37,7 @@ def test_one_that_keeps_apart_and_has_no_spare_node_goes_at_the_last_moment(scen
 
     scene.interrupt("s1").run(until=110)
 
-    assert scene.story(doomed).order() == [*BEGUN, "evict LastMoment"]
+    assert scene.story(doomed).order() == [*NO_PLACE, "evict LastMoment"]
     assert scene.gone_at(doomed) == 88.9
     assert scene.story(other) == []
     assert scene.lowest("shy") == 1

@@ -10,7 +10,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.request import Evict, Get, Patch
 from tests.kit.asking import asks
 from tests.kit.manifests import bare_pod, budget, deployment, stateful_set
-from tests.kit.scene import BEGUN, CLUSTER, Scene
+from tests.kit.scene import CLUSTER, NO_PLACE, Scene
 
 
 def test_a_node_deleted_early_leaves_nothing_behind(scene: Scene) -> None:
@@ -98,7 +98,7 @@ def test_a_warning_turns_a_recommendation_into_a_deadline(scene: Scene) -> None:
     scene.later(30, lambda: scene.interrupt("s1"))
     scene.run(until=140)
 
-    assert scene.story(pod).order() == [*BEGUN, "evict LastMoment"]
+    assert scene.story(pod).order() == [*NO_PLACE, "evict LastMoment"]
     assert scene.gone_at(pod) == 118.9
     assert [type(sent.write) for sent in scene.written(pod)] == [Patch, Evict]
 

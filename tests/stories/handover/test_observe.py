@@ -74,5 +74,5 @@ def test_what_an_acting_deployment_left_is_told_too(make_scene: MakeScene) -> No
     acting.run(until=17.9)
 
     assert len(acting.writes) == before
-    assert acting.told()[-1][1].reason in ("ReplacementPending", "NodeDying")
+    assert acting.told()[-1][1].reason in ("NoPlace", "NodeDying")
     assert pod in {decision.subject.name for _, decision in acting.told()[-3:]}
