@@ -142,7 +142,7 @@ def test_what_was_not_replaced_by_then_goes_back_and_rests(make_scene: MakeScene
     assert after.metadata.labels == before.metadata.labels
     assert after.metadata.annotations == before.metadata.annotations
     assert after.controller is not None
-    assert scene.story(before.name).order() == [*BEGUN, "roll-back DeadlinePassed"]
+    assert scene.story(before.name).order() == [*BEGUN, "wait NoPlace", "roll-back DeadlinePassed"]
     assert scene.story("stuck").order() == ["cool-down HandoverRolledBack"]
     rest = scene.cooldown("stuck")
     assert rest is not None

@@ -197,7 +197,7 @@ def test_no_invocation_is_kept_at_work_by_a_pod_that_says_it_was_released(scene:
 
     scene.run(until=20 * 60)
 
-    assert scene.story("bad") == ["30.0 wait ReplacementPending", "860.0 roll-back DeadlinePassed"]
+    assert scene.story("bad") == ["30.0 wait NoPlace", "860.0 roll-back DeadlinePassed"]
     turns = len(scene.outcomes())
     assert turns <= 22
     assert len(scene.requests) <= 30 * turns
