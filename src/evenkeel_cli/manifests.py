@@ -14,6 +14,7 @@ type Manifest = Mapping[str, Any]
 """An object as YAML has it."""
 
 CLUSTER_WIDE: Final = frozenset({"Namespace", "FlowSchema"})
+BINDING: Final = "ValidatingAdmissionPolicyBinding"
 
 
 def documents(folder: str, *, image: str = "") -> Sequence[Manifest]:
@@ -33,6 +34,16 @@ def documents(folder: str, *, image: str = "") -> Sequence[Manifest]:
 def rights_of_the_gate() -> Sequence[Manifest]:
     """What the webhook may do where it gates evictions."""
     return list(yaml.safe_load_all(files.manifest("gate", "rights.yaml")))
+
+
+def policies(action: str = "Deny") -> Sequence[Manifest]:
+    """What holds the roles to what they write. ``action``: ``Audit`` only notes it."""
+    return [
+        {**each, "spec": {**each["spec"], "validationActions": [action]}}
+        if each["kind"] == BINDING
+        else each
+        for each in documents("policies/deny")
+    ]
 
 
 def _finished(each: dict[str, Any], kustomization: Mapping[str, Any], image: str) -> Manifest:

@@ -17,9 +17,11 @@ from evenkeel_hosting import functions
 from evenkeel_hosting.events import schedule_event
 from evenkeel_hosting.functions import Ports
 from evenkeel_hosting.memory import InMemoryRecorder
+from evenkeel_runtime.kubeconfig import from_kubeconfig
 from evenkeel_runtime.poll.event_source import done
 from evenkeel_runtime.poll.in_process import InProcessQueue
 from evenkeel_runtime.poll.sources import RecordDocument
+from tests.e2e.accounts import held
 from tests.e2e.wire import TappedCluster
 from tests.kit.control_plane import ControlPlane
 
@@ -59,7 +61,8 @@ class Evenkeel:
         self._mode = mode
         self._lifecycle = lifecycle
         self._settings = handover
-        self.cluster = TappedCluster(control_plane.cluster, clock)
+        self._opened = from_kubeconfig(kubeconfig=str(held(control_plane)))
+        self.cluster = TappedCluster(self._opened, clock)
         self.clusters = clusters or dict.fromkeys(FUNCTIONS, self.cluster)
         self.recorder = InMemoryRecorder()
         self.errors: list[Exception] = []
@@ -136,6 +139,7 @@ class Evenkeel:
         for thread in self._threads:
             thread.join(STOPPING)
             assert not thread.is_alive(), f"the poller of {thread.name} does not end"
+        self._opened.close()
 
     def _poll(self, queue: InProcessQueue, handler: Handler) -> None:
         while not self._stopping.is_set():

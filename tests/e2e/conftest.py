@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.accounts import held
 from tests.e2e.harness import Site
 from tests.e2e.placement.webhook import Ground, opened
 from tests.e2e.rights import GATE_RIGHTS, granted
@@ -22,6 +23,7 @@ def site(control_plane: ControlPlane, namespace: str) -> Iterator[Site]:
 def ground(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Ground]:
     """A managed namespace; at the end no webhook is left, nor a claim."""
     with opened(control_plane, namespace, tmp_path) as made:
+        made.kubeconfig = held(control_plane)
         yield made
 
 

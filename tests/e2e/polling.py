@@ -10,6 +10,7 @@ from pathlib import Path
 
 import urllib3
 
+from tests.e2e.accounts import held
 from tests.kit.control_plane import ROOT, ControlPlane
 from tests.kit.moto_server import CLUSTER, CREDENTIALS, Aws
 
@@ -55,7 +56,7 @@ def polling(
     words = [
         *(*command, "poll"),
         *("--queue-url", queues.notice_queue, "--endpoint-url", queues.endpoint),
-        *("--kubeconfig", str(kubeconfig or plane.kubeconfig)),
+        *("--kubeconfig", str(kubeconfig or held(plane))),
         *("--cluster-name", CLUSTER),
         *options,
     ]

@@ -30,6 +30,7 @@ from evenkeel_runtime.kubeconfig import from_kubeconfig
 from evenkeel_runtime.poll.event_source import done
 from evenkeel_runtime.poll.in_process import InProcessQueue
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
+from tests.e2e.accounts import held
 from tests.e2e.application import CLUSTER_NAME
 from tests.e2e.harness import Site
 from tests.kit.control_plane import ROOT
@@ -44,7 +45,7 @@ def reconciling(
     """Such a process, which is told of these events."""
     command = [sys.executable, "-m", "tests.e2e.reconciler_process"]
     with subprocess.Popen(
-        [*command, str(kubeconfig or site.control_plane.kubeconfig)],
+        [*command, str(kubeconfig or held(site.control_plane))],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         text=True,

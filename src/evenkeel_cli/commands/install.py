@@ -23,6 +23,7 @@ from evenkeel_cli.install import (
 )
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Asked, Choices, Webhook
+from evenkeel_cli.install.policies import Policies
 from evenkeel_cli.install.render import render as render_all
 from evenkeel_cli.install.site import Place, Site, opened
 from evenkeel_cli.output import Output
@@ -44,6 +45,12 @@ from evenkeel_cli.program import NAME
     " in-cluster where the API server calls out by your network]",
 )
 @click.option("--image", metavar="IMAGE", default="", help="The image for --webhook in-cluster.")
+@click.option(
+    "--policies",
+    type=click.Choice([each.value for each in Policies]),
+    help="What becomes of a role's write that is none of Evenkeel's: audit notes it in the API"
+    " server's audit log, deny refuses it. [default: as it is; at first none]",
+)
 @click.option(
     "--manage",
     "namespaces",
@@ -86,6 +93,7 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
     mode: str | None,
     webhook: str | None,
     image: str,
+    policies: str | None,
     namespaces: tuple[str, ...],
     all_namespaces: bool,
     parameters: tuple[str, ...],
@@ -110,6 +118,7 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
     asked = Asked(
         mode=Mode(mode) if mode else None,
         webhook=Webhook(webhook) if webhook else None,
+        policies=Policies(policies) if policies else None,
         image=image,
         namespaces=namespaces,
         is_everywhere=all_namespaces,

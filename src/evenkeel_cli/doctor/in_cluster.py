@@ -14,6 +14,7 @@ from evenkeel_cli.doctor import (
     installation,
     nodes,
     pause,
+    policies,
     rights,
     unasked,
     version,
@@ -89,6 +90,7 @@ def _installed(
     if is_by_manifests:
         yield from looked("rights", rights.look, half.server, _rights(placing, gating))
         yield from version.look(roles, known.of_code)
+        yield from looked(policies.LINK, policies.look, half.server)
 
 
 def _hooks(server: ApiServer) -> Iterator[tuple[Hook | None, Finding | None]]:

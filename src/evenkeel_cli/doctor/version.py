@@ -46,7 +46,7 @@ class ClusterRole(msgspec.Struct, frozen=True):
 
 def of_command() -> str:
     """The version of the rights that come with this command."""
-    return stamp(evenkeel.__version__, in_manifests("rbac", "gate"))
+    return stamp(evenkeel.__version__, in_manifests("rbac", "gate", "policies/deny"))
 
 
 def stamp(version: str, documents: Iterable[Mapping[str, Any]]) -> str:

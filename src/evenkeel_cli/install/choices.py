@@ -12,6 +12,7 @@ from evenkeel_cli.decisions.network.control_plane import ControlPlane
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.install import serving
 from evenkeel_cli.install.objects import Objects, named, own
+from evenkeel_cli.install.policies import Policies
 
 
 class Webhook(StrEnum):
@@ -40,6 +41,7 @@ class Asked:
 
     mode: Mode | None = None
     webhook: Webhook | None = None
+    policies: Policies | None = None
     image: str = ""
     namespaces: tuple[str, ...] = ()
     is_everywhere: bool = False
@@ -57,6 +59,7 @@ class Choices:
 
     mode: Mode
     webhook: Webhook
+    policies: Policies = Policies.NONE
     image: str = ""
     namespaces: Sequence[str] = ()
     is_everywhere: bool = False
@@ -103,6 +106,7 @@ def made(
     return Choices(
         mode=asked.mode or Mode(have.get("Mode", Mode.OBSERVE)),
         webhook=webhook,
+        policies=asked.policies or Policies.found(objects),
         image=image,
         namespaces=asked.namespaces,
         is_everywhere=asked.is_everywhere or have.get("Namespaces") == "all",

@@ -18,6 +18,7 @@ from evenkeel_cli.install.choices import Choices, Webhook
 from evenkeel_cli.install.hooks import Asked
 from evenkeel_cli.install.namespaces import Labelled, Unlabelled
 from evenkeel_cli.install.objects import Objects
+from evenkeel_cli.install.policies import Policies
 from evenkeel_cli.install.rights import Rights
 from evenkeel_cli.install.roles import Mapped, Unmapped
 from evenkeel_cli.install.scheduler import Unnamed
@@ -67,7 +68,10 @@ def installation(site: Site, choices: Choices, build: Build) -> Sequence[Step]:
             rights_left = Absent("gate", objects, manifests.rights_of_the_gate())
             rest = [*_needed(not_asked(objects)), *stack, *_needed(no_serve, rights_left)]
     labelled = Labelled(objects, choices.namespaces)
-    return [Rights(objects, gate=gate), *rest, labelled]
+    first: list[Step] = [Rights(objects, gate=gate, policies=choices.policies)]
+    if choices.policies is Policies.NONE:
+        first += _needed(Absent("policies", objects, Policies.DENY.documents))
+    return [*first, *rest, labelled]
 
 
 def deployed(site: Site, choices: Choices, build: Build) -> Deployed:
@@ -95,7 +99,7 @@ def removal(site: Site, patience: timedelta) -> Sequence[Step]:
         Lifted(site),
         Forgotten(objects),
         Unlabelled(objects),
-        Absent("rights", objects, rights.wanted(gate=True)),
+        Absent("rights", objects, rights.wanted(gate=True, policies=Policies.DENY)),
     ]
 
 

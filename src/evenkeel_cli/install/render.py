@@ -93,7 +93,9 @@ def render(site: Site, choices: Choices, build: Build, folder: Path) -> Sequence
 def _kubernetes(site: Site, choices: Choices, folder: Path) -> None:
     folder.mkdir(parents=True)
     parts: dict[str, Sequence[Manifest]] = {
-        "rights.yaml": rights.wanted(gate=choices.webhook is not Webhook.NONE)
+        "rights.yaml": rights.wanted(
+            gate=choices.webhook is not Webhook.NONE, policies=choices.policies
+        )
     }
     if choices.webhook is Webhook.IN_CLUSTER:
         parts["serve.yaml"] = plan.served(site, choices).documents

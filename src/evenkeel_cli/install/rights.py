@@ -1,4 +1,4 @@
-"""The rights of the functions' groups, and the FlowSchema."""
+"""The rights of the functions' groups, the FlowSchema, and the policies."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,20 +6,21 @@ from typing import Final
 
 from evenkeel_cli import manifests
 from evenkeel_cli.install.objects import Change, Objects, title
+from evenkeel_cli.install.policies import Policies
 from evenkeel_cli.manifests import Manifest
 
 MOST_NAMED: Final = 4
 
 
 class Rights:
-    """What manifests/ grants is in the cluster."""
+    """What manifests/ grants is in the cluster, and what holds the roles to it."""
 
     title = "rights"
 
-    def __init__(self, objects: Objects, *, gate: bool) -> None:
+    def __init__(self, objects: Objects, *, gate: bool, policies: Policies = Policies.NONE) -> None:
         """``gate``: those of the eviction gate, too."""
         self._objects = objects
-        self._documents = wanted(gate=gate)
+        self._documents = wanted(gate=gate, policies=policies)
 
     def look(self) -> Sequence[str]:
         """What is missing, and what is not as in this checkout."""
@@ -32,9 +33,10 @@ class Rights:
             self._objects.apply(each)
 
 
-def wanted(*, gate: bool) -> Sequence[Manifest]:
+def wanted(*, gate: bool, policies: Policies = Policies.NONE) -> Sequence[Manifest]:
     """The objects, in the order in which they can be made. Raises UnmetError."""
-    return [*manifests.documents("rbac"), *(manifests.rights_of_the_gate() if gate else ())]
+    of_gate = manifests.rights_of_the_gate() if gate else ()
+    return [*manifests.documents("rbac"), *of_gate, *policies.documents]
 
 
 def told(changes: dict[str, Change]) -> Sequence[str]:

@@ -47,6 +47,7 @@ def test_each_broken_link_is_seen_and_all_else_is_fine(installed: Ground) -> Non
     assert set(left) == {"AWS", "spot nodes in EC2", "headroom", "clock of the reconciler"}, left
     assert {each["verdict"] for each in left.values()} == {"not looked at"}
     assert code == 0
+    assert "holds each role" in found["policies"]["reason"]
 
     rule = [{"op": "remove", "path": "/rules/0"}]
     ground.control_plane.kubectl(

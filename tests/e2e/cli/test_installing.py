@@ -19,6 +19,7 @@ from evenkeel_cli.install.choices import Choices, Webhook
 from evenkeel_cli.install.hooks import Answering, Asked
 from evenkeel_cli.install.namespaces import Labelled, Unlabelled
 from evenkeel_cli.install.objects import Change, Objects, title
+from evenkeel_cli.install.policies import Policies
 from evenkeel_cli.install.rights import Rights
 from evenkeel_cli.install.scheduler import Unnamed
 from evenkeel_cli.install.site import Place, Site
@@ -45,13 +46,23 @@ def config_map(namespace: str, **data: str) -> dict[str, Any]:
     return resource("ConfigMap", "a", namespace, data=data)
 
 
-@pytest.mark.parametrize("folder", ["rbac", "serve", "poll", "monitoring", "viewer"])
+@pytest.mark.parametrize(
+    "folder", ["rbac", "policies/deny", "serve", "poll", "monitoring", "viewer"]
+)
 def test_a_folder_is_read_as_kubectl_reads_it(folder: str, control_plane: ControlPlane) -> None:
     rendered = control_plane.kubectl("kustomize", str(ROOT / "manifests" / folder))
     theirs = {title(each): each for each in yaml.safe_load_all(rendered)}
     image = f"evenkeel:{evenkeel.__version__}"  # which the kustomizations name by a tag
     ours = {title(each): each for each in manifests.documents(folder, image=image)}
     assert ours == theirs
+
+
+def test_policies_that_only_note_are_those_that_kubectl_would_apply(
+    control_plane: ControlPlane,
+) -> None:
+    rendered = control_plane.kubectl("kustomize", str(ROOT / "manifests" / "policies" / "audit"))
+    theirs = {title(each): each for each in yaml.safe_load_all(rendered)}
+    assert {title(each): each for each in Policies.AUDIT.documents} == theirs
 
 
 def test_a_manifest_is_made_changed_and_left_alone(objects: Objects, namespace: str) -> None:

@@ -23,6 +23,9 @@ IMAGE = {"repository": "registry.example.com/evenkeel"}
 POLL = {"noticeQueueUrl": f"{QUEUE}notices", "wakeUpQueueUrl": f"{QUEUE}wake-ups"}
 VALUES: Mapping[str, Any] = {"clusterName": "prod", "image": IMAGE, "poll": POLL}
 SERVE = "evenkeel-serve"
+HELD = ("evenkeel-departures", "evenkeel-events", "evenkeel-writes")
+LEASES = {"evenkeel-leases": ["Deny"]}
+"""A part of the rights."""
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +50,15 @@ def containers(objects: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
         each["metadata"]["name"]: each["spec"]["template"]["spec"]["containers"][0]
         for each in objects
         if each["kind"] == "Deployment"
+    }
+
+
+def actions(objects: Sequence[dict[str, Any]]) -> dict[str, list[str]]:
+    """What each policy's binding does."""
+    return {
+        each["spec"]["policyName"]: each["spec"]["validationActions"]
+        for each in objects
+        if each["kind"] == "ValidatingAdmissionPolicyBinding"
     }
 
 
@@ -97,6 +109,7 @@ def test_values_come_to_where_they_belong(helm: Helm) -> None:
         "settings": {"EVENKEEL_WINDOW": "200"},
         "poll": {**POLL, "memory": "2Gi"},
         "monitoring": {"enabled": True},
+        "policies": "audit",
     }
     objects = helm.rendered(more)
     found = containers(objects)
@@ -116,6 +129,9 @@ def test_values_come_to_where_they_belong(helm: Helm) -> None:
     (placement,) = by_kind["MutatingWebhookConfiguration"]["webhooks"]
     assert placement["namespaceSelector"]["matchLabels"] == {}
     assert by_kind.keys() >= {"ServiceMonitor", "PrometheusRule"}
+    assert actions(objects) == {name: ["Audit"] for name in HELD} | LEASES
+    assert actions(helm.rendered({**VALUES, "policies": "deny"})).keys() == {*HELD, *LEASES}
+    assert actions(helm.rendered(VALUES)) == LEASES
 
 
 def test_parts_can_be_left_out(helm: Helm) -> None:

@@ -57,7 +57,7 @@ class Runs:
         self.clock = ShiftedClock()
         self.wake_ups = InProcessQueue(self.clock, "wake-ups")
         self._log = InMemoryRecorder()
-        cluster = cluster or ground.control_plane.cluster
+        cluster = cluster or ground.cluster
         self._events = ClusterEvents(cluster, self.clock, self._log, observes=False)
         self._flow = RestoreFlow(
             terms or Terms(),

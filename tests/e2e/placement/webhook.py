@@ -10,12 +10,15 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from evenkeel.adapters.kubernetes import RestCluster
 from evenkeel.model import names
+from evenkeel_runtime.kubeconfig import from_kubeconfig
 from tests.kit.certificates import Authority, Pair
 from tests.kit.control_plane import ROOT, ControlPlane
 from tests.kit.manifests import SYSTEM, Manifest
@@ -142,6 +145,7 @@ class Ground:
         self.control_plane = control_plane
         self.namespace = namespace
         self.folder = folder
+        self.kubeconfig = control_plane.kubeconfig
         self.authority = Authority()
         self.token = secrets.token_hex(32)
         self.webhooks: list[Webhook] = []
@@ -154,6 +158,7 @@ class Ground:
             ("ValidatingWebhookConfiguration", "evenkeel-gate"),
         ):
             self.control_plane.delete(ADMISSION, kind, name)
+        self.cluster.close()
         for relay in self._relays:
             relay.close()
         for webhook in self.webhooks:
@@ -163,6 +168,11 @@ class Ground:
             label = mark.replace("/", "%2F")
             self.control_plane.request("DELETE", f"{LEASES}?labelSelector={label}")
         self.control_plane.request("DELETE", f"{LEASES}/{names.SPOT_REST}", fine=(404,))
+
+    @cached_property
+    def cluster(self) -> RestCluster:
+        """The cluster as the webhook sees it, unless a test has it see another."""
+        return from_kubeconfig(kubeconfig=str(self.kubeconfig))
 
     # The webhook.
 
@@ -175,11 +185,11 @@ class Ground:
         command: str = COMMAND,
         options: Sequence[str] = (),
     ) -> int:
-        """Start the webhook, with an administrator's rights or others; the port that leads to it.
+        """Start the webhook, as the ground's user or another; the port that leads to it.
 
         ``host`` is what the API server calls it. See ``Webhook`` for the others.
         """
-        kubeconfig = kubeconfig or self.control_plane.kubeconfig
+        kubeconfig = kubeconfig or self.kubeconfig
         for _ in range(processes):
             made = Webhook(
                 *(self.folder, self.authority.issue("webhook", host), self.token, kubeconfig),

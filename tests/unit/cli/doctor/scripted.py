@@ -6,6 +6,7 @@ from typing import Any
 
 import yaml
 
+from evenkeel_cli import manifests
 from evenkeel_cli.doctor import version
 from tests.kit.api_server import Handler, ScriptedServer, Step, answer, refusal
 
@@ -27,6 +28,11 @@ EMPTY = {
     "namespaces/evenkeel-system/leases": "Lease",
 }
 """Kinds of which there is no object."""
+POLICIES = {
+    "validatingadmissionpolicies": manifests.policies()[::2],
+    "validatingadmissionpolicybindings": manifests.policies()[1::2],
+}
+"""Each policy is followed by its binding."""
 VERSION = version.of_command()
 SAID = '299 - "evenkeel to spot: it is above its floor"'
 
@@ -96,6 +102,7 @@ class Api:
             "namespaces/shop/replicasets": items("ReplicaSet"),
             "pods": items("Pod"),
         } | {name: items(kind) for name, kind in EMPTY.items()}
+        known |= {name: {"items": each} for name, each in POLICIES.items()}
         if end == "namespaces/shop/pods" and method == "GET":
             return answer(200, items("Pod", pod))
         if end in ("namespaces/shop/pods", "namespaces/shop/pods/web-1/eviction"):

@@ -1,6 +1,5 @@
 """Each link in the cluster, judged: one that holds, and one for each way in which it may not."""
 
-import re
 from datetime import UTC, datetime, timedelta
 
 import msgspec
@@ -19,6 +18,7 @@ from evenkeel_cli.doctor import (
     drainers,
     nodes,
     pause,
+    policies,
     rights,
     unasked,
     version,
@@ -226,13 +226,26 @@ def test_the_version_changes_with_any_right() -> None:
     assert version.stamp("1.0", unbound) != before
 
 
-def test_placement_and_restore_write_leases_of_these_names_and_no_others() -> None:
-    (policy,) = [
-        each for each in rights.in_manifests("rbac") if each["kind"] == "ValidatingAdmissionPolicy"
-    ]
-    (validation,) = policy["spec"]["validations"]
-    named = set(re.findall(r'startsWith\("([^"]+)"\)', validation["expression"]))
-    assert named == {names.CLAIM_PREFIX, names.MOVE_PREFIX, names.TEMPLATE_PREFIX}
+POLICIES = ("evenkeel-departures", "evenkeel-events", "evenkeel-writes")
+
+
+def test_roles_that_nobody_holds_are_no_broken_link() -> None:
+    found = policies.judge({}, {}, "1")
+    check(found, NOT_LOOKED, "all that RBAC lets it", "--policies audit")
+
+
+def test_policies_stand_with_their_bindings_in_this_version() -> None:
+    there, denied = dict.fromkeys(POLICIES, "1"), dict.fromkeys(POLICIES, frozenset({"Deny"}))
+    check(policies.judge(there, denied, "1"), FINE, "holds each role")
+    noted = denied | {POLICIES[0]: frozenset({"Audit"})}
+    check(policies.judge(there, noted, "1"), FINE, f"{POLICIES[0]}: what it would refuse is noted")
+    old = there | {POLICIES[1]: ""}
+    check(policies.judge(old, denied, "1"), BROKEN, "may refuse what the code writes", "upgrade")
+    for one in POLICIES:
+        unbound = {name: each for name, each in denied.items() if name != one}
+        check(policies.judge(there, unbound, "1"), BROKEN, one, "evenkeel upgrade")
+        less = {name: each for name, each in there.items() if name != one}
+        check(policies.judge(less, denied, "1"), BROKEN, one, "evenkeel upgrade")
 
 
 SAID = Tried("a pod", ("evenkeel to spot: it is above its floor",))

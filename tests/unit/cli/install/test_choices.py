@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from evenkeel.settings import Mode
+from evenkeel_cli import manifests
 from evenkeel_cli.decisions.network.control_plane import ControlPlane
 from evenkeel_cli.doctor.findings import broken, fine, unknown
 from evenkeel_cli.errors import BadInputError
@@ -12,12 +13,14 @@ from evenkeel_cli.install import hooks, others, plan, serving
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Asked, Choices, Webhook, made
 from evenkeel_cli.install.objects import named, title
+from evenkeel_cli.install.policies import Policies
 from tests.kit.aws_clients import a_stack
 from tests.stack.cloudformation import deployed, load
 from tests.unit.cli.install.keeping import Account, Kept, a_site
 
 BY_LAMBDA = {"PlacementUrl": "https://abc/v1/", "WebhookSecretArn": "arn"}
 NEVER_MADE = a_stack() | {"StackStatus": "ROLLBACK_COMPLETE"}
+HELD = ("evenkeel-departures", "evenkeel-events", "evenkeel-writes")
 A_BUILD = Build(load(), {})
 SERVING: dict[str, Any] = {
     **serving.DEPLOYMENT,
@@ -63,6 +66,29 @@ def test_what_is_there_stays(
     stack: dict[str, Any] | None, objects: list[dict[str, Any]], choices: Choices
 ) -> None:
     assert chosen(Asked(), stack, *objects) == choices
+
+
+@pytest.mark.parametrize("there", Policies)
+def test_policies_stay_as_they_are_and_are_of_this_version(there: Policies) -> None:
+    objects = [dict(each) for each in there.documents]
+    assert chosen(Asked(), a_stack(), *objects).policies is there
+    assert chosen(Asked(policies=Policies.AUDIT), a_stack(), *objects).policies is Policies.AUDIT
+    choices = Choices(Mode.ACT, Webhook.LAMBDA, policies=there)
+    kept = Kept({title(each): each for each in objects})
+    rights, *_ = plan.installation(a_site(kept, Account()), choices, A_BUILD)
+    rights.do()
+    bindings = [each for each in kept.objects.values() if each["kind"] == manifests.BINDING]
+    actions = {each["metadata"]["name"]: each["spec"]["validationActions"] for each in bindings}
+    held = {} if there is Policies.NONE else {name: [there.capitalize()] for name in HELD}
+    assert actions == {"evenkeel-leases": ["Deny"]} | held
+
+
+def test_policies_that_nobody_wants_any_more_go() -> None:
+    kept = Kept({title(each): dict(each) for each in Policies.DENY.documents})
+    choices = Choices(Mode.ACT, Webhook.LAMBDA)
+    steps = plan.installation(a_site(kept, Account()), choices, A_BUILD)
+    (gone,) = [step for step in steps if step.title == "policies"]
+    assert gone.look() == ["delete 3 ValidatingAdmissionPolicy, 3 ValidatingAdmissionPolicyBinding"]
 
 
 @pytest.mark.parametrize("webhook", [None, Webhook.LAMBDA])
