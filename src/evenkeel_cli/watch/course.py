@@ -3,16 +3,13 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from evenkeel.adapters.telemetry.decision_log import CountRecord
-from evenkeel.model.reasons import Reason
 from evenkeel_cli.history.counts import Cause
 from evenkeel_cli.history.incident import Incident, Key, key_of
 from evenkeel_cli.output import Item
-
-HINTS: Final = frozenset({Reason.REBALANCE_RECOMMENDATION, Reason.DRAIN_ASKED})
-"""The reasons of marks after which a node may well live on."""
+from evenkeel_cli.page.data import HINTS
 
 
 class Point(NamedTuple):

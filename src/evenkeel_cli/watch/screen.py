@@ -25,8 +25,9 @@ from evenkeel_cli.history.incident import (
 from evenkeel_cli.moves import Move
 from evenkeel_cli.nodes.listing import LeaseHolder
 from evenkeel_cli.output import Item, ObjectItem
+from evenkeel_cli.page.data import HINTS
 from evenkeel_cli.watch import course
-from evenkeel_cli.watch.course import HINTS, Course
+from evenkeel_cli.watch.course import Course
 from evenkeel_cli.watch.known import ON_DEMAND, Around, Known
 
 MOST_SAID: Final = 100
