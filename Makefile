@@ -159,7 +159,7 @@ test-stack: venv stack ## The built stack on ministack, and on a real control pl
 
 # Debian's Chromium, which root installs where it is missing; who is not root is told how.
 .PHONY: test-browser
-test-browser: venv ## The report page in headless Chromium
+test-browser: venv ## The pages in headless Chromium
 	@command -v chromium chromedriver >/dev/null || [ "$$(id -u)" != 0 ] || \
 		{ apt-get update -qq && apt-get install -qq --no-install-recommends chromium chromium-driver; }
 	@$(PYTEST) -m browser tests/browser

@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "See": {
         "demo": "Show a storm of spot interruptions, without a cluster.",
+        "watch": "Watch an interruption while it happens, or rehearse one.",
         "status": "Show each workload's split over spot and on-demand nodes.",
         "nodes": "Show the nodes that have to go, and how their pods go.",
         "explain": "Explain what a notice would do to a node, pod or workload.",

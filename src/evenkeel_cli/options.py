@@ -99,18 +99,6 @@ def source(function: Callable[..., Any]) -> Callable[..., Any]:
     return cluster(copy(command))
 
 
-watch = click.option(
-    "-w", "--watch", is_flag=True, help="Go on and show what changes, until Ctrl-C."
-)
-"""``-w``: follow the cluster; see ``evenkeel_cli.following``."""
-
-
-def check_watch(source: Source, *, watch: bool) -> None:
-    """Raise BadInputError where there is nothing to follow."""
-    if watch and source.real is None:
-        raise BadInputError("only a real cluster changes: leave --watch away")
-
-
 def namespaces(function: Callable[..., Any]) -> Callable[..., Any]:
     """``-n`` and ``-A``: of which namespaces."""
     function = click.option(

@@ -1,18 +1,14 @@
 """The report page does in a browser what a person does with it."""
 
-from importlib.resources import files
-from typing import Any
-
 import pytest
 from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
-pytestmark = pytest.mark.browser
+from tests.browser.looking import cut_off, phone, serious_findings
 
-AXE = files("axe_selenium_python") / "node_modules" / "axe-core" / "axe.min.js"
-SERIOUS = ("serious", "critical")
+pytestmark = pytest.mark.browser
 
 
 def all_of(opened: Chrome, selector: str) -> list[WebElement]:
@@ -47,23 +43,13 @@ def test_the_first_screen_says_what_dipped_and_what_to_change(opened: Chrome) ->
 
 def test_on_a_phone_nothing_is_cut(opened: Chrome) -> None:
     """390 px are an iPhone's width; a table that is wider would have to be pushed aside."""
-    screen = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
-    opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-    try:
+    with phone(opened):
         opened.find_element(By.CSS_SELECTOR, "#workloads .opener").click()
-        cut = opened.execute_script(
-            "const width = document.documentElement.clientWidth;"
-            "const all = [...document.querySelectorAll('#content *, .bar *, footer *')];"
-            "return all.filter((each) => each.getBoundingClientRect().right > width + 1)"
-            ".map((each) => each.outerHTML.slice(0, 80));"
-        )
-        assert cut == []
+        assert cut_off(opened) == []
         labels = "return getComputedStyle(document.querySelector('#nodes td'), '::before').content"
         assert opened.execute_script(labels) == "attr(data-label)" or "Pool" in str(
             opened.execute_script(labels)
         )
-    finally:
-        opened.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_search_narrows_workloads_nodes_and_pods(opened: Chrome) -> None:
@@ -135,14 +121,7 @@ def test_on_paper_everything_is_there_and_light(opened: Chrome) -> None:
 def test_an_accessibility_checker_finds_nothing_serious(opened: Chrome, theme: str) -> None:
     opened.execute_script("document.documentElement.dataset.theme = arguments[0]", theme)
     opened.find_element(By.CSS_SELECTOR, "#workloads .opener").click()
-    opened.execute_script(AXE.read_text())
-    found: dict[str, Any] = opened.execute_async_script(
-        "const done = arguments[arguments.length - 1]; axe.run().then(done)"
-    )
-    serious = [each for each in found["violations"] if each["impact"] in SERIOUS]
-    said = [(each["id"], [node["target"] for node in each["nodes"][:3]]) for each in serious]
-    assert not said
-    assert found["passes"]
+    assert serious_findings(opened) == []
 
 
 def test_it_asks_no_network(opened: Chrome) -> None:

@@ -91,7 +91,7 @@ def told(plane: ControlPlane) -> None:
         f" {NAMESPACE}. kwok plays the kubelets: no container runs. Ctrl-C ends it.\n\n"
         f"  export KUBECONFIG={plane.kubeconfig} PATH={plane.binaries}:$PATH\n"
         f"  kubectl get pods -n {NAMESPACE} -o wide\n"
-        f"  {ROOT / '.venv' / 'bin' / 'evenkeel'} nodes --watch",
+        f"  {ROOT / '.venv' / 'bin' / 'evenkeel'} watch",
         flush=True,
     )
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 import click
 
-from evenkeel.adapters.clock import SystemClock
 from evenkeel_cli import options
 from evenkeel_cli.command import Command
 from evenkeel_cli.cost import listing as costs
@@ -12,8 +11,6 @@ from evenkeel_cli.cost.gather import bill
 from evenkeel_cli.cost.prices import option as prices_option
 from evenkeel_cli.cost.prices import read as read_prices
 from evenkeel_cli.cost.wording import told
-from evenkeel_cli.errors import BadInputError
-from evenkeel_cli.following import Seen, follow
 from evenkeel_cli.output import Output
 from evenkeel_cli.reading import reading
 from evenkeel_cli.source import Source
@@ -25,7 +22,6 @@ from evenkeel_cli.status import gather, listing
 @options.namespaces
 @click.option("--cost", is_flag=True, help="Show what each workload costs a month instead.")
 @prices_option
-@options.watch
 @options.output(names=True)
 def status(
     *,
@@ -34,7 +30,6 @@ def status(
     all_namespaces: bool,
     cost: bool,
     prices: str | None,
-    watch: bool,
     output: Output,
 ) -> None:
     """Show where every Deployment and StatefulSet stands against its floor.
@@ -50,16 +45,12 @@ def status(
 
     Examples:
         evenkeel status -A
-        evenkeel status -n shop --watch
         evenkeel status -n shop --snapshot mine.json
         evenkeel status -A --cost --prices mine-prices.json
     """
     shows_cost = cost or prices is not None
-    if shows_cost and watch:
-        raise BadInputError("--cost shows what a month costs: leave --watch away")
     searched = source.namespace(namespace, all_namespaces=all_namespaces)
     labels = source.labels()
-    options.check_watch(source, watch=watch)
     if shows_cost:
         known = read_prices(prices)
         with reading(source, searched) as cluster:
@@ -74,27 +65,21 @@ def status(
         costs.show(output, shown, [*assumed, *elsewhere], searched)
         return
     with reading(source, searched) as cluster:
-
-        def look() -> Seen:
-            found = gather.gather(cluster, searched, labels=labels)
-            shown = listing.listing(found)
-            of_nodes = listing.of_nodes(found.unknown_capacity, labels)
-            told_last = [*filter(None, [found.headroom]), *listing.of_elsewhere(found.elsewhere)]
-            others = listing.of_others(found)
-            shifts = listing.of_shifts(found.shifts)
-            sentences = [*shifts, *shown.sentences(), *others, *of_nodes, *told_last]
-            return Seen(
-                shown, shown.headline, shown.told(), listing.GONE, sentences, namespace=searched
-            )
-
-        if watch:
-            follow(output, SystemClock(), look)
-        seen = look()
-    if output.is_for_people and not seen.listing.items:
+        found = gather.gather(cluster, searched, labels=labels)
+    all_workloads = listing.listing(found)
+    sentences = [
+        *listing.of_shifts(found.shifts),
+        *all_workloads.sentences(),
+        *listing.of_others(found),
+        *listing.of_nodes(found.unknown_capacity, labels),
+        *filter(None, [found.headroom]),
+        *listing.of_elsewhere(found.elsewhere),
+    ]
+    if output.is_for_people and not all_workloads.items:
         none = f"There is no Deployment and no StatefulSet{_where(searched)}."
-        _say(output, none, seen.sentences)
+        _say(output, none, sentences)
         return
-    output.show(seen.listing, seen.sentences, namespace=seen.namespace)
+    output.show(all_workloads, sentences, namespace=searched)
 
 
 def _where(namespace: str) -> str:

@@ -1,7 +1,7 @@
 """Doomed nodes, as ``evenkeel nodes`` shows them."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import ClassVar, Final
@@ -22,7 +22,6 @@ from evenkeel_cli.program import NAME
 HURRY: Final = timedelta(seconds=30)
 """With so little time left even a grace period hardly fits."""
 
-GONE: Final = "not doomed any more"
 UNREADABLE: Final = "unreadable"
 
 
@@ -159,18 +158,6 @@ class DoomedNodeList(Listing, frozen=True, kw_only=True):
                     " --apply takes the mark off."
                 )
 
-    def told(self) -> Mapping[str, str]:
-        """What there is to say of each thing, for a person who follows the changes."""
-        nodes = {
-            f"node/{each.subject.name}": f"{_of_notice(each)}, {_of_pods(each)}"
-            for each in self.items
-        }
-        return {
-            "pause": self.paused or "not paused",
-            "lease": self._lease_told(),
-            **nodes,
-        }
-
     @property
     def _of_lease(self) -> str:
         """Who is at work on the nodes, or was last."""
@@ -192,12 +179,6 @@ class DoomedNodeList(Listing, frozen=True, kw_only=True):
         if any(each.pods for each in self.items):
             return f"Nobody is at work now, last{ago}: the next run goes on"
         return f"Nothing is left to do, last at work{ago}"
-
-    def _lease_told(self) -> str:
-        """The same without the time that passes."""
-        lease = self.lease
-        holder = lease.identity if lease is not None and lease.held else ""
-        return f"at work: {holder}" if holder else "nobody is at work"
 
 
 def listing(look: Look) -> DoomedNodeList:
@@ -239,18 +220,6 @@ def in_short(pods: Iterable[DoomedPod]) -> str:
     """``3 told to go, 4 being replaced, 1 at the last moment``: the nearest to the end first."""
     counts = Counter(pod.how for pod in pods)
     return ", ".join(f"{counts[how]} {how}" for how in ORDER if counts[how])
-
-
-def _of_notice(node: DoomedNode) -> str:
-    if node.deadline is None:
-        return node.notice
-    end = "expires" if node.hint else "ends"
-    return f"{node.notice}, {end} {in_words(node.deadline)}"
-
-
-def _of_pods(node: DoomedNode) -> str:
-    how = f": {node.how}" if node.pods else ""
-    return f"{words.counted(len(node.pods), 'pod')} left{how}"
 
 
 def _item(doomed: Doomed, now: datetime) -> DoomedNode:

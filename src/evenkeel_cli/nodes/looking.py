@@ -72,13 +72,17 @@ class Looker:
     _known: View = field(default_factory=View)
     _known_since: datetime | None = None
 
-    def look(self) -> Look:
-        """Read what there is now. Raises ClusterError."""
+    def look(self, marked: Sequence[Node] | None = None) -> Look:
+        """Read what there is now. Raises ClusterError.
+
+        ``marked``: the nodes with a mark, where they are known.
+        """
         now = self.clock.now()
         if self._known_since is None or now - self._known_since > GOOD_FOR:
             self._known, self._known_since = View(), now
-        nodes = ask(self.cluster, List(selections.MARKED_NODES, fresh=False)).items
-        notices = {node.name: mark.read(node) for node in nodes}
+        if marked is None:
+            marked = ask(self.cluster, List(selections.MARKED_NODES, fresh=False)).items
+        notices = {node.name: mark.read(node) for node in marked}
         on_them = [selections.pods_on(name) for name in notices]
         found = situations(self.cluster, on_them, self.clock, self._known)
         together = self._together(found, notices)
@@ -87,7 +91,7 @@ class Looker:
             pods[each.pod.spec.node_name].append(each)
         doomed = [
             Doomed(node, notice, list(_going(notice, pods[node.name], together)))
-            for node in nodes
+            for node in marked
             for notice in [notices[node.name]]
         ]
         return Look(

@@ -8,42 +8,69 @@ nothing else runs, and nothing is loaded.
 import base64
 import hashlib
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from string import Template
 from typing import Any, Final
 
 import msgspec
 
+CHARTS: Final = "uplot-1.6.32.min.js"
 STYLES: Final = ("uplot-1.6.32.min.css", "page.css")
-SCRIPTS: Final = ("uplot-1.6.32.min.js", "page.js")
+SCRIPTS: Final = (CHARTS, "components.js", "page.js")
+WATCH_STYLES: Final = ("page.css", "watch.css")
+WATCH_SCRIPTS: Final = ("components.js", "watch.js")
 LICENCE: Final = "uplot-LICENSE.txt"
 
 _ESCAPES: Final = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 
 def page(data: Mapping[str, Any]) -> str:
-    """The page with this data."""
-    licence = f"/*\nuPlot:\n{_asset(LICENCE)}*/\n"
-    styles = [_asset(name) for name in STYLES]
-    scripts = [(licence if name == SCRIPTS[0] else "") + _asset(name) for name in SCRIPTS]
+    """The report with this data."""
+    title = f"Interruption of {data['cluster'] or 'a cluster'}"
+    return built("page.html", title, STYLES, SCRIPTS, data, data["maker"])
+
+
+def watched(maker: str) -> str:
+    """The page that shows what the server tells it, from which it came."""
+    title = "Interruption, while it happens"
+    return built("watch.html", title, WATCH_STYLES, WATCH_SCRIPTS, {}, maker, connect="'self'")
+
+
+def built(
+    template: str,
+    title: str,
+    styles: Sequence[str],
+    scripts: Sequence[str],
+    data: Mapping[str, Any],
+    maker: str,
+    connect: str = "",
+) -> str:
+    """A page of these assets. ``connect``: with whom it may talk, in the words of the policy."""
+    shown = [_asset(name) for name in styles]
+    run = [(_licence() if name == CHARTS else "") + _asset(name) for name in scripts]
     policy = "; ".join(
         (
             "default-src 'none'",
-            f"style-src {' '.join(map(_hash, styles))}",
-            f"script-src {' '.join(map(_hash, scripts))}",
+            f"style-src {' '.join(map(_hash, shown))}",
+            f"script-src {' '.join(map(_hash, run))}",
+            *([f"connect-src {connect}"] if connect else []),
             "base-uri 'none'",
             "form-action 'none'",
         )
     )
-    return Template(_asset("page.html")).substitute(
+    return Template(_asset(template)).substitute(
         policy=policy,
-        generator=html.escape(data["maker"]),
-        title=html.escape(f"Interruption of {data['cluster'] or 'a cluster'}"),
-        styles="\n".join(f"<style>{each}</style>" for each in styles),
-        scripts="\n".join(f"<script>{each}</script>" for each in scripts),
+        generator=html.escape(maker),
+        title=html.escape(title),
+        styles="\n".join(f"<style>{each}</style>" for each in shown),
+        scripts="\n".join(f"<script>{each}</script>" for each in run),
         data=msgspec.json.encode(data).decode().translate(_ESCAPES),
     )
+
+
+def _licence() -> str:
+    return f"/*\nuPlot:\n{_asset(LICENCE)}*/\n"
 
 
 def _asset(name: str) -> str:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import cache, partial
@@ -142,7 +142,7 @@ class Ground(NamedTuple):
 
 def run(ground: Ground, setting: Setting, seed: int) -> Trial:
     """Let one storm come over a copy of the cluster. The same seed gives the same result."""
-    return _storm(ground, setting, seed).watch()
+    return storm(ground, setting, seed).watch()
 
 
 def told(
@@ -152,14 +152,21 @@ def told(
 
     ``pools`` by node, as people name them.
     """
-    plain = _storm(ground, msgspec.structs.replace(setting, policy=Policy.EVICT), seed)
+    plain = in_plain_eviction(ground, setting, seed)
+    its = storm(ground, setting, seed)
+    its.watch()
+    return its.account(observed.lowest(plain.observer), pools)
+
+
+def in_plain_eviction(ground: Ground, setting: Setting, seed: int) -> "Storm":
+    """The same storm where a plain eviction answers its notices, after it is over."""
+    plain = storm(ground, msgspec.structs.replace(setting, policy=Policy.EVICT), seed)
     plain.watch()
-    storm = _storm(ground, setting, seed)
-    storm.watch()
-    return storm.account(observed.lowest(plain.observer), pools)
+    return plain
 
 
-def _storm(ground: Ground, setting: Setting, seed: int) -> "_Storm":
+def storm(ground: Ground, setting: Setting, seed: int) -> "Storm":
+    """One storm, of which nothing has come yet."""
     clock = SimulatedClock(ground.latest + LATER)
     options = SimulatorOptions(
         seed=seed,
@@ -168,7 +175,7 @@ def _storm(ground: Ground, setting: Setting, seed: int) -> "_Storm":
         stop_seconds=OPTIONS.stop_seconds,
     )
     cluster = snapshot_cluster.build(ground.objects, clock, options)
-    return _Storm(clock, cluster, setting, ground, seed)
+    return Storm(clock, cluster, setting, ground, seed)
 
 
 def cluster_under(policy: Policy, objects: Objects, labels: CapacityLabels) -> Objects:
@@ -229,7 +236,7 @@ def check(objects: Objects, setting: Setting) -> None:
         raise BadInputError(f"the storm takes no node: the pools that there are are {there}")
 
 
-class _Storm(ReportedSimulation):
+class Storm(ReportedSimulation):
     """A simulation with an autoscaler, in which another may act than Evenkeel."""
 
     def __init__(
@@ -255,6 +262,7 @@ class _Storm(ReportedSimulation):
             after=setting.node_start,
             after_of=ground.node_starts,
         )
+        self.struck = 0
         self._lost = 0
         self.on_loss = self._count_lost
         self._below: Counter[Reference] = Counter()
@@ -270,8 +278,20 @@ class _Storm(ReportedSimulation):
         return Drainer(self.clock, self.cluster, tell)
 
     def watch(self) -> Trial:
-        """Let the notices come, and time pass until all is well or nothing changes any more."""
+        """Let the storm pass."""
+        for _ in self.steps():
+            self._count()
+        found = self._trial(self.struck)
+        self.close()
+        return found
+
+    def steps(self) -> Iterator[None]:
+        """Let the notices come, and time pass until all is well or nothing changes any more.
+
+        A step is a second.
+        """
         strikes = self._setting.shape.strikes(self._pools, self._seed) if self._pools else ()
+        self.struck = len({strike.node for strike in strikes})
         begins = self.clock.now()
         instances = {node.name: node.instance_id for node in nodes_of(self.cluster)}
         for number, strike in enumerate(strikes):
@@ -282,10 +302,7 @@ class _Storm(ReportedSimulation):
             if self.clock.now() > last + AFTERWARDS:
                 break
             self.advance(STEP)
-            self._count()
-        found = self._trial(len({strike.node for strike in strikes}))
-        self.close()
-        return found
+            yield
 
     def _send(self, arriving: Arriving) -> None:
         self.send(freshened(arriving, self.clock.now()))

@@ -25,8 +25,6 @@ MOST_TOLD: Final = 10
 MOST_NODES: Final = 5
 """So many nodes without a label are named."""
 
-GONE: Final = "not there any more"
-
 NO_FLOOR: Final = "no floor"
 """Nothing is wrong with a workload, and it may lose all replicas with the spot nodes."""
 
@@ -107,26 +105,6 @@ class WorkloadStatusList(Listing, frozen=True, kw_only=True):
     )
 
     items: Sequence[WorkloadStatus]
-
-    @property
-    def headline(self) -> str:
-        """How many workloads there are, and how many of them are at risk."""
-        if not self.items:
-            return "There is no Deployment and no StatefulSet."
-        risky = sum(not each.ok for each in self.items)
-        return f"{words.counted(len(self.items), 'workload')}, {risky} of them at risk."
-
-    def told(self) -> Mapping[str, str]:
-        """Where each workload stands, by its name."""
-        return {
-            words.workload_name(each.subject): (
-                f"{'default ' if each.prefers else ''}floor {each.floor.replicas} of"
-                f" {each.replicas}, {each.on_demand} on on-demand,"
-                f" {each.spot} on spot, {each.waiting} waiting, {each.survivors} would survive:"
-                f" {each.status or 'as wanted'}"
-            )
-            for each in self.items
-        }
 
     def sentences(self) -> Iterator[str]:
         """What to do about workloads that are at risk or below a default floor, and what waits."""

@@ -65,7 +65,7 @@ class Observer:
         return len(self._listed) == len(self._selections)
 
     def begin(self) -> None:
-        """From now on the lowest counts are kept."""
+        """From now on the counts are kept, and the lowest; not those of before."""
         self._began = True
         for health in self.workloads.values():
             health.begin()
@@ -73,6 +73,7 @@ class Observer:
             health.first_nodes = frozenset(health.nodes.values())
             health.outage = None
             health.last_obstacle = ""
+            health.seen.clear()
             health.note(self._clock.now())
 
     def lose(self, node_name: str) -> int:

@@ -161,9 +161,3 @@ def test_a_namespace_without_pods_says_so() -> None:
     said = status("--built-in", "--cost", "-n", "kube-public").stdout
     assert said.startswith("There is no pod that has a node in namespace kube-public.\n")
     assert found("-n", "kube-public")["items"] == []
-
-
-def test_a_month_is_not_watched() -> None:
-    done = status("--cost", "--watch")
-    assert done.exit_code == 2
-    assert "--watch" in done.stderr

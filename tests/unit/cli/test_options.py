@@ -88,13 +88,23 @@ def test_a_command_that_writes_can_be_told_not_to() -> None:
     ]
 
 
-READING = {"status", "nodes", "explain", "headroom", "restore", "drain", "cancel", "replay"}
+READING = {
+    "status",
+    "nodes",
+    "explain",
+    "headroom",
+    "restore",
+    "drain",
+    "cancel",
+    "replay",
+    "watch",
+}
 """The commands that read a cluster, whichever it is."""
 
 COPYING = {"simulate", "report"}
 """Those that let storms come over a copy of one."""
 
-LOGS = {"history", "report", "demo", "replay", "poll"}
+LOGS = {"history", "report", "demo", "replay", "poll", "watch"}
 """Those that read a decision log, or write one."""
 
 

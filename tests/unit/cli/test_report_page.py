@@ -64,7 +64,7 @@ def found() -> incident.Incident:
 def test_a_name_from_the_cluster_ends_no_element() -> None:
     parts = Parts(html.page(data.of(found(), EVIL)))
     scripts = [text for tag, text in parts.texts if tag == "script"]
-    assert len(scripts) == 3
+    assert len(scripts) == 4
     assert json.loads(scripts[0])["workloads"][0]["name"] == f"deploy/{EVIL}"
     assert json.loads(scripts[0])["pods"][0]["steps"][0][3] == EVIL
 
@@ -83,7 +83,7 @@ def test_the_policy_allows_the_pages_own_styles_and_scripts_and_no_network() -> 
     code = [text for _, text in parts.texts if not text.startswith('{"maker"')]
     digests = {base64.b64encode(hashlib.sha256(t.encode()).digest()).decode() for t in code}
     assert named == digests
-    assert len(named) == 4
+    assert len(named) == 5
 
 
 def test_the_page_names_no_address_and_has_no_inline_handler() -> None:

@@ -29,12 +29,10 @@ from evenkeel.model.zonal_shift import ZonalShift, noted
 from evenkeel_cli import namespaces
 from evenkeel_cli.decisions.unknown_capacity import UnknownCapacity
 from evenkeel_cli.errors import BadInputError
-from evenkeel_cli.following import Seen
 from evenkeel_cli.reading import reading
 from evenkeel_cli.source import Source
 from evenkeel_cli.status.gather import elsewhere, gather
 from evenkeel_cli.status.listing import (
-    GONE,
     WorkloadStatus,
     WorkloadStatusList,
     listing,
@@ -52,7 +50,6 @@ from tests.kit.manifests import MAJORITY, deployment, resource, stateful_set
 from tests.kit.reviews import away
 from tests.kit.scene import Scene
 from tests.unit.cli.running import run
-from tests.unit.cli.watching import watch
 
 status = partial(run, "status")
 
@@ -298,7 +295,6 @@ def test_a_default_floor_that_nothing_holds_is_shown_as_one_and_no_risk(
     cluster.apply(managed, resource("Node", "s1", labels=labels), asked)
     cluster.apply(stateful_set("db", 1, namespace="shop"))
     cluster.clock.advance(seconds(20))
-    shown = listing(gather(cluster, clock=cluster.clock))
     by_default, by_word = standing(cluster)["db"], standing(cluster)["asked"]
     assert (by_default.ok, by_default.survivors, by_default.floor.source) == (True, 0, "default")
     assert by_default.status == "1 below its default floor"
@@ -306,9 +302,6 @@ def test_a_default_floor_that_nothing_holds_is_shown_as_one_and_no_risk(
         "Set evenkeel.dev/on-demand to say what is wanted"
     )
     assert (by_word.ok, by_word.status) == (False, "1 below its floor")
-    assert shown.headline == "4 workloads, 3 of them at risk."
-    assert shown.told()["shop/sts/db"].startswith("default floor 1 of 1, 0 on on-demand")
-    assert shown.told()["shop/sts/asked"].startswith("floor 1 of 1, 0 on on-demand")
 
 
 def pooled(scene: Scene, **types: str) -> None:
@@ -360,38 +353,6 @@ def test_a_pool_that_takes_none_of_its_pods_is_none_for_them(scene: Scene) -> No
     scene.apply(deployment("web", 2, notes={names.ONE_POOL_AT_MOST: "1"}, pod=held))
     scene.settle()
     assert reasons(standing(scene.cluster)["web"]) == ["PoolsTooFew"]
-
-
-def test_who_follows_is_told_of_each_workload_whose_standing_changes(
-    scene: Scene, capsys: pytest.CaptureFixture[str]
-) -> None:
-    scene.given(deployment("web", 2, notes={names.ON_DEMAND: "1"}), deployment("api"), settle=10)
-    scene.later(3, lambda: scene.cluster.apply(deployment("web", 3, notes={names.ON_DEMAND: "1"})))
-
-    def look() -> Seen:
-        found = listing(gather(scene.cluster, clock=scene.clock))
-        return Seen(found, found.headline, found.told(), GONE)
-
-    watch(scene, 5, look)
-
-    below = "on spot, 0 waiting, 0 would survive: 1 below its floor"
-    assert capsys.readouterr().out.splitlines() == [
-        (
-            "2026-11-21T12:00:50Z default/deploy/api: floor 0 of 1, 0 on on-demand, 1 on spot,"
-            " 0 waiting, 0 would survive: as wanted"
-        ),
-        f"2026-11-21T12:00:50Z default/deploy/web: floor 1 of 2, 0 on on-demand, 2 {below}",
-        f"2026-11-21T12:00:54Z default/deploy/web: floor 1 of 3, 0 on on-demand, 3 {below}",
-    ]
-
-
-def test_the_headline_counts_those_at_risk(scene: Scene) -> None:
-    empty = listing(gather(scene.cluster, clock=scene.clock))
-    assert empty.headline == "There is no Deployment and no StatefulSet."
-
-    scene.place(deployment("web", 2, notes={names.ON_DEMAND: "1"}), deployment("api"))
-    found = listing(gather(scene.cluster, clock=scene.clock))
-    assert found.headline == "2 workloads, 1 of them at risk."
 
 
 def test_which_zones_are_shifted_away_from_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

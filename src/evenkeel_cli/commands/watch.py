@@ -1,0 +1,152 @@
+"""``evenkeel watch``: an interruption while it happens, on one screen or as one page."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import click
+
+from evenkeel.adapters.clock import SystemClock
+from evenkeel_cli import console, options
+from evenkeel_cli.command import Command
+from evenkeel_cli.completing import values
+from evenkeel_cli.cost.prices import option as prices_option
+from evenkeel_cli.cost.prices import read as read_prices
+from evenkeel_cli.decisions.prices import Prices
+from evenkeel_cli.errors import BadInputError, UnmetError
+from evenkeel_cli.history import incident, reading
+from evenkeel_cli.reading import reading as read_only
+from evenkeel_cli.simulate import clusters, storms, trial
+from evenkeel_cli.simulate.trial import Ground, Policy, Setting
+from evenkeel_cli.source import Source
+from evenkeel_cli.watch import known, screen, showing
+from evenkeel_cli.watch.live import Live
+from evenkeel_cli.watch.playback import Playback
+from evenkeel_cli.watch.rehearsal import Rehearsal
+
+SPEED: Final = 8.0
+STORM: Final = "pool"
+
+
+@click.command(cls=Command)
+@options.source
+@click.option(
+    "--storm",
+    metavar="STORM",
+    help=f"The storm over a copy: {storms.FORMS}. [default: {STORM}]",
+)
+@click.option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Which of the storms of this shape.",
+)
+@click.option(
+    "--decisions",
+    metavar="FILE",
+    shell_complete=values.files,
+    help="Play a decision log back, or a saved log of the functions; - is standard input.",
+)
+@click.option(
+    "--speed",
+    metavar="FACTOR",
+    type=click.FloatRange(min=0.1),
+    default=SPEED,
+    show_default=True,
+    help="How fast a storm or a log passes; 1 is as fast as it was.",
+)
+@click.option(
+    "--serve",
+    "port",
+    metavar="[PORT]",
+    type=click.IntRange(0, 65535),
+    is_flag=False,
+    flag_value=0,
+    help="Show a page on this port of 127.0.0.1, and nothing here; without PORT on a free one.",
+)
+@prices_option
+def watch(
+    *,
+    source: Source,
+    storm: str | None,
+    seed: int,
+    decisions: str | None,
+    speed: float,
+    port: int | None,
+    prices: str | None,
+) -> None:
+    """Show an interruption while it happens: nodes, workloads, a time line, and decisions.
+
+    Of a real cluster it shows what its objects show, from now on, and writes nothing. Over a copy
+    of a cluster (--built-in, --snapshot) a simulated storm comes, beside a plain eviction of the
+    same nodes: so a storm can be rehearsed. --decisions plays a log back.
+
+    MISSING are pods that workloads want and do not have. PLAIN are the fewest pods in a plain
+    eviction. In a pipe each decision is a line.
+
+    Examples:
+        evenkeel watch
+        evenkeel watch --serve 8080
+        evenkeel watch --built-in --storm all
+        evenkeel watch --decisions storm.jsonl --speed 20
+    """
+    source.check()
+    clock = SystemClock()
+    with _opened(source, storm, seed, decisions, speed, read_prices(prices)) as opened:
+        screens = (screen.of(each) for each in opened.looks())
+        if port is not None:
+            showing.serve(screens, port, clock)
+        else:
+            showing.show(screens, console.standard_output())
+
+
+@contextmanager
+def _opened(
+    source: Source,
+    storm: str | None,
+    seed: int,
+    decisions: str | None,
+    speed: float,
+    prices: Prices,
+) -> Iterator[known.Source]:
+    """What is watched. Raises BadInputError, UnmetError and ClusterError."""
+    is_copy = source.real is None
+    if decisions is not None and (is_copy or source.target.is_named):
+        raise BadInputError(
+            "--decisions names a log, and no cluster goes with it: keep one of them"
+        )
+    if storm is not None and not is_copy:
+        raise BadInputError("a storm comes over a copy of a cluster: name --built-in or --snapshot")
+    if decisions is not None:
+        yield _played(decisions, speed)
+    elif is_copy:
+        yield _rehearsed(source, storm or STORM, seed, speed, prices)
+    else:
+        with read_only(source) as cluster:
+            name = source.cluster_name or str(source)
+            yield Live(cluster, name, source.labels(), prices, SystemClock())
+
+
+def _played(name: str, speed: float) -> Playback:
+    read = reading.read_files([name])
+    records = incident.last(reading.of_one_cluster(read.records, None))
+    if not records:
+        raise UnmetError(f"{name}: nothing was decided about a node or pod there")
+    told = f"{Path(name).name}, {speed:g} times as fast as it was"
+    return Playback(records, told, speed, SystemClock())
+
+
+def _rehearsed(source: Source, storm: str, seed: int, speed: float, prices: Prices) -> Rehearsal:
+    objects = clusters.read(source.snapshot, built_in=source.built_in)
+    setting = Setting(
+        shape=storms.read(storm, timedelta(seconds=trial.SPREAD)),
+        policy=Policy.EVENKEEL,
+        labels=source.labels(),
+    )
+    trial.check(objects, setting)
+    name = f"{source}, a simulated storm ({storm}, seed {seed}), {speed:g} times as fast as real"
+    return Rehearsal(Ground.of(objects), setting, seed, name, prices, speed, SystemClock())

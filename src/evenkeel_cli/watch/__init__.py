@@ -1,0 +1,1 @@
+"""``evenkeel watch``: an interruption while it happens, on one screen or as one page."""
