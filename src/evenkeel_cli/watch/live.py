@@ -11,7 +11,9 @@ from typing import Final
 from evenkeel.errors import ClusterError
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.pool import pools_of
+from evenkeel.model.times import sound_time
 from evenkeel.ports import Clock, Cluster, Reply, Session
 from evenkeel.settings import Mode
 from evenkeel_cli import observed
@@ -34,6 +36,11 @@ CALM: Final = timedelta(seconds=10)
 REST: Final = 4
 """A pause is so many times as long as the look before it: an API server in a storm is busy."""
 
+LATELY: Final = timedelta(minutes=10)
+"""Who was at work so lately is taken to act: in observe mode Evenkeel writes nothing."""
+
+STALE: Final = "nothing newer can be read"
+
 NOTHING: Final = timedelta()
 
 
@@ -55,6 +62,7 @@ class Live:
         self._pools: dict[str, str] = {}
         self._last: Incident | None = None
         self._seen: Known | None = None
+        self._note = ""
 
     def looks(self) -> Iterator[Known]:
         """What there is, each time that something changed, and each second while a node goes."""
@@ -78,7 +86,10 @@ class Live:
         self._observer.absorb(arrivals)
         self._witness.see(arrivals, self._clock.now())
         errors = (each.error for each in arrivals if isinstance(each, Reply))
-        return next((each for each in errors if each is not None), None)
+        error = next((each for each in errors if each is not None), None)
+        if arrivals:
+            self._note = "" if error is None else f"{STALE}: {error}"
+        return error
 
     def _look(self) -> Known:
         """Raises ClusterError where it is the first."""
@@ -90,13 +101,14 @@ class Live:
         except ClusterError as error:
             if self._seen is None:
                 raise
-            note = f"nothing newer can be read: {error}"
+            note = f"{STALE}: {error}"
             return self._seen._replace(at=now, account=self._account(now), note=note)
         self._witness.ask(look)
         there = pools_of(nodes, self._labels)
-        self._pools = {name: str(pool or ON_DEMAND) for name, pool in there.items()} | {
-            name: pool for name, pool in self._pools.items() if name in self._witness.nodes
-        }
+        gone = {each.name for each in self._last.nodes} if self._last is not None else set[str]()
+        self._pools = {
+            name: pool for name, pool in self._pools.items() if name in self._witness.nodes | gone
+        } | {name: str(pool or ON_DEMAND) for name, pool in there.items()}
         seen = listing(look)
         return Known(
             at=now,
@@ -104,9 +116,10 @@ class Live:
             account=self._account(now),
             pools=self._pools,
             around=around,
-            mode=Mode.ACT if look.lease is not None else "",
+            mode=Mode.ACT if self._witness.deadlines or _was_at_work(look.lease, now) else "",
             lease=seen.lease,
             paused=seen.paused or "",
+            note=self._note,
         )
 
     def _account(self, now: datetime) -> Incident | None:
@@ -123,3 +136,11 @@ class Live:
             self._last = found
         witness.forget()
         return self._last
+
+
+def _was_at_work(lease: Lease | None, now: datetime) -> bool:
+    """Whether a reconciler, or the schedule of deployed functions, wrote to the Lease lately."""
+    if lease is None:
+        return False
+    times = (lease.held_since, sound_time(lease.metadata.annotations.get(names.SCHEDULED_AT)))
+    return any(each is not None and now - each <= LATELY for each in times)

@@ -177,8 +177,10 @@ class Witness:
             self._tell(pod, Verb.EVICT, at, Reason.REPLACEMENT_AVAILABLE, told)
         elif is_last or pod.released:
             if pod.released:
-                told = "its replacement is not Ready"
-                self._tell(pod, Verb.WAIT, at, Reason.REPLACEMENT_PENDING, told)
+                health = self.observer.health_of(pod.uid)
+                obstacle = "" if health is None else self.observer.obstacle(health)
+                reason = Reason.NO_PLACE if obstacle else Reason.REPLACEMENT_PENDING
+                self._tell(pod, Verb.WAIT, at, reason, obstacle or "its replacement is not Ready")
             self._tell(pod, Verb.EVICT, at, Reason.LAST_MOMENT, "its node ends", late=True)
         else:
             told = "another one comes after it"

@@ -12,12 +12,16 @@ from evenkeel.model.request import Get, List, Selection
 from evenkeel_cli import pausing
 from evenkeel_cli.cost.prices import read as read_prices
 from evenkeel_cli.history import incident
+from evenkeel_cli.history.counts import Cause
 from evenkeel_cli.history.incident import QUIET, Incident
 from evenkeel_cli.moves import Move
+from evenkeel_cli.simulate import clusters, trial
+from evenkeel_cli.simulate.trial import Ground, Policy, Setting, Storm
 from evenkeel_cli.watch import screen
 from evenkeel_cli.watch.around import Surveyor
 from evenkeel_cli.watch.known import Known
 from evenkeel_cli.watch.live import CALM, Live
+from evenkeel_sandbox.storms.shapes import Share
 from tests.kit.asking import asks, failing, noting
 from tests.kit.manifests import RECREATE, bare_pod, daemon_set, deployment, job, stateful_set
 from tests.kit.scene import Scene
@@ -26,15 +30,20 @@ from tests.unit.cli.watch.rehearsed import HurryingClock
 
 def follow(scene: Scene) -> list[Known]:
     """Watch from now on: what is known, look by look."""
+    seen = watched(Live(scene.cluster, "scene", WELL_KNOWN, read_prices(None), scene.clock), scene)
+    scene.settle(1)
+    return seen
+
+
+def watched(live: Live, there: Scene | Storm) -> list[Known]:
+    """A list that grows while time passes there."""
     seen: list[Known] = []
-    live = Live(scene.cluster, "scene", WELL_KNOWN, read_prices(None), scene.clock)
 
     def look() -> None:
         for each in live.looks():
-            seen.append(each)  # noqa: PERF402 - the list grows while the cluster is watched
+            seen.append(each)  # noqa: PERF402 - the list grows meanwhile
 
-    scene.clock.start(look)
-    scene.settle(1)
+    there.clock.start(look)
     return seen
 
 
@@ -93,6 +102,30 @@ def test_a_storm_is_told_as_the_log_tells_it(scene: Scene) -> None:
     whys = {each.subject.name: each.why for each in shown.concerned}
     assert whys["mailer"] == "the Deployment's strategy is Recreate"
     assert whys["web"] == ""
+
+
+def test_a_storm_and_restore_are_told_as_the_log_and_an_observer_tell_them() -> None:
+    """But for why a pod went that was gone before anybody could ask."""
+    shape = Share(1.0, timedelta(seconds=60))
+    setting = Setting(shape=shape, policy=Policy.EVENKEEL, labels=WELL_KNOWN)
+    storm = trial.storm(Ground.of(clusters.read(None, built_in=True)), setting, 0)
+    seen = watched(Live(storm.cluster, "storm", WELL_KNOWN, read_prices(None), storm.clock), storm)
+    for _ in storm.steps():
+        pass
+    shown, told = account(seen), storm.account()
+    storm.close()
+
+    def counts(found: Incident) -> dict[str, object]:
+        return {
+            each.subject.name: (each.verdict, each.lowest, each.late) for each in found.concerned
+        }
+
+    def causes(found: Incident) -> dict[str, Cause]:
+        return {p.subject.name: p.cause for p in found.pods if p.way is not Move.LEFT}
+
+    assert counts(shown) == counts(told)
+    assert causes(shown) == causes(told)
+    assert Cause.RESTORE in causes(shown).values()
 
 
 def test_the_headline_follows_the_storm(scene: Scene) -> None:
