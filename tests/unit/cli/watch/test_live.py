@@ -21,7 +21,7 @@ from evenkeel_cli.watch import screen
 from evenkeel_cli.watch.around import Surveyor
 from evenkeel_cli.watch.known import Known
 from evenkeel_cli.watch.live import CALM, Live
-from evenkeel_sandbox.storms.shapes import Share
+from evenkeel_sandbox.storms.shapes import OnePool
 from tests.kit.asking import asks, failing, noting
 from tests.kit.manifests import RECREATE, bare_pod, daemon_set, deployment, job, stateful_set
 from tests.kit.scene import Scene
@@ -106,7 +106,7 @@ def test_a_storm_is_told_as_the_log_tells_it(scene: Scene) -> None:
 
 def test_a_storm_and_restore_are_told_as_the_log_and_an_observer_tell_them() -> None:
     """But for why a pod went that was gone before anybody could ask."""
-    shape = Share(1.0, timedelta(seconds=60))
+    shape = OnePool(timedelta(seconds=60))
     setting = Setting(shape=shape, policy=Policy.EVENKEEL, labels=WELL_KNOWN)
     storm = trial.storm(Ground.of(clusters.read(None, built_in=True)), setting, 0)
     seen = watched(Live(storm.cluster, "storm", WELL_KNOWN, read_prices(None), storm.clock), storm)
@@ -166,7 +166,9 @@ def test_a_pod_without_a_replacement_is_late(scene: Scene) -> None:
     scene.interrupt("s1").run(until=150)
 
     (web,) = account(seen).workloads
-    assert (web.late, web.lowest, web.verdict) == (1, 0, "failed")
+    assert (web.late, web.lowest) == (1, 0)
+    assert web.why.startswith("no place for a replacement: 0/1 nodes are available")
+    assert verdicts(account(seen)) == verdicts(logged(scene))
     assert ways(account(seen)) == ways(logged(scene))
 
 
