@@ -1,6 +1,7 @@
 """Showing screens: painted in place on a terminal, as a page, or as a line for each decision."""
 
 from collections.abc import Iterable
+from contextlib import ExitStack
 from datetime import timedelta
 from typing import Final
 
@@ -59,13 +60,14 @@ def serve(screens: Iterable[Screen], port: int, clock: Clock) -> None:
     """
     board = Board()
     text = html.watched(f"Evenkeel {evenkeel.__version__}")
-    try:
-        with served(text, board, port) as address:
-            click.echo(f"{address} shows it, until Ctrl-C.")
-            for screen in screens:
-                board.put(msgspec.json.encode(page.of(screen)))
-            board.end()
-            while True:
-                clock.sleep(LONG)
-    except OSError as error:
-        raise BadInputError(f"--serve {port}: {error.strerror}: name another port") from error
+    with ExitStack() as stack:
+        try:
+            address = stack.enter_context(served(text, board, port))
+        except OSError as error:
+            raise BadInputError(f"--serve {port}: {error.strerror}: name another port") from error
+        click.echo(f"{address} shows it, until Ctrl-C.")
+        for screen in screens:
+            board.put(msgspec.json.encode(page.of(screen)))
+        board.end()
+        while True:
+            clock.sleep(LONG)

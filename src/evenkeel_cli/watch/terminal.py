@@ -77,7 +77,7 @@ def lines(screen: Screen, width: int, height: int) -> Sequence[Text]:
     ]
     said = [_said(each) for each in screen.decisions]
     of_pools = _fitting([[each] for each in pools], max(3, room // 4))
-    of_workloads = _fitting([workloads[:1], *rows] if rows else [], max(4, room // 2))
+    of_workloads = _fitting([workloads[:1], *rows] if rows else [], max(4, 2 * room // 3))
     parts = [top, of_pools, of_workloads, course]
     gap = [Text("")] if height >= ROOMY else []
     left = height - sum(map(len, parts)) - len(gap) * sum(map(bool, parts))

@@ -1,5 +1,7 @@
 """What terminals of several sizes show of a storm: kept in ``kept/``, and never too large."""
 
+from pathlib import Path
+
 import msgspec
 import pytest
 
@@ -7,6 +9,7 @@ from evenkeel_cli.watch import terminal
 from evenkeel_cli.watch.screen import Fact, Said, Screen
 from tests.unit.cli.watch.rehearsed import KEPT, SIZES, shown, story
 
+DOCS = Path(__file__).parents[4] / "docs"
 WIDTHS = (20, 40, 80, 133, 200)
 HEIGHTS = (6, 12, 24, 33, 50)
 
@@ -19,6 +22,10 @@ def lines(screen: Screen, width: int, height: int) -> list[str]:
 def test_a_terminal_shows_what_was_looked_at_and_kept(size: str) -> None:
     kept = (KEPT / f"{size}.txt").read_text()
     assert shown(size).splitlines() == kept.splitlines()
+
+
+def test_the_documentation_shows_the_same() -> None:
+    assert f"```text\n{(KEPT / '80x24.txt').read_text()}```" in (DOCS / "watch.md").read_text()
 
 
 @pytest.mark.parametrize("height", HEIGHTS)
