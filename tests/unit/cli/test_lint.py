@@ -125,12 +125,13 @@ def test_what_is_right_or_none_of_evenkeels_is_not_told_of(line: str) -> None:
         ),
         (
             "Deployment",
-            "evenkeel.dev/on-demand: all",
+            "evenkeel.dev/placement: template",
             (
-                "evenkeel.dev/on-demand has no effect in spec.template.metadata.annotations: write"
+                "evenkeel.dev/placement has no effect in spec.template.metadata.annotations: write"
                 " it into metadata.annotations"
             ),
         ),
+        ("Deployment", "evenkeel.dev/on-demand: all", None),
     ],
 )
 def test_a_pod_template_may_say_what_counts_for_its_pods(
