@@ -67,7 +67,7 @@ def capacity_of_any(found: FloorOf) -> Capacity | None:
 
 
 def share_of_any(pod: NewPod, found: FloorOf) -> Chosen | Left:
-    """Decide about a pod of which no workload's size is known, by its own floor or its namespace's."""
+    """Decide about a pod of which no workload's size is known: by its floor or its namespace's."""
     told = f"the floor is {found.floor} ({found.source})"
     needs = "its floor, or its namespace's, places it if that is all or none"
     match capacity_of_any(found):

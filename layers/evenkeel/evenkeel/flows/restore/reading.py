@@ -66,9 +66,7 @@ MANAGED_NAMESPACES: Final = Selection(Namespace, labels=f"{names.MANAGED}={names
 TRACES: Final = Selection(Lease, names.SYSTEM_NAMESPACE, labels=names.TEMPLATE_OF)
 """The Leases that tell whose template was written."""
 
-WEBHOOK: Final = Selection(
-    MutatingWebhookConfiguration, fields=f"metadata.name={names.WEBHOOK_CONFIGURATION}"
-)
+WEBHOOK: Final = Selection(MutatingWebhookConfiguration, fields=f"metadata.name={names.PLACING}")
 """What tells about which pods the webhook is asked."""
 
 
@@ -299,7 +297,7 @@ def _why_not_placed(
         return ""
     if webhooks is None:
         return (
-            f"no right to list mutatingwebhookconfigurations {names.WEBHOOK_CONFIGURATION}, so it"
+            f"no right to list mutatingwebhookconfigurations {names.PLACING}, so it"
             " is not known whether a webhook places new pods"
         )
     if any(each.asks_about(namespace, template.metadata.labels) for each in webhooks):
