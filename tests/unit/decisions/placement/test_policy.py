@@ -22,13 +22,15 @@ def says(floor: str) -> Notes:
 
 
 def web(own: Notes = NO_NOTES, template: Notes = NO_NOTES) -> Workload:
-    return templated(builders.deployment(annotations=own), template)
+    made: Workload = templated(builders.deployment(annotations=own), template)
+    return made
 
 
 def db(own: Notes = NO_NOTES, template: Notes = NO_NOTES, start: int = 0) -> Workload:
     made = templated(builders.stateful_set(annotations=own), template)
     spec = msgspec.structs.replace(made.spec, ordinals=Ordinals(start=start))
-    return msgspec.structs.replace(made, spec=spec)
+    numbered: Workload = msgspec.structs.replace(made, spec=spec)
+    return numbered
 
 
 def templated(workload: Any, notes: Notes) -> Any:

@@ -115,8 +115,8 @@ def test_none_moves_where_nothing_would_place_its_next_pod() -> None:
 
 
 def test_none_moves_where_the_policy_would_place_its_next_pod_otherwise() -> None:
-    told = {"by_policy": True, "cannot_tell": ["its ordinals start at 3", "it knows no pools"]}
-    found = outcome(case(stateful_set(1, "all"), "s1", **told))
+    told = ["its ordinals start at 3", "it knows no pools"]
+    found = outcome(case(stateful_set(1, "all"), "s1", by_policy=True, cannot_tell=told))
     assert not isinstance(found, Step)
     assert (found.reason, found.message) == (
         "PolicyCannotTell",
