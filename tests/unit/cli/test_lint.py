@@ -422,7 +422,7 @@ FLOOR_OF_TWO = an_object("Deployment", "evenkeel.dev/on-demand: '2'", api="apps/
                 ),
                 (
                     "1: deployment/web: a floor of 2 has to be counted, which the policy cannot:"
-                    " all new pods prefer spot. Write all or none, or evenkeel.dev/placement:"
+                    " all new pods prefer spot; write all or none, or evenkeel.dev/placement:"
                     " template"
                 ),
             ],

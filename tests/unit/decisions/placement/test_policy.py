@@ -66,7 +66,7 @@ def test_the_policy_tells_all_of(workload: Workload, of_namespace: Notes) -> Non
 
 UNSEEN = "stands on the workload, which the policy does not see: write evenkeel.dev/on-demand into"
 COUNTED = "has to be counted, which the policy cannot: all new pods"
-WRITE = "Write all or none, or evenkeel.dev/placement: template"
+WRITE = "write all or none, or evenkeel.dev/placement: template"
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ WRITE = "Write all or none, or evenkeel.dev/placement: template"
         (web(says("all")), {}, f"its floor of all {UNSEEN} its pod template"),
         (web(says("none")), says("all"), f"its floor of none {UNSEEN} its pod template"),
         (db(says("majority")), {}, f"its floor of majority {UNSEEN} its pod template"),
-        (web(), says("2"), f"a floor of 2 {COUNTED} go to on-demand. {WRITE}"),
+        (web(), says("2"), f"a floor of 2 {COUNTED} go to on-demand; {WRITE}"),
         (
             db(start=3),
             {},
@@ -95,7 +95,7 @@ def test_it_cannot_tell(workload: Workload, of_namespace: Notes, message: str) -
 def test_a_floor_that_it_neither_sees_nor_counts_is_told_for_both() -> None:
     unseen, counted = told(web(says("2")))
     assert unseen == f"its floor of 2 {UNSEEN} its pod template"
-    assert counted == f"a floor of 2 {COUNTED} prefer spot. {WRITE}"
+    assert counted == f"a floor of 2 {COUNTED} prefer spot; {WRITE}"
 
 
 def test_a_gang_needs_no_count() -> None:

@@ -120,7 +120,7 @@ def test_none_moves_where_the_policy_would_place_its_next_pod_otherwise() -> Non
     assert not isinstance(found, Step)
     assert (found.reason, found.message) == (
         "PolicyCannotTell",
-        "the policy places its pods, and its ordinals start at 3: no pod is moved",
+        "the policy would place the next pod, so none is moved: its ordinals start at 3",
     )
     assert step(case(stateful_set(1, "all"), "s1", by_policy=True)).moves
 

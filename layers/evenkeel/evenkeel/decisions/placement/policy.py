@@ -46,7 +46,7 @@ def untold(
         where = "go to on-demand" if seen.is_asked and seen.floor.of(MANY) > 0 else "prefer spot"
         yield (
             f"a floor of {found.floor} has to be counted, which the policy cannot: all new pods"
-            f" {where}. Write all or none, or {names.PLACEMENT}: {names.BY_TEMPLATE}"
+            f" {where}; write all or none, or {names.PLACEMENT}: {names.BY_TEMPLATE}"
         )
     if is_some and start:
         yield f"its ordinals start at {start}, and the policy counts its floor from 0"

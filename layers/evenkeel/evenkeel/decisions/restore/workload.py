@@ -156,7 +156,7 @@ def _not_now(moving: Moving) -> Outcome | None:
     if case.not_placed:
         return leave(case, Reason.NOTHING_PLACES, f"{case.not_placed}: no pod is moved")
     if case.by_policy and case.cannot_tell:
-        message = f"the policy places its pods, and {case.cannot_tell[0]}: no pod is moved"
+        message = f"the policy would place the next pod, so none is moved: {case.cannot_tell[0]}"
         return leave(case, Reason.POLICY_CANNOT_TELL, message)
     waits = _in_rollout(case)
     if waits is not None:
