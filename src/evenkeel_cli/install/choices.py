@@ -10,10 +10,10 @@ from evenkeel_cli.aws.stack import Stack
 from evenkeel_cli.decisions.network import egress
 from evenkeel_cli.decisions.network.control_plane import ControlPlane
 from evenkeel_cli.errors import BadInputError
-from evenkeel_cli.install import policing, serving
+from evenkeel_cli.install import placement_policy, serving
 from evenkeel_cli.install.objects import Objects, named, own
 from evenkeel_cli.install.policies import Policies
-from evenkeel_cli.policy import API
+from evenkeel_cli.placement_policy import API
 
 
 class Webhook(StrEnum):
@@ -90,7 +90,7 @@ def made(
         webhook = asked.webhook
     elif deployment is not None:
         webhook = Webhook.IN_CLUSTER
-    elif objects.find(policing.MADE) is not None:
+    elif objects.find(placement_policy.MADE) is not None:
         webhook = Webhook.POLICY
     elif stack is None or not stack.outputs:
         webhook = Webhook.LAMBDA if control_plane.calls_out_by_aws else Webhook.IN_CLUSTER

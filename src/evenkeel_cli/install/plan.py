@@ -11,15 +11,15 @@ from evenkeel_cli import manifests
 from evenkeel_cli.aws.stack import Stack
 from evenkeel_cli.capacity import labels_in
 from evenkeel_cli.headroom import printed
-from evenkeel_cli.install import concurrency, hooks, policing, rights, scheduler, serving
+from evenkeel_cli.install import concurrency, hooks, placement_policy, rights, scheduler, serving
 from evenkeel_cli.install.absence import Absent
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Choices, Webhook
 from evenkeel_cli.install.hooks import Asked
 from evenkeel_cli.install.namespaces import Labelled, Unlabelled
 from evenkeel_cli.install.objects import Objects
+from evenkeel_cli.install.placement_policy import Policed
 from evenkeel_cli.install.policies import Policies
-from evenkeel_cli.install.policing import Policed
 from evenkeel_cli.install.rights import Rights
 from evenkeel_cli.install.roles import Mapped, Unmapped
 from evenkeel_cli.install.scheduler import Unnamed
@@ -51,7 +51,7 @@ def installation(site: Site, choices: Choices, build: Build) -> Sequence[Step]:
     stack: list[Step] = [deployed(site, choices, build)]
     if not site.described.takes_access_entries:
         stack.append(Mapped(site))
-    no_serve, no_policy = not_served(objects), policing.absent(objects)
+    no_serve, no_policy = not_served(objects), placement_policy.absent(objects)
     rights_left = Absent("gate", objects, manifests.rights_of_the_gate())
     asked = partial(Asked, objects, everywhere=choices.is_everywhere)
     rest: list[Step]
@@ -92,7 +92,7 @@ def removal(site: Site, patience: timedelta) -> Sequence[Step]:
         Unwritten(objects),
         Unnamed(objects),
         not_asked(objects),
-        policing.absent(objects),
+        placement_policy.absent(objects),
         Quiet(site, patience),
         not_scheduled(objects),
         not_served(objects),

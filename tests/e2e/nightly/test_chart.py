@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evenkeel.model import names
-from evenkeel_cli.policy import policy
+from evenkeel_cli.placement_policy import policy
 from tests.e2e.accounts import SYSTEM, kubeconfig_of, kubeconfig_of_member, restricted
 from tests.e2e.manifests import deployment
 from tests.e2e.placement.webhook import ADMISSION, EVENKEEL, Ground, Webhook, on_demand
@@ -87,8 +87,8 @@ def secret(plane: ControlPlane, name: str) -> dict[str, str]:
             id="a value's setting",
         ),
         pytest.param(
-            {**VALUES, "policy": {"enabled": True}},
-            "serve and policy both place pods",
+            {**VALUES, "placementPolicy": {"enabled": True}},
+            "serve and placementPolicy both place pods",
             id="two that place",
         ),
         pytest.param({**VALUES, "sreve": {}}, "'sreve' not allowed", id="a typo"),
@@ -151,7 +151,8 @@ def test_parts_can_be_left_out(helm: Helm) -> None:
 
 
 def test_a_policy_in_place_of_serve_is_bound_where_it_acts(helm: Helm) -> None:
-    alone: dict[str, Any] = {**VALUES, "serve": {"enabled": False}, "policy": {"enabled": True}}
+    is_on, is_off = {"enabled": True}, {"enabled": False}
+    alone: dict[str, Any] = {**VALUES, "serve": is_off, "placementPolicy": is_on}
 
     def of(kind: str, **more: str) -> list[Any]:
         return [each for each in helm.rendered({**alone, **more}) if each["kind"] == kind]

@@ -20,7 +20,7 @@ import yaml
 from evenkeel.adapters.kubernetes import RestCluster
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
-from evenkeel_cli.policy import policy
+from evenkeel_cli.placement_policy import policy
 from evenkeel_runtime.kubeconfig import from_kubeconfig
 from tests.kit.certificates import Authority, Pair
 from tests.kit.control_plane import ROOT, ControlPlane

@@ -14,7 +14,7 @@ from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Asked, Choices, Webhook, made
 from evenkeel_cli.install.objects import named, title
 from evenkeel_cli.install.policies import Policies
-from evenkeel_cli.policy import API, policy
+from evenkeel_cli.placement_policy import API, policy
 from tests.kit.aws_clients import a_stack
 from tests.stack.cloudformation import deployed, load
 from tests.unit.cli.install.keeping import Account, Kept, a_site

@@ -8,7 +8,7 @@ from evenkeel_cli.install import rights
 from evenkeel_cli.install.absence import Absent
 from evenkeel_cli.install.objects import Objects, title
 from evenkeel_cli.manifests import Manifest
-from evenkeel_cli.policy import policy
+from evenkeel_cli.placement_policy import policy
 
 MADE, BINDING = policy()
 
