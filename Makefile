@@ -46,7 +46,7 @@ SAM := SAM_CLI_TELEMETRY=0 PYTHON="$(CURDIR)/.venv-uv/bin/python" PATH="$(CURDIR
 ZIP_LAYER = PYTHONPATH=src "$$(tools/find-python)" tools/zip-layer
 
 SCRIPTS := tools/control-plane tools/krew tools/record-demo tools/release-notes tools/validate \
-	tools/write-chart tools/write-prices tools/write-reference tools/write-version tools/zip-layer
+	tools/write-chart tools/write-policy tools/write-prices tools/write-reference tools/write-version tools/zip-layer
 TYPED := layers/evenkeel/evenkeel functions src tests bench
 
 .PHONY: help
@@ -84,6 +84,7 @@ format: venv ## Format the code and mend what can be mended mechanically
 	@$(PYTHON) -m ruff format . $(SCRIPTS)
 	@$(PYTHON) tools/write-version
 	@$(PYTHON) tools/write-reference
+	@$(PYTHON) tools/write-policy
 	@$(PYTHON) tools/write-chart
 
 .PHONY: lint

@@ -1,9 +1,9 @@
-"""What the webhook adds.
+"""What the webhook adds, and the admission policy.
 
 Pods of Deployments with a floor of 30 % are made through a real API server that asks `evenkeel
-serve` over TLS (*with*), and in a namespace for which it asks nobody (*without*). *paced* are 20
-pods a second for 10 s, from when a creation was due until its answer; *burst* are 500 pods as
-fast as 8 clients can.
+serve` over TLS (*with*), in a namespace whose pods the policy places, which counts no floor
+(*policy*), and in one for which nothing does (*without*). *paced* are 20 pods a second for 10 s,
+from when a creation was due until its answer; *burst* are 500 pods as fast as 8 clients can.
 """
 
 import time
@@ -41,17 +41,23 @@ type Create = Callable[[], object]
 
 
 def measure(lab: Lab, size: str) -> Sequence[Figure]:
-    """The same creations with the webhook and without, on one cluster."""
+    """The same creations with the webhook, with the policy and without, on one cluster."""
     with launched() as control_plane, control_plane.namespace() as bare:
         restart_controller_manager(
             control_plane, "--controllers=*,-deployment-controller,-replicaset-controller"
         )
-        with control_plane.namespace() as managed, webhook.ground(control_plane, managed) as ground:
+        with (
+            control_plane.namespace() as managed,
+            control_plane.namespace() as policed,
+            webhook.ground(control_plane, policed) as other,
+            webhook.ground(control_plane, managed) as ground,
+        ):
             ground.add_nodes(spot=6, on_demand=4)
             ground.serve()
-            lab.say("the API server asks the webhook")
+            other.police()
+            lab.say("the API server asks the webhook, and goes by the policy")
             process = Watched(ground.webhooks[0].process)
-            spaces = {"without": bare, "with": managed}
+            spaces = {"without": bare, "policy": policed, "with": managed}
             for namespace in spaces.values():
                 pressed(_workload(control_plane, namespace, "warm", WARMING), WARMING)
                 _empty(control_plane, namespace)
@@ -63,7 +69,7 @@ def measure(lab: Lab, size: str) -> Sequence[Figure]:
                 if isinstance(each.value, float) and isinstance(bare_one.value, float)
             ]
             used = webhook.used(control_plane, process)
-    return [*found["without"], *found["with"], *added, *used]
+    return [*found["without"], *found["policy"], *found["with"], *added, *used]
 
 
 def _paced(control_plane: ControlPlane, namespace: str, of: str) -> Sequence[Figure]:

@@ -31,6 +31,22 @@ def documents(folder: str, *, image: str = "") -> Sequence[Manifest]:
     ]
 
 
+class _Dumper(yaml.SafeDumper):
+    """Writes text of several lines as it is."""
+
+    def represent_text(self, text: str) -> yaml.ScalarNode:
+        style = "|" if "\n" in text else None
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style)
+
+
+_Dumper.add_representer(str, _Dumper.represent_text)
+
+
+def text(documents: Sequence[Manifest]) -> str:
+    """Documents as YAML."""
+    return yaml.dump_all(documents, Dumper=_Dumper, sort_keys=False, width=float("inf"))
+
+
 def rights_of_the_gate() -> Sequence[Manifest]:
     """What the webhook may do where it gates evictions."""
     return list(yaml.safe_load_all(files.manifest("gate", "rights.yaml")))

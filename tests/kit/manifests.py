@@ -30,6 +30,7 @@ VERSIONS = {kind.resource.kind: kind.resource.api_version for kind in WORKLOADS}
     "PodDisruptionBudget": "policy/v1",
     "NetworkPolicy": "networking.k8s.io/v1",
     "Lease": "coordination.k8s.io/v1",
+    "MutatingAdmissionPolicyBinding": "admissionregistration.k8s.io/v1",
     "PriorityClass": "scheduling.k8s.io/v1",
     "PodGroup": "scheduling.x-k8s.io/v1alpha1",
 }

@@ -107,7 +107,7 @@ def test_status_tells_of_pods_that_a_namespace_places_whoever_owns_them(
 ) -> None:
     found = standing.gather(RecordedCluster(read(project).objects), clock=SimulatedClock())
     (told,) = (each for each in found.others if each.startswith(f"{project}/{owner}: "))
-    assert f"the floor of its namespace, {where}, places its new pods; now" in told
+    assert f"the floor {where} (namespace) places its new pods; now" in told
 
 
 def test_status_tells_of_no_other_owner_where_the_floor_needs_a_size() -> None:

@@ -41,8 +41,8 @@ from evenkeel_cli.program import NAME
 @click.option(
     "--webhook",
     type=click.Choice([each.value for each in Webhook]),
-    help="What places new pods and gates evictions. [default: as it is; at first lambda, or"
-    " in-cluster where the API server calls out by your network]",
+    help="What places new pods and gates evictions; policy places them without a webhook. [default:"
+    " as it is; at first lambda, or in-cluster where the API server calls out by your network]",
 )
 @click.option("--image", metavar="IMAGE", default="", help="The image for --webhook in-cluster.")
 @click.option(
@@ -165,11 +165,11 @@ def tell_of_network(site: Site, chosen: Choices, stack: Stack | None, output: Ou
 
 
 def tell_of_moves(site: Site, chosen: Choices, found: Stack | None, output: Output) -> None:
-    """Say what restore will move where namespaces join. Raises BadInputError."""
-    lines = moves.told(site.cluster, site.clock, chosen, plan.capacity_labels(found, chosen))
-    for number, line in enumerate(lines):
-        output.say(f"{'  ' if number else ''}{line}", hang=4)
-    if lines:
+    """Say what the policy cannot, and what restore will move. Raises BadInputError."""
+    labels = plan.capacity_labels(found, chosen)
+    for lines in moves.told(site.cluster, site.clock, chosen, labels):
+        for number, line in enumerate(lines):
+            output.say(f"{'  ' if number else ''}{line}", hang=4)
         output.say()
 
 

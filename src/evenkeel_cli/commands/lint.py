@@ -14,7 +14,10 @@ from evenkeel_cli.visible import visible
 @click.command(cls=Command)
 @click.argument("names", metavar="FILE...", nargs=-1, required=True, shell_complete=values.files)
 @click.option("-R", "--recursive", is_flag=True, help="Of a folder, its folders as well.")
-def lint(*, names: tuple[str, ...], recursive: bool) -> int:
+@click.option(
+    "--policy", "by_policy", is_flag=True, help="Also find what the admission policy cannot tell."
+)
+def lint(*, names: tuple[str, ...], recursive: bool, by_policy: bool) -> int:
     """Check Evenkeel's labels and annotations in manifests, without a cluster.
 
     FILE holds YAML or JSON; - is standard input. Of a folder the files are read that end in .json,
@@ -35,7 +38,7 @@ def lint(*, names: tuple[str, ...], recursive: bool) -> int:
         try:
             for manifest in manifests.parse(file, files.read(file)):
                 objects += 1
-                for finding in check(manifest):
+                for finding in check(manifest, by_policy=by_policy):
                     found += not finding.is_remark
                     text = f"{file}:{finding.line}: {manifest}: {finding.message}"
                     click.echo(visible(text), err=finding.is_remark)

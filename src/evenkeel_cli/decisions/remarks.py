@@ -10,6 +10,7 @@ from evenkeel.decisions.floor.standing import Standing
 from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.placement.spreads import is_upset, lacks
 from evenkeel.decisions.pools.spread import Spread
+from evenkeel.decisions.restore.snapshot import Case
 from evenkeel.model import names
 from evenkeel.model.affinity import TopologySpread
 from evenkeel.model.capacity import Capacity, CapacityLabels
@@ -169,16 +170,26 @@ def _what_moves(standing: Standing, *, in_gang: bool) -> str:
     return "new pods rather go to others, and restore moves a pod at a time"
 
 
-def of_spreads(standing: Standing, labels: CapacityLabels) -> Sequence[Remark]:
+def of_policy(case: Case) -> Sequence[Remark]:
+    """What the admission policy cannot tell of a workload whose pods it places."""
+    if not (case.standing.is_managed and case.cannot_tell):
+        return []
+    message = "; ".join(case.cannot_tell)
+    is_risk = case.standing.floor.is_asked
+    return [Remark(Reason.POLICY_CANNOT_TELL, "policy cannot tell", message, warning=is_risk)]
+
+
+def of_spreads(case: Case, labels: CapacityLabels) -> Sequence[Remark]:
     """What is off with the hard spreads of pods to which the webhook adds nothing.
 
-    Those are pods whose namespace is not managed, that their template places, or whose own rules
-    exclude a capacity type, of which these labels tell.
+    Those are pods whose namespace is not managed, that the policy or their template places, or
+    whose own rules exclude a capacity type, of which these labels tell.
     """
-    workload = standing.workload
+    workload = case.workload
     rules = workload.spec.template.spec
     is_placed = (
-        standing.is_managed
+        case.standing.is_managed
+        and not case.by_policy
         and not is_by_template(workload)
         and len(allowed_by(rules, labels)) == len(Capacity)
     )

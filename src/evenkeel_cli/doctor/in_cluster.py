@@ -14,6 +14,7 @@ from evenkeel_cli.doctor import (
     installation,
     nodes,
     pause,
+    placement_policy,
     policies,
     rights,
     unasked,
@@ -70,6 +71,14 @@ def look(half: Half, known: Known) -> Iterator[Finding]:
     yield from looked(installation.LINK, _installed, half, known, placing, gating)
     yield from failed
     yield from _webhooks(half, placing, gating, failed)
+    beside = placing is not None
+    yield from looked(
+        placement_policy.LINK,
+        placement_policy.look,
+        half.cluster,
+        half.server,
+        beside_webhook=beside,
+    )
     yield from _nodes(half, known, is_gated=is_gated)
     yield from looked(headroom.LINK, headroom.look, half.cluster, half.clock, half.labels)
     yield from looked("clocks", clocks.look, half.cluster, half.server, half.clock)

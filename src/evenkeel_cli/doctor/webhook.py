@@ -118,7 +118,7 @@ def look_at_placement(cluster: Cluster, server: ApiServer, hook: Hook | None) ->
         return not_looked(link, "there is no MutatingWebhookConfiguration evenkeel")
     namespaces = _namespaces(cluster, hook)
     if not namespaces:
-        return _for_nobody(link, names.MANAGED)
+        return for_nobody(link, names.MANAGED)
     makers = (partial(_make_pod, cluster, server, each) for each in namespaces[:MOST_TRIED])
     return judge(link, _until_it_says(makers))
 
@@ -130,7 +130,7 @@ def look_at_gate(cluster: Cluster, server: ApiServer, hook: Hook | None) -> Find
         return not_looked(link, "there is no ValidatingWebhookConfiguration evenkeel-gate")
     namespaces = _namespaces(cluster, hook)
     if not namespaces:
-        return _for_nobody(link, names.GATE)
+        return for_nobody(link, names.GATE)
     pods = [pod for each in namespaces[:MOST_TRIED] for pod in _pods(cluster, each)][:MOST_TRIED]
     if not pods:
         return not_looked(link, "no pod is in the namespaces that it is for")
@@ -215,7 +215,8 @@ def _namespaces(cluster: Cluster, hook: Hook) -> Sequence[str]:
     )
 
 
-def _for_nobody(link: str, label: str) -> Finding:
+def for_nobody(link: str, label: str) -> Finding:
+    """No namespace has the label by which it would be concerned."""
     return not_looked(
         link, "it is for no namespace yet", f"kubectl label namespace NAMESPACE {label}=true"
     )
@@ -224,29 +225,23 @@ def _for_nobody(link: str, label: str) -> Finding:
 def _make_pod(cluster: Cluster, server: ApiServer, namespace: str) -> Tried:
     """A pod in a dry run; of a ReplicaSet where there is one, so that the webhook reads it."""
     owners = ask(cluster, List(Selection(ReplicaSet, namespace), fresh=False, limit=1)).items
-    body = _pod(namespace, owners)
+    body = new_pod(namespace, ownerReferences=[*map(_owned_by, owners)])
     what = f"a dry-run pod in {namespace}"
     target = f"/api/v1/namespaces/{namespace}/pods"
     return _tried(what, server, target, body)
 
 
-def _pod(namespace: str, owners: Iterable[ReplicaSet]) -> Mapping[str, Any]:
-    """It asks for as little as can be, and keeps the strictest rules for pods there are."""
-    metadata: dict[str, Any] = {"generateName": "evenkeel-doctor-", "namespace": namespace}
-    metadata["ownerReferences"] = [
-        {
-            "apiVersion": "apps/v1",
-            "kind": "ReplicaSet",
-            "name": each.name,
-            "uid": each.uid,
-            "controller": True,
-        }
-        for each in owners
-    ]
+def _owned_by(each: ReplicaSet) -> Mapping[str, Any]:
+    kind = {"apiVersion": "apps/v1", "kind": "ReplicaSet"}
+    return {**kind, "name": each.name, "uid": each.uid, "controller": True}
+
+
+def new_pod(namespace: str, **metadata: Any) -> Mapping[str, Any]:
+    """A pod that asks for as little as can be, and keeps the strictest rules for pods there are."""
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": metadata,
+        "metadata": {"generateName": "evenkeel-doctor-", "namespace": namespace, **metadata},
         "spec": {
             "securityContext": {
                 "runAsNonRoot": True,

@@ -10,17 +10,24 @@ from evenkeel_cli.aws.stack import Stack
 from evenkeel_cli.decisions.network import egress
 from evenkeel_cli.decisions.network.control_plane import ControlPlane
 from evenkeel_cli.errors import BadInputError
-from evenkeel_cli.install import serving
+from evenkeel_cli.install import placement_policy, serving
 from evenkeel_cli.install.objects import Objects, named, own
 from evenkeel_cli.install.policies import Policies
+from evenkeel_cli.placement_policy import API
 
 
 class Webhook(StrEnum):
-    """Where the webhook runs that places pods and gates evictions."""
+    """Where the webhook runs that places pods and gates evictions, or what is in its place."""
 
     LAMBDA = "lambda"
     IN_CLUSTER = "in-cluster"
+    POLICY = "policy"
     NONE = "none"
+
+    @property
+    def answers(self) -> bool:
+        """Whether there is a webhook, which the API server can ask."""
+        return self in (Webhook.LAMBDA, Webhook.IN_CLUSTER)
 
 
 OURS: Final = (
@@ -83,6 +90,8 @@ def made(
         webhook = asked.webhook
     elif deployment is not None:
         webhook = Webhook.IN_CLUSTER
+    elif objects.find(placement_policy.MADE) is not None:
+        webhook = Webhook.POLICY
     elif stack is None or not stack.outputs:
         webhook = Webhook.LAMBDA if control_plane.calls_out_by_aws else Webhook.IN_CLUSTER
     else:
@@ -90,7 +99,12 @@ def made(
     if asked.webhook is Webhook.LAMBDA and control_plane.is_isolated:
         raise BadInputError(
             f"--webhook lambda: {egress.mode(control_plane)}, by which the API server does not"
-            " reach it: --webhook in-cluster --image IMAGE, or --webhook none"
+            " reach it: --webhook in-cluster --image IMAGE, or --webhook policy"
+        )
+    if webhook is Webhook.POLICY and not objects.serves(API, "MutatingAdmissionPolicy"):
+        raise BadInputError(
+            f"--webhook policy: the API server has no MutatingAdmissionPolicy in {API}, which is"
+            " stable since Kubernetes 1.36"
         )
     image = asked.image or (serving.image_of(deployment) if deployment is not None else "")
     if webhook is Webhook.IN_CLUSTER and not image:
@@ -118,8 +132,8 @@ def _why_in_cluster(asked: Asked, control_plane: ControlPlane) -> str:
     if asked.webhook is Webhook.IN_CLUSTER:
         return "--webhook in-cluster"
     return (
-        f"{egress.mode(control_plane)}, so the webhook belongs into the cluster, or --webhook none:"
-        " --webhook in-cluster"
+        f"{egress.mode(control_plane)}, so the webhook belongs into the cluster, or --webhook"
+        " policy: --webhook in-cluster"
     )
 
 

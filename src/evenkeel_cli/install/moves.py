@@ -1,4 +1,4 @@
-"""What restore is going to move in namespaces that are about to take part."""
+"""What restore is going to move in namespaces that are about to take part, and by what."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -26,23 +26,47 @@ ALL: Final = 1_000_000
 """A run's budget that no plan uses up: what one run leaves, a later one moves."""
 
 
-def told(cluster: Cluster, clock: Clock, choices: Choices, labels: CapacityLabels) -> Sequence[str]:
-    """A sentence for each workload that is not where it is to be, of the namespaces that join.
+def told(
+    cluster: Cluster, clock: Clock, choices: Choices, labels: CapacityLabels
+) -> Iterator[Sequence[str]]:
+    """Paragraphs, of which the first line says what the others list, a workload each.
 
-    Empty where none joins. ``labels`` tell what is spot.
+    What the policy cannot tell, where it is chosen, of those that take part; and of the namespaces
+    that join what is not where it is to be. ``labels`` tell what is spot.
     """
-    if not (choices.namespaces or choices.is_everywhere):
-        return []
+    by_policy = choices.webhook is Webhook.POLICY
+    joins = bool(choices.namespaces) or choices.is_everywhere
+    if not (joins or by_policy):
+        return
     try:
         found = read(cluster, clock, Terms(moves=ALL), Scope(capacity_labels=labels))
     except ClusterError as error:
-        return [f"what restore will move cannot be seen ({error})"]
+        yield [f"what restore will move cannot be seen ({error})"]
+        return
+    if by_policy:
+        yield from _untold(found, choices)
+    if joins:
+        yield from _moves(found, choices)
+
+
+def _untold(found: Snapshot, choices: Choices) -> Iterator[Sequence[str]]:
+    """The workloads of which the policy does not see what their owners ask for."""
+    lines = [
+        f"{words.workload_name(case.workload.reference)}: {'; '.join(case.cannot_tell)}"
+        for case in found.cases
+        if case.cannot_tell and (case.standing.is_managed or _joins(case, choices))
+    ]
+    if lines:
+        yield ["The policy cannot tell what the webhook would", *_some(lines)]
+
+
+def _moves(found: Snapshot, choices: Choices) -> Iterator[Sequence[str]]:
     joining = as_managed(found, choices)
     if not joining.cases:
-        return []
+        return
     where = "all namespaces" if choices.is_everywhere else ", ".join(choices.namespaces)
     lines = list(_lines(joining, plan(joining)))
-    return [f"In {where} restore will move {'these pods' if lines else 'no pod'}", *lines]
+    yield [f"In {where} restore will move {'these pods' if lines else 'no pod'}", *lines]
 
 
 def as_managed(found: Snapshot, choices: Choices) -> Snapshot:
@@ -52,6 +76,7 @@ def as_managed(found: Snapshot, choices: Choices) -> Snapshot:
         msgspec.structs.replace(
             case,
             standing=msgspec.structs.replace(case.standing, is_managed=True),
+            by_policy=choices.webhook is Webhook.POLICY,
             not_placed=unplaced if choices.webhook is Webhook.NONE else "",
         )
         for case in found.cases
@@ -75,10 +100,15 @@ def _lines(joining: Snapshot, made: RestorePlan) -> Iterator[str]:
         f"{words.workload_name(each.workload or each.subject)} stays: {each.message}"
         for each in left
     ]
-    for lines in (moved, stay):
-        yield from lines[:MOST_TOLD]
-        if (more := len(lines) - MOST_TOLD) > 0:
-            yield f"and {more} more workloads: {NAME} restore -A shows them once they have joined"
+    yield from _some(moved)
+    yield from _some(stay)
+
+
+def _some(lines: Sequence[str]) -> Iterator[str]:
+    """The first lines, and how many there are besides."""
+    yield from lines[:MOST_TOLD]
+    if (more := len(lines) - MOST_TOLD) > 0:
+        yield f"and {more} more workloads: {NAME} restore -A shows them once they have joined"
 
 
 def _moved(case: Case, step: Step) -> str:

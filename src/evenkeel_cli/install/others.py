@@ -15,7 +15,7 @@ from evenkeel_cli.doctor.findings import Finding, Verdict
 from evenkeel_cli.doctor.nodes import without_notices
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.explain.drainers import MANAGED_GROUP, Drainer
-from evenkeel_cli.install.choices import Choices, Webhook
+from evenkeel_cli.install.choices import Choices
 from evenkeel_cli.install.site import Site
 
 MOST_NAMED: Final = 3
@@ -30,7 +30,7 @@ def look(site: Site, choices: Choices) -> Sequence[Finding]:
             site.cluster,
             ApiServer(site.cluster.transport),
             nodes,
-            is_gated=choices.webhook is not Webhook.NONE,
+            is_gated=choices.webhook.answers,
             observes=choices.mode is Mode.OBSERVE,
             known=_told_by_eks(site),
         ),

@@ -11,13 +11,14 @@ from evenkeel_cli import manifests
 from evenkeel_cli.aws.stack import Stack
 from evenkeel_cli.capacity import labels_in
 from evenkeel_cli.headroom import printed
-from evenkeel_cli.install import concurrency, hooks, rights, scheduler, serving
+from evenkeel_cli.install import concurrency, hooks, placement_policy, rights, scheduler, serving
 from evenkeel_cli.install.absence import Absent
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Choices, Webhook
 from evenkeel_cli.install.hooks import Asked
 from evenkeel_cli.install.namespaces import Labelled, Unlabelled
 from evenkeel_cli.install.objects import Objects
+from evenkeel_cli.install.placement_policy import Policed
 from evenkeel_cli.install.policies import Policies
 from evenkeel_cli.install.rights import Rights
 from evenkeel_cli.install.roles import Mapped, Unmapped
@@ -46,11 +47,12 @@ def installation(site: Site, choices: Choices, build: Build) -> Sequence[Step]:
     Raises BadInputError where the template lacks a parameter.
     """
     objects = site.objects
-    gate = choices.webhook is not Webhook.NONE
+    gate = choices.webhook.answers
     stack: list[Step] = [deployed(site, choices, build)]
     if not site.described.takes_access_entries:
         stack.append(Mapped(site))
-    no_serve = not_served(objects)
+    no_serve, no_policy = not_served(objects), placement_policy.absent(objects)
+    rights_left = Absent("gate", objects, manifests.rights_of_the_gate())
     asked = partial(Asked, objects, everywhere=choices.is_everywhere)
     rest: list[Step]
     match choices.webhook:
@@ -60,13 +62,17 @@ def installation(site: Site, choices: Choices, build: Build) -> Sequence[Step]:
                 *stack,
                 Usable(site),
                 by_stack,
-                *_needed(WithoutOldToken(site, build), no_serve),
+                *_needed(WithoutOldToken(site, build), no_policy, no_serve),
             ]
         case Webhook.IN_CLUSTER:
-            rest = [served(site, choices), asked(partial(hooks.of_service, objects)), *stack]
+            by_service = asked(partial(hooks.of_service, objects))
+            rest = [served(site, choices), by_service, *_needed(no_policy), *stack]
+        case Webhook.POLICY:
+            not_any_more = _needed(not_asked(objects))
+            rest = [policed(site, choices), *not_any_more, *stack, *_needed(no_serve, rights_left)]
         case Webhook.NONE:
-            rights_left = Absent("gate", objects, manifests.rights_of_the_gate())
-            rest = [*_needed(not_asked(objects)), *stack, *_needed(no_serve, rights_left)]
+            no_more = _needed(not_asked(objects), no_policy)
+            rest = [*no_more, *stack, *_needed(no_serve, rights_left)]
     labelled = Labelled(objects, choices.namespaces)
     first: list[Step] = [Rights(objects, gate=gate, policies=choices.policies)]
     if choices.policies is Policies.NONE:
@@ -86,6 +92,7 @@ def removal(site: Site, patience: timedelta) -> Sequence[Step]:
         Unwritten(objects),
         Unnamed(objects),
         not_asked(objects),
+        placement_policy.absent(objects),
         Quiet(site, patience),
         not_scheduled(objects),
         not_served(objects),
@@ -147,6 +154,13 @@ def capacity_labels(stack: Stack | None, choices: Choices) -> CapacityLabels:
     """The node labels that tell what is spot, as the stack has them. Raises BadInputError."""
     have = {**(stack.parameters if stack is not None else {}), **choices.parameters}
     return labels_in({SETTINGS[key]: value for key, value in have.items() if key in SETTINGS})
+
+
+def policed(site: Site, choices: Choices) -> Policed:
+    """The admission policy, by the labels that the stack has. Raises BadInputError."""
+    labels = capacity_labels(site.stack(), choices)
+    everywhere = choices.is_everywhere
+    return Policed(site.objects, labels, mode=choices.mode, everywhere=everywhere)
 
 
 def served(site: Site, choices: Choices) -> Served:

@@ -7,6 +7,7 @@ from typing import Final
 
 import yaml
 
+from evenkeel_cli import manifests
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.install import plan, rights, template
 from evenkeel_cli.install.bucket import Bucket
@@ -93,14 +94,14 @@ def render(site: Site, choices: Choices, build: Build, folder: Path) -> Sequence
 def _kubernetes(site: Site, choices: Choices, folder: Path) -> None:
     folder.mkdir(parents=True)
     parts: dict[str, Sequence[Manifest]] = {
-        "rights.yaml": rights.wanted(
-            gate=choices.webhook is not Webhook.NONE, policies=choices.policies
-        )
+        "rights.yaml": rights.wanted(gate=choices.webhook.answers, policies=choices.policies)
     }
     if choices.webhook is Webhook.IN_CLUSTER:
         parts["serve.yaml"] = plan.served(site, choices).documents
+    if choices.webhook is Webhook.POLICY:
+        parts["policy.yaml"] = plan.policed(site, choices).documents
     for name, documents in parts.items():
-        (folder / name).write_text(yaml.safe_dump_all(documents, sort_keys=False))
+        (folder / name).write_text(manifests.text(documents))
     kustomization = {
         "apiVersion": "kustomize.config.k8s.io/v1beta1",
         "kind": "Kustomization",
@@ -138,12 +139,16 @@ def _readme(site: Site, choices: Choices, url: str) -> str:
     roles = "" if site.described.takes_access_entries else ROLES
     number = 4 if roles else 3
     told = HOOKS.format(number=number, cluster=cluster, webhook=webhook)
-    hooks = "" if webhook is Webhook.NONE else told + (SECRETS if is_in_cluster else "")
+    hooks = told + (SECRETS if is_in_cluster else "") if webhook.answers else ""
+    beside = {
+        Webhook.IN_CLUSTER: ", and the webhook in the cluster",
+        Webhook.POLICY: ", and the policy that places pods",
+    }
     return README.format(
         cluster=cluster,
         mode=choices.mode,
         webhook=webhook,
-        serve=", and the webhook in the cluster" if is_in_cluster else "",
+        serve=beside.get(webhook, ""),
         name=name,
         stack=(UPLOADED if url else BESIDE).format(url=url, name=name),
         url=url or PACKAGED.format(name=name),

@@ -4,9 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
+from evenkeel.decisions.floor.source import floor_of
+from evenkeel.decisions.placement.policy import untold
 from evenkeel.model import names
 from evenkeel.model.annotations import OWNERS, WORKLOADS, OwnersEntry, Place
 from evenkeel.model.controllers.kinds import KINDS as CONTROLLERS
+from evenkeel.model.gang import group_of_template
 from evenkeel_cli.decisions.remarks import of_spread
 from evenkeel_cli.lint.manifests import NODE_POOL, Bearer, Manifest, Written
 
@@ -48,8 +51,8 @@ class Finding(NamedTuple):
     is_remark: bool = False
 
 
-def check(manifest: Manifest) -> Sequence[Finding]:
-    """What is wrong with an object, by lines.
+def check(manifest: Manifest, *, by_policy: bool = False) -> Sequence[Finding]:
+    """What is wrong with an object, by lines. ``by_policy``: the admission policy places its pods.
 
     What a controller has made says what its owner says. What Evenkeel itself writes is wrong in a
     manifest, and right on an object of a cluster.
@@ -62,7 +65,19 @@ def check(manifest: Manifest) -> Sequence[Finding]:
         for written in bearer.written
         for message in _wrong(manifest, bearer, written)
     ]
+    if by_policy:
+        found += _untold(manifest)
     return sorted([*found, *_remarks(manifest)])
+
+
+def _untold(manifest: Manifest) -> Iterator[Finding]:
+    """What the policy does not see of it. What its namespace says is not known here."""
+    workload = manifest.workload
+    if workload is not None:
+        in_gang = group_of_template(workload) is not None
+        floor = floor_of(workload, {}, in_gang=in_gang)
+        for clause in untold(workload, floor, {}, in_gang=in_gang):
+            yield Finding(manifest.line, clause)
 
 
 def _remarks(manifest: Manifest) -> Iterator[Finding]:

@@ -9,6 +9,8 @@ import yaml
 
 from evenkeel.model.affinity import TopologySpread
 from evenkeel.model.annotations import Place
+from evenkeel.model.controllers.kinds import KINDS
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.gang import (
     CoschedulingPodGroup,
     EarlierPodGroup,
@@ -16,7 +18,7 @@ from evenkeel.model.gang import (
     PodGroup,
 )
 from evenkeel.model.meta import KubernetesObject, LabelSelector, full_kind
-from evenkeel.model.workload import WORKLOADS
+from evenkeel.model.workload import WORKLOADS, Workload
 from evenkeel_cli.errors import UnmetError
 
 NODE_POOL: Final = "NodePool.karpenter.sh"
@@ -34,6 +36,9 @@ _READ: Final[tuple[type[KubernetesObject], ...]] = (
 
 READ: Final = {kind.resource.full_kind: kind.resource.kind for kind in _READ}
 """The kinds that Evenkeel reads, by their full names. Others use the same words."""
+
+PLACED: Final[Mapping[str, type[Workload]]] = {"Deployment": Deployment, **KINDS}
+"""The kinds whose pods are placed by their floor, by their full names."""
 
 NULL: Final = "tag:yaml.org,2002:null"
 TEXTS: Final = ("tag:yaml.org,2002:str", NULL)
@@ -85,7 +90,11 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One object. ``is_live``: it comes from an API server. ``is_made``: a controller owns it."""
+    """One object, and the line in which it begins.
+
+    ``is_live``: it comes from an API server. ``is_made``: a controller owns it. ``workload`` is
+    what Evenkeel reads of it where its kind makes pods that are placed.
+    """
 
     kind: str
     name: str
@@ -93,6 +102,8 @@ class Manifest:
     is_live: bool = False
     is_made: bool = False
     spreads: tuple[Spread, ...] = ()
+    line: int = 1
+    workload: Workload | None = None
 
     def __str__(self) -> str:
         """``deployment/web``."""
@@ -166,13 +177,13 @@ class _Reader:
     def spreads(self, spec: yaml.Node | None) -> Iterator[Spread]:
         """The spreads in a Deployment's spec. What the API server would not take is none."""
         found = self.at(spec, "template", "spec", "topologySpreadConstraints")
-        selector = self._read(self.at(spec, "selector"), LabelSelector)
+        selector = self.read(self.at(spec, "selector"), LabelSelector)
         for node in found.value if isinstance(found, yaml.SequenceNode) else ():
-            constraint = self._read(node, TopologySpread)
+            constraint = self.read(node, TopologySpread)
             if constraint is not None and selector is not None:
                 yield Spread(constraint, selector, node.start_mark.line + 1)
 
-    def _read[T](self, node: yaml.Node | None, kind: type[T]) -> T | None:
+    def read[T](self, node: yaml.Node | None, kind: type[T]) -> T | None:
         """What a node holds; None if that is not of this kind."""
         if node is None:
             return None
@@ -220,6 +231,8 @@ def _objects(reader: _Reader, node: yaml.Node | None, seen: set[int]) -> Iterato
             is_live=reader.at(node, "metadata", "uid") is not None,
             is_made=reader.at(node, "metadata", "ownerReferences") is not None,
             spreads=tuple(reader.spreads(spec)) if full == "Deployment" else (),
+            line=node.start_mark.line + 1,
+            workload=reader.read(node, PLACED[full]) if full in PLACED else None,
         )
 
 

@@ -24,7 +24,7 @@ from evenkeel.model.reasons import Reason
 from evenkeel.model.request import List, Selection
 from evenkeel.model.zonal_shift import ZonalShift
 from evenkeel.ports import Clock, Cluster
-from evenkeel_cli.decisions.remarks import Remark, of_spreads
+from evenkeel_cli.decisions.remarks import Remark, of_policy, of_spreads
 from evenkeel_cli.decisions.unknown_capacity import UnknownCapacity, of_unknown_capacity
 from evenkeel_cli.decisions.waiting import Waiting, waiting
 from evenkeel_cli.headroom.wording import told
@@ -37,6 +37,7 @@ class Found:
     """Where each workload stands, and the nodes whose capacity type no label tells.
 
     ``pools`` says how pools share its pods, ``spreads`` what is off with their spreads,
+    ``by_policy`` of those whose pods the admission policy places what is off with that,
     ``evictions`` which of these wait at the gate, and ``restores`` what restore decides about it.
     ``others`` are sentences about pods that no workload has. ``headroom`` is one, where all
     namespaces were read. ``elsewhere``: how many workloads other namespaces have, where one was.
@@ -47,6 +48,7 @@ class Found:
     unknown_capacity: UnknownCapacity
     pools: Mapping[Reference, InPools]
     spreads: Mapping[Reference, Sequence[Remark]]
+    by_policy: Mapping[Reference, Sequence[Remark]]
     evictions: Mapping[Reference, Sequence[Waiting]]
     restores: Mapping[Reference, Decision] = field(default_factory=dict)
     headroom: str = ""
@@ -69,7 +71,10 @@ def gather(
     standings.sort(key=lambda each: (each.workload.namespace, each.workload.name))
     nodes = snapshot.fleet.nodes.values()
     pools = in_pools(snapshot)
-    spreads = {each.workload.reference: of_spreads(each, labels) for each in standings}
+    spreads = {case.workload.reference: of_spreads(case, labels) for case in snapshot.cases}
+    by_policy = {
+        case.workload.reference: of_policy(case) for case in snapshot.cases if case.by_policy
+    }
     evictions = {case.workload.reference: _evictions(case.pods) for case in snapshot.cases}
     headroom = "" if namespace else told(cluster, snapshot)
     restores = _by_workload(plan(snapshot))
@@ -80,6 +85,7 @@ def gather(
         unknown_capacity=of_unknown_capacity(nodes, labels),
         pools=pools,
         spreads=spreads,
+        by_policy=by_policy,
         evictions=evictions,
         restores=restores,
         headroom=headroom,

@@ -137,9 +137,13 @@ def listing(found: Found) -> WorkloadStatusList:
             *remarks(standing, evictions, found.restores.get(workload)),
             *pools.remarks,
             *found.spreads[workload],
+            *found.by_policy.get(workload, ()),
         ]
         waits = [eviction.message for eviction in evictions]
-        items.append(_item(standing, told, pools.survivors, waits))
+        placement = "policy" if workload in found.by_policy else "webhook"
+        if is_by_template(standing.workload):
+            placement = names.BY_TEMPLATE
+        items.append(_item(standing, told, pools.survivors, waits, placement))
     return WorkloadStatusList(items=items)
 
 
@@ -200,7 +204,11 @@ def _named(nodes: Sequence[str]) -> str:
 
 
 def _item(
-    standing: Standing, told: Sequence[Remark], survivors_of_pool: int, evictions: Sequence[str]
+    standing: Standing,
+    told: Sequence[Remark],
+    survivors_of_pool: int,
+    evictions: Sequence[str],
+    placement: str,
 ) -> WorkloadStatus:
     floor = standing.floor
     return WorkloadStatus(
@@ -215,7 +223,7 @@ def _item(
         survivors=standing.survivors,
         survivors_of_pool=survivors_of_pool,
         managed=standing.is_managed,
-        placement=names.BY_TEMPLATE if is_by_template(standing.workload) else "webhook",
+        placement=placement,
         remarks=told,
         evictions=evictions,
         why_waiting=standing.why_waiting,

@@ -1,4 +1,4 @@
-"""Pods of owners whose size is not known, which the floor of their namespace places."""
+"""Pods of owners whose size is not known, which their own floor places, or their namespace's."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -20,27 +20,30 @@ def told(
     capacity: Callable[[Pod], Capacity | None],
 ) -> Iterator[str]:
     """A sentence for each owner: how many of its pods are where, by which floor."""
-    floors = {space.name: floor for space in namespaces if (floor := _placing(space)) is not None}
-    found = defaultdict[Reference, Counter[Capacity | None]](Counter)
+    managed = {space.name: space for space in namespaces if _is_managed(space)}
+    found = defaultdict[tuple[str, str], Counter[Capacity | None]](Counter)
     for pod in pods:
-        if pod.active and pod.namespace in floors and _is_others(pod):
-            found[_owner(pod)][capacity(pod)] += 1
-    for owner in sorted(found, key=words.workload_name):
-        counts = found[owner]
+        if pod.active and pod.namespace in managed and _is_others(pod):
+            floor = _floor(pod, managed[pod.namespace])
+            if capacity_of_any(floor) is not None:
+                of = f"{floor.floor} ({floor.source})"
+                found[words.workload_name(_owner(pod)), of][capacity(pod)] += 1
+    for (owner, floor_of_it), counts in sorted(found.items()):
         yield (
-            f"{words.workload_name(owner)}: the floor of its namespace,"
-            f" {floors[owner.namespace].floor}, places its new pods; now"
+            f"{owner}: the floor {floor_of_it} places its new pods; now"
             f" {counts[Capacity.ON_DEMAND]} on on-demand, {counts[Capacity.SPOT]} on spot,"
             f" {counts[None]} waiting. Restore moves none of them."
         )
 
 
-def _placing(space: Namespace) -> FloorOf | None:
-    """The floor of a namespace, where it places pods whoever owns them."""
-    if MANAGED.of(space.metadata.labels) != names.TRUE or space.name in names.CLUSTERS_OWN:
-        return None
-    found = floor_of_any(space.name, space.metadata.annotations, in_gang=False)
-    return found if capacity_of_any(found) is not None else None
+def _is_managed(space: Namespace) -> bool:
+    is_own = space.name in names.CLUSTERS_OWN
+    return MANAGED.of(space.metadata.labels) == names.TRUE and not is_own
+
+
+def _floor(pod: Pod, space: Namespace) -> FloorOf:
+    notes = space.metadata.annotations
+    return floor_of_any(pod.metadata.annotations, space.name, notes, in_gang=False)
 
 
 def _is_others(pod: Pod) -> bool:

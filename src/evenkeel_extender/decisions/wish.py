@@ -58,7 +58,12 @@ def needs_no_owner(
 def _of_any(pod: PendingPod, namespace: Namespace) -> Wish:
     """What a pod wishes of which no workload's size is known."""
     in_gang = named(namespace.name, pod.metadata.labels, pod.spec.scheduling_group) is not None
-    found = floor_of_any(namespace.name, namespace.metadata.annotations, in_gang=in_gang)
+    found = floor_of_any(
+        pod.metadata.annotations,
+        namespace.name,
+        namespace.metadata.annotations,
+        in_gang=in_gang,
+    )
     verdict = share_of_any(pod, found)
     if isinstance(verdict, Left):
         return EITHER

@@ -261,7 +261,7 @@ class SimulatedCluster:
 
     def _show_webhooks(self) -> None:
         """The configuration of those that are asked about new pods; none without any."""
-        store, key = self.server.store, ("", names.WEBHOOK_CONFIGURATION)
+        store, key = self.server.store, ("", names.PLACING)
         asked = [each.namespaces for each in self.server.webhooks if not each.sub_resource]
         if asked:
             store.write(configuration(asked))

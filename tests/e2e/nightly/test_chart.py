@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from evenkeel.model import names
+from evenkeel_cli.placement_policy import policy
 from tests.e2e.accounts import SYSTEM, kubeconfig_of, kubeconfig_of_member, restricted
 from tests.e2e.manifests import deployment
 from tests.e2e.placement.webhook import ADMISSION, EVENKEEL, Ground, Webhook, on_demand
@@ -85,6 +86,11 @@ def secret(plane: ControlPlane, name: str) -> dict[str, str]:
             "'/settings/EVENKEEL_MODE'",
             id="a value's setting",
         ),
+        pytest.param(
+            {**VALUES, "placementPolicy": {"enabled": True}},
+            "serve and placementPolicy both place pods",
+            id="two that place",
+        ),
         pytest.param({**VALUES, "sreve": {}}, "'sreve' not allowed", id="a typo"),
     ],
 )
@@ -142,6 +148,21 @@ def test_parts_can_be_left_out(helm: Helm) -> None:
     assert "ClusterRole" in kinds
     assert not kinds & {"Deployment", "Secret", "MutatingWebhookConfiguration", "ServiceMonitor"}
     assert "evenkeel-viewer" not in {each["metadata"]["name"] for each in objects}
+
+
+def test_a_policy_in_place_of_serve_is_bound_where_it_acts(helm: Helm) -> None:
+    is_on, is_off = {"enabled": True}, {"enabled": False}
+    alone: dict[str, Any] = {**VALUES, "serve": is_off, "placementPolicy": is_on}
+
+    def of(kind: str, **more: str) -> list[Any]:
+        return [each for each in helm.rendered({**alone, **more}) if each["kind"] == kind]
+
+    made, binding = policy()
+    assert of(made["kind"]) == [made]
+    assert not of(binding["kind"])
+    assert of(binding["kind"], mode="act") == [binding]
+    (everywhere,) = of(binding["kind"], mode="act", namespaces="all")
+    assert everywhere["spec"]["matchResources"]["namespaceSelector"]["matchLabels"] == {}
 
 
 def test_a_release_runs_off_spot_keeps_its_token_and_goes_again(

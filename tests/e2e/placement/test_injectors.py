@@ -14,7 +14,7 @@ import pytest
 
 from evenkeel.model import names
 from tests.contract.webhooks import Hook, real
-from tests.e2e.manifests import deployment
+from tests.e2e.manifests import deployment, stateful_set
 from tests.e2e.placement.restoring import all_ready, planned, restore
 from tests.e2e.placement.webhook import LEASES, Ground, on_demand
 from tests.kit.manifests import Manifest
@@ -58,14 +58,19 @@ def claims(ground: Ground) -> list[Manifest]:
     return list(ground.control_plane.request("GET", LEASES + query)["items"])
 
 
-@pytest.mark.parametrize("order", ["before", "after"])
-def test_pods_that_an_injector_changes_are_placed_where_both_want_them(
-    ground: Ground, order: str
-) -> None:
+def add_nodes(ground: Ground) -> None:
+    """Two of each capacity type, of which one is in the zone and the mesh."""
     ground.add_nodes(spot=2, on_demand=2)
     wanted = {"metadata": {"labels": MESH | {"example.com/zone": "a"}}}
     for node in IN_MESH:
         ground.control_plane.merge("v1", "Node", f"{ground.namespace}-{node}", wanted)
+
+
+@pytest.mark.parametrize("order", ["before", "after"])
+def test_pods_that_an_injector_changes_are_placed_where_both_want_them(
+    ground: Ground, order: str
+) -> None:
+    add_nodes(ground)
     ground.serve()
     with injector(ground, order) as hook:
         floor = {names.ON_DEMAND: "2"}
@@ -85,3 +90,21 @@ def test_pods_that_an_injector_changes_are_placed_where_both_want_them(
         pods = all_ready(ground, 4)
         assert len(on_demand(pods)) == 1
         assert all(pod["spec"]["nodeName"].endswith(IN_MESH) for pod in pods)
+
+
+def test_the_policy_is_evaluated_again_for_pods_whose_rules_an_injector_replaces(
+    ground: Ground,
+) -> None:
+    add_nodes(ground)
+    ground.police()
+    with injector(ground, "after") as hook:
+        made = stateful_set("db", 4, start="200ms")
+        made["spec"]["template"]["metadata"]["annotations"][names.ON_DEMAND] = "2"
+        ground.apply(made)
+        pods = all_ready(ground, 4)
+
+        assert len(hook.requests) == 4
+        assert all(pod["spec"]["nodeName"].endswith(IN_MESH) for pod in pods)
+        found = {pod["metadata"]["name"] for pod in on_demand(pods)}
+        assert found == {"db-0", "db-1"}
+        assert planned(ground)["db"]["reason"] == "AsWanted"

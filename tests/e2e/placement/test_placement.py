@@ -11,9 +11,9 @@ from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.placement import placed_of
 from evenkeel_cli.headroom import printed
 from evenkeel_cli.headroom.sizing import MI, Room, Size
-from tests.e2e.manifests import deployment
+from tests.e2e.manifests import deployment, stateful_set
 from tests.e2e.placement.webhook import Ground, on_demand
-from tests.kit.manifests import bare_pod, resource
+from tests.kit.manifests import bare_pod
 
 pytestmark = pytest.mark.controlplane
 
@@ -53,24 +53,68 @@ def _late(pods: Sequence[dict[str, Any]], log: str) -> int:
     return notes.count(None) + log.count(": NotCounted: ") + len(slots) - len(set(slots))
 
 
+@pytest.fixture(params=["webhook", "policy"])
+def placed(request: pytest.FixtureRequest, ground: Ground) -> Ground:
+    """A ground whose new pods one of the two places."""
+    ground.add_nodes()
+    if request.param == "policy":
+        ground.police()
+    else:
+        ground.serve()
+    return ground
+
+
+@pytest.mark.parametrize(
+    ("floor", "ordinals"),
+    [
+        ("", {0, 1, 3}),
+        ("majority", {0, 1, 3}),
+        ("2", {0, 1}),
+        ("30%", {0, 3}),
+        ("all", {0, 1, 2, 3, 4}),
+        ("none", set()),
+    ],
+)
+def test_ordinals_of_the_floor_run_on_on_demand(
+    placed: Ground, floor: str, ordinals: set[int]
+) -> None:
+    notes = {names.ON_DEMAND: floor} if floor else {}
+    made = stateful_set("db", 5, start="50ms")
+    made["spec"]["template"]["metadata"]["annotations"] |= notes
+    made["spec"]["podManagementPolicy"] = "Parallel"
+    placed.apply(made)
+    found = on_demand(placed.settled(5))
+    assert {int(pod["metadata"]["name"].removeprefix("db-")) for pod in found} == ordinals
+
+
+@pytest.mark.parametrize(("floor", "count"), [("all", 4), ("none", 0)])
+def test_all_and_none_of_a_deployment_need_no_count(placed: Ground, floor: str, count: int) -> None:
+    made = deployment("web", 4)
+    made["spec"]["template"]["metadata"]["annotations"][names.ON_DEMAND] = floor
+    placed.apply(made)
+    assert len(on_demand(placed.settled(4))) == count
+
+
 OTHERS = {"apiVersion": "example.org/v1", "kind": "Cluster", "name": "own", "uid": "own"}
 """A controller of a kind that nobody but its operator knows."""
 
 
 @pytest.mark.parametrize(("floor", "count"), [("all", 4), ("none", 0)])
 def test_all_and_none_of_a_namespace_place_bare_pods_and_those_of_operators(
-    floor: str, count: int, ground: Ground
+    floor: str, count: int, placed: Ground
 ) -> None:
-    ground.add_nodes()
-    ground.apply(resource("Namespace", ground.namespace, notes={names.ON_DEMAND: floor}))
-    ground.serve()
+    note = {"metadata": {"annotations": {names.ON_DEMAND: floor}}}
+    placed.control_plane.merge("v1", "Namespace", placed.namespace, note)
+    placed.wait_for(
+        "the floor to be known", lambda: placed.would_be(bare_pod("probe", image="probe"))
+    )
     for number in range(4):
-        made = bare_pod(f"own-{number}", ground.namespace, image="example.org/image")
+        made = bare_pod(f"own-{number}", placed.namespace, image="example.org/image")
         owner = OTHERS | {"controller": True}
         # The garbage collector knows no such kind, and leaves what it owns.
         made["metadata"]["ownerReferences"] = [owner] if number % 2 else []
-        ground.apply(made)
-    assert len(on_demand(ground.settled(4))) == count
+        placed.apply(made)
+    assert len(on_demand(placed.settled(4))) == count
 
 
 def test_reserved_headroom_goes_to_the_only_replica_and_to_no_other_pod(ground: Ground) -> None:

@@ -6,7 +6,7 @@ from evenkeel.model import names
 from tests.e2e.manifests import deployment, stateful_set
 from tests.e2e.placement.restoring import all_ready, planned, restore
 from tests.e2e.placement.webhook import Ground, on_demand
-from tests.kit.manifests import MAJORITY
+from tests.kit.manifests import MAJORITY, Manifest
 
 pytestmark = pytest.mark.controlplane
 
@@ -62,6 +62,40 @@ def test_floors_stand_when_all_spot_dies_and_the_ratios_come_back_with_it(ground
     assert len(on_demand(pods)) == 4
     reasons = [line.split() for line in done.stdout.splitlines()]
     assert sum("AboveFloor:" in words for words in reasons) == 4
+
+
+def test_what_the_policy_places_comes_back_to_spot_and_what_it_cannot_tell_stays(
+    ground: Ground,
+) -> None:
+    ground.add_nodes(spot=0, on_demand=3)
+    ground.police()
+    ground.apply(
+        floored(deployment("web", 3, start="200ms"), "none"),
+        floored(deployment("some", 2, start="200ms"), "1"),
+        floored(stateful_set("db", 3), "majority"),
+    )
+    assert len(on_demand(all_ready(ground, 8))) == 8
+    ground.add_nodes(spot=2, on_demand=0)
+    rows = planned(ground)
+    assert {name: row["reason"] for name, row in rows.items()} == {
+        "web": "AboveFloor",
+        "db": "AboveFloor",
+        "some": "PolicyCannotTell",
+    }
+
+    done = restore(ground, "--apply")
+
+    assert "\n4 pods moved.\n" in done.stdout
+    found = [pod["metadata"]["name"] for pod in on_demand(all_ready(ground, 8))]
+    assert sorted(name.partition("-")[0] for name in found) == ["db", "db", "some", "some"]
+    assert {"db-0", "db-1"} <= {*found}
+    assert planned(ground)["db"]["reason"] == planned(ground)["web"]["reason"] == "AsWanted"
+
+
+def floored(made: Manifest, floor: str) -> Manifest:
+    """A workload with a floor on its pod template."""
+    made["spec"]["template"]["metadata"]["annotations"][names.ON_DEMAND] = floor
+    return made
 
 
 def test_a_default_floor_is_a_preference_and_without_a_webhook_none_moves(ground: Ground) -> None:

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from copy import deepcopy
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,13 @@ import yaml
 
 from evenkeel.adapters.kubernetes import RestCluster
 from evenkeel.model import names
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
+from evenkeel_cli.placement_policy import policy
 from evenkeel_runtime.kubeconfig import from_kubeconfig
 from tests.kit.certificates import Authority, Pair
 from tests.kit.control_plane import ROOT, ControlPlane
-from tests.kit.manifests import SYSTEM, Manifest
+from tests.kit.manifests import SYSTEM, Manifest, bare_pod
+from tests.kit.policies import needs_mutating
 from tests.kit.processes import awaited
 
 CLUSTER_NAME = "e2e"
@@ -156,6 +160,8 @@ class Ground:
         for kind, name in (
             ("MutatingWebhookConfiguration", "evenkeel"),
             ("ValidatingWebhookConfiguration", "evenkeel-gate"),
+            ("MutatingAdmissionPolicyBinding", names.PLACING),
+            ("MutatingAdmissionPolicy", names.PLACING),
         ):
             self.control_plane.delete(ADMISSION, kind, name)
         self.cluster.close()
@@ -244,14 +250,39 @@ class Ground:
         configuration = yaml.safe_load(text)
         (webhook,) = configuration["webhooks"]
         webhook["timeoutSeconds"] = LONGEST
-        webhook["namespaceSelector"]["matchExpressions"].append(
-            {
-                "key": "kubernetes.io/metadata.name",
-                "operator": "In",
-                "values": [self.namespace],
-            }
+        self._apply_here(configuration, webhook["namespaceSelector"])
+
+    def _apply_here(self, manifest: Manifest, selector: Manifest) -> None:
+        """Apply what selects namespaces, for this one and those whose names begin like it."""
+        here = [each["metadata"]["name"] for each in self.control_plane.items("v1", "Namespace")]
+        values = [each for each in here if each.startswith(self.namespace)]
+        selector["matchExpressions"].append(
+            {"key": names.NAMESPACE_NAME, "operator": "In", "values": values}
         )
-        self.control_plane.apply(configuration)
+        self.control_plane.apply(manifest)
+
+    def police(self, labels: CapacityLabels = WELL_KNOWN) -> None:
+        """Have the API server place pods by itself, with no webhook."""
+        needs_mutating(self.control_plane)
+        made, binding = (deepcopy(dict(each)) for each in policy(labels))
+        # Its errors fail the test, and no pod goes without a place for one.
+        made["spec"]["failurePolicy"] = "Fail"
+        self.control_plane.apply(made)
+        self._apply_here(binding, binding["spec"]["matchResources"]["namespaceSelector"])
+        self.wait_for("the policy to be in force", self._is_policed)
+
+    def _is_policed(self) -> bool:
+        """Whether a pod that asks for on-demand is given it."""
+        notes = {names.ON_DEMAND: "all"}
+        return bool(self.would_be(bare_pod("probe", image="probe", annotations=notes)))
+
+    def would_be(self, asked: Manifest) -> str:
+        """The capacity type that a pod would be given; it is made in a dry run."""
+        path = f"api/v1/namespaces/{self.namespace}/pods?dryRun=All"
+        body = {**asked, "metadata": {**asked["metadata"], "namespace": self.namespace}}
+        made = self.control_plane.request("POST", path, body)
+        capacity: str = made["metadata"].get("labels", {}).get(names.CAPACITY, "")
+        return capacity
 
     def unserve(self) -> None:
         """Tell the API server of no webhook any more, and forget those that there were."""

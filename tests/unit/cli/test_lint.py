@@ -125,12 +125,13 @@ def test_what_is_right_or_none_of_evenkeels_is_not_told_of(line: str) -> None:
         ),
         (
             "Deployment",
-            "evenkeel.dev/on-demand: all",
+            "evenkeel.dev/placement: template",
             (
-                "evenkeel.dev/on-demand has no effect in spec.template.metadata.annotations: write"
+                "evenkeel.dev/placement has no effect in spec.template.metadata.annotations: write"
                 " it into metadata.annotations"
             ),
         ),
+        ("Deployment", "evenkeel.dev/on-demand: all", None),
     ],
 )
 def test_a_pod_template_may_say_what_counts_for_its_pods(
@@ -404,3 +405,39 @@ def test_a_spread_without_a_readable_selector_of_its_workload_is_passed_over() -
     for selector in ("", "  selector: {matchLabels: 1}\n"):
         given = text.replace("  selector: {matchLabels: {app: web}}\n", selector)
         assert lint("-", given=given).stderr == "0 findings in 1 object\n"
+
+
+FLOOR_OF_TWO = an_object("Deployment", "evenkeel.dev/on-demand: '2'", api="apps/v1")
+
+
+@pytest.mark.parametrize(
+    ("manifest", "told"),
+    [
+        (
+            FLOOR_OF_TWO,
+            [
+                (
+                    "1: deployment/web: its floor of 2 stands on the workload, which the policy"
+                    " does not see: write evenkeel.dev/on-demand into its pod template"
+                ),
+                (
+                    "1: deployment/web: a floor of 2 has to be counted, which the policy cannot:"
+                    " all new pods prefer spot; write all or none, or evenkeel.dev/placement:"
+                    " template"
+                ),
+            ],
+        ),
+        (a_template("StatefulSet", "evenkeel.dev/on-demand: majority"), []),
+        (a_template("DaemonSet", "evenkeel.dev/handover: never"), None),
+        (an_object("ConfigMap", "a: b"), []),
+        ("kind: Deployment\napiVersion: apps/v1\nmetadata: 3\n", []),
+    ],
+)
+def test_what_the_policy_cannot_tell_is_found_where_it_is_asked_for(
+    manifest: str, told: list[str] | None
+) -> None:
+    without = findings(manifest)
+    done = lint("--policy", "-", given=manifest)
+    lines = [line.removeprefix("-:") for line in done.stdout.splitlines()]
+    assert sorted(lines) == sorted(without if told is None else [*without, *told])
+    assert done.exit_code == bool(lines)

@@ -1,14 +1,17 @@
-"""The chart's templates are what tools/write-chart makes of manifests/ now."""
+"""The policy and the chart's templates are what their tools make now."""
 
 import subprocess
 import sys
 
+import pytest
+
 from tests.kit.control_plane import ROOT
 
 
-def test_the_templates_are_current() -> None:
+@pytest.mark.parametrize("tool", ["write-policy", "write-chart"])
+def test_what_a_tool_writes_is_current(tool: str) -> None:
     done = subprocess.run(
-        [sys.executable, "tools/write-chart", "--check"],
+        [sys.executable, f"tools/{tool}", "--check"],
         cwd=ROOT,
         capture_output=True,
         text=True,

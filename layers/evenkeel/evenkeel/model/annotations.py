@@ -100,11 +100,12 @@ GATED: Final = OwnersEntry(
 
 ON_DEMAND: Final[OwnersEntry[Floor]] = OwnersEntry(
     key=names.ON_DEMAND,
-    on=(*WORKLOADS, "Namespace"),
+    on=(*WORKLOADS, "Pod", "Namespace"),
     values=floor.FORMS,
     read=floor.read,
     meaning="How many replicas of the workload have to be on on-demand nodes: its floor. That of a"
-    " namespace counts for its workloads without one. By default a majority of a StatefulSet"
+    " pod template counts for a workload without one, and that of a namespace for workloads without"
+    " either. By default a majority of a StatefulSet"
     " prefers them, and none of another workload.",
 )
 

@@ -243,11 +243,18 @@ class Event(KubernetesObject, frozen=True, kw_only=True):
     reporting_component: str = ""
 
 
-class MutatingWebhook(ApiStruct, frozen=True, kw_only=True):
-    """Whose new objects a webhook is asked about: those of these namespaces, with these labels."""
+class Matched(ApiStruct, frozen=True, kw_only=True):
+    """Whose new objects are placed: those of these namespaces, with these labels."""
 
     namespace_selector: LabelSelector = LabelSelector()
     object_selector: LabelSelector = LabelSelector()
+
+    def has(self, namespace: Metadata, labels: dict[str, str]) -> bool:
+        """Whether new objects of a namespace that have these labels are among them."""
+        of_namespace = {names.NAMESPACE_NAME: namespace.name, **namespace.labels}
+        return self.namespace_selector.matches(of_namespace) and self.object_selector.matches(
+            labels
+        )
 
 
 class MutatingWebhookConfiguration(KubernetesObject, frozen=True, kw_only=True):
@@ -261,12 +268,34 @@ class MutatingWebhookConfiguration(KubernetesObject, frozen=True, kw_only=True):
         namespaced=False,
     )
 
-    webhooks: tuple[MutatingWebhook, ...] | None = None
+    webhooks: tuple[Matched, ...] | None = None
 
-    def asks_about(self, namespace: Metadata, labels: dict[str, str]) -> bool:
-        """Whether a webhook is asked about new objects of a namespace that have these labels."""
-        of_namespace = {names.NAMESPACE_NAME: namespace.name, **namespace.labels}
-        return any(
-            each.namespace_selector.matches(of_namespace) and each.object_selector.matches(labels)
-            for each in self.webhooks or ()
-        )
+    @property
+    def matched(self) -> tuple[Matched, ...]:
+        """Whose new objects its webhooks are asked about."""
+        return self.webhooks or ()
+
+
+class BindingSpec(ApiStruct, frozen=True, kw_only=True):
+    """Whose new objects a policy is bound to."""
+
+    match_resources: Matched = Matched()
+
+
+class MutatingAdmissionPolicyBinding(KubernetesObject, frozen=True, kw_only=True):
+    """What has the API server go by a policy."""
+
+    resource: ClassVar = Resource(
+        group="admissionregistration.k8s.io",
+        version="v1",
+        plural="mutatingadmissionpolicybindings",
+        kind="MutatingAdmissionPolicyBinding",
+        namespaced=False,
+    )
+
+    spec: BindingSpec = BindingSpec()
+
+    @property
+    def matched(self) -> tuple[Matched, ...]:
+        """Whose new objects it is about."""
+        return (self.spec.match_resources,)

@@ -63,8 +63,8 @@ FIELD_MANAGER: Final = "evenkeel"
 BY_TEMPLATE: Final = "template"
 """The value of the annotation ``evenkeel.dev/placement``."""
 
-WEBHOOK_CONFIGURATION: Final = "evenkeel"
-"""The MutatingWebhookConfiguration of manifests/webhook."""
+PLACING: Final = "evenkeel"
+"""What tells the API server who places pods: manifests/webhook, or manifests/policy."""
 
 EKS_COMPUTE: Final = "eks.amazonaws.com/compute-type"
 """Label of nodes that EKS runs by itself: fargate, hybrid, auto."""

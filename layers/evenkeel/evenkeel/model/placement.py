@@ -26,7 +26,8 @@ FRESH = timedelta(seconds=10)
 class Placed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """The annotation ``evenkeel.dev/placed`` of a pod that was placed.
 
-    ``as`` is the capacity type that its affinity asks for, ``at`` when that was decided;
+    ``as`` is the capacity type that its affinity asks for, ``at`` when the webhook decided that: a
+    policy knows no time;
     ``preferred``: that is on-demand, and spot will do as well, for its floor is a default.
     ``claim`` is the holder of its claim, and ``slot`` the place of the floor that it takes;
     without them the pod was not counted. ``move`` is the uid of the pod in whose place restore had
@@ -35,7 +36,7 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
 
     v: int
     as_: Capacity = msgspec.field(name="as")
-    at: datetime
+    at: datetime | None = None
     preferred: bool = False
     claim: str = ""
     slot: int | None = None
@@ -52,7 +53,8 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
 
     def is_of_this_admission(self, now: datetime) -> bool:
         """Whether it was noted moments ago: the API server asks again in the same admission."""
-        return self.v == VERSION and is_sound(self.at) and abs(now - self.at) <= FRESH
+        at = self.at
+        return self.v == VERSION and at is not None and is_sound(at) and abs(now - at) <= FRESH
 
 
 def placed_as(

@@ -180,6 +180,7 @@ class Reason(StrEnum):
     NOT_ALL_AVAILABLE = "NotAllAvailable"
     DEFAULT_FLOOR = "DefaultFloor"
     NOTHING_PLACES = "NothingPlaces"
+    POLICY_CANNOT_TELL = "PolicyCannotTell"
     UPDATE_ON_DELETE = "UpdateOnDelete"
     PODS_WAIT = "PodsWait"
     ROLLOUT_PAUSED = "RolloutPaused"

@@ -51,6 +51,13 @@ KINDS: Mapping[str, Kind] = {
             has_status=False,
             has_generation=True,
         ),
+        Kind(
+            "MutatingAdmissionPolicyBinding",
+            "admissionregistration.k8s.io/v1",
+            namespaced=False,
+            has_status=False,
+            has_generation=True,
+        ),
         Kind("PriorityClass", "scheduling.k8s.io/v1", namespaced=False, has_status=False),
     )
 }

@@ -103,8 +103,8 @@ class Webhook:
 def configuration(namespaces: Iterable[Obj]) -> Obj:
     """What has the API server ask webhooks about new pods, each of these selected namespaces."""
     entries = [{"namespaceSelector": each} for each in namespaces]
-    found = manifest(CONFIGURATION, names.WEBHOOK_CONFIGURATION, webhooks=entries)
-    found["metadata"]["uid"] = names.WEBHOOK_CONFIGURATION
+    found = manifest(CONFIGURATION, names.PLACING, webhooks=entries)
+    found["metadata"]["uid"] = names.PLACING
     return found
 
 

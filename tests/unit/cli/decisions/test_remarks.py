@@ -1,6 +1,7 @@
 """What is said of a workload: of its floor, of evictions that wait, and of its pools."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from evenkeel.decisions.floor.source import FloorOf, Source
 from evenkeel.decisions.floor.standing import Standing, Workload, stand
 from evenkeel.decisions.pools.spread import Spread
+from evenkeel.decisions.restore.snapshot import Case
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, TopologySpread
 from evenkeel.model.capacity import WELL_KNOWN
@@ -20,7 +22,7 @@ from evenkeel.model.names import TEMPLATE_HASH as HASH
 from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool
 from evenkeel.model.release import ReleaseReason
-from evenkeel_cli.decisions.remarks import Remark, of_pools, of_spreads, of_standing
+from evenkeel_cli.decisions.remarks import Remark, of_policy, of_pools, of_spreads, of_standing
 from evenkeel_cli.decisions.waiting import waiting
 from tests.kit import builders
 from tests.unit.decisions.floor.standings import (
@@ -248,24 +250,49 @@ WHAT = "counts pods that are handed over, so that a drain leaves it uneven: add"
 UPSET = f"its hard spread over zone {WHAT} nodeTaintsPolicy: Honor and matchLabelKeys: [{HASH}]"
 
 
-def spreads_of(workload: Workload, *, managed: bool) -> Sequence[Remark]:
-    floor = FloorOf(NONE, Source.WORKLOAD)
-    return of_spreads(stand(workload, floor, (), FLEET.capacity, is_managed=managed), WELL_KNOWN)
+def case_of(
+    workload: Workload, source: Source = Source.WORKLOAD, *, managed: bool = True, **fields: Any
+) -> Case:
+    floor = FloorOf(NONE, source)
+    return Case(standing=stand(workload, floor, (), FLEET.capacity, is_managed=managed), **fields)
+
+
+def spreads_of(workload: Workload, *, managed: bool, by_policy: bool = False) -> Sequence[Remark]:
+    return of_spreads(case_of(workload, managed=managed, by_policy=by_policy), WELL_KNOWN)
+
+
+@pytest.mark.parametrize("source", [Source.TEMPLATE, Source.DEFAULT])
+def test_what_the_policy_cannot_tell_is_a_risk_where_somebody_asked_for_a_floor(
+    source: Source,
+) -> None:
+    words = ("its ordinals start at 3", "it knows no pools")
+    (remark,) = of_policy(case_of(builders.deployment(), source, cannot_tell=words))
+    assert (remark.reason, remark.message) == (
+        "PolicyCannotTell",
+        "its ordinals start at 3; it knows no pools",
+    )
+    assert remark.warning is (source is Source.TEMPLATE)
+
+
+def test_where_nothing_is_placed_or_all_is_told_there_is_no_such_remark() -> None:
+    assert not of_policy(case_of(builders.deployment()))
+    assert not of_policy(case_of(builders.deployment(), managed=False, cannot_tell=("a word",)))
 
 
 @pytest.mark.parametrize(
-    ("rules", "notes", "managed"),
+    ("rules", "notes", "managed", "by_policy"),
     [
-        pytest.param(SPREAD, {}, False, id="its namespace is not managed"),
-        pytest.param(SPREAD, NOT_BY_WEBHOOK, True, id="its template places its pods"),
-        pytest.param(ON_SPOT, {}, True, id="its own rules exclude a capacity type"),
+        pytest.param(SPREAD, {}, False, False, id="its namespace is not managed"),
+        pytest.param(SPREAD, NOT_BY_WEBHOOK, True, False, id="its template places its pods"),
+        pytest.param(SPREAD, {}, True, True, id="the policy places its pods"),
+        pytest.param(ON_SPOT, {}, True, False, id="its own rules exclude a capacity type"),
     ],
 )
 def test_a_spread_is_told_to_which_the_webhook_adds_nothing(
-    rules: NewPodSpec, notes: dict[str, str], *, managed: bool
+    rules: NewPodSpec, notes: dict[str, str], *, managed: bool, by_policy: bool
 ) -> None:
     made = builders.deployment(annotations=notes)
-    (remark,) = spreads_of(with_rules(made, rules), managed=managed)
+    (remark,) = spreads_of(with_rules(made, rules), managed=managed, by_policy=by_policy)
     assert (remark.reason, remark.message, remark.warning) == (
         "SpreadCountsReleased",
         UPSET,

@@ -16,6 +16,7 @@ HOOKS = {
 }
 EMPTY = {
     "deployments": "Deployment",
+    "mutatingadmissionpolicybindings": "MutatingAdmissionPolicyBinding",
     "mutatingwebhookconfigurations": "MutatingWebhookConfiguration",
     "leases": "Lease",
     "networkpolicies": "NetworkPolicy",

@@ -270,3 +270,52 @@ def test_a_kubeconfig_that_is_named_tells_where_the_cluster_is(tmp_path: Path) -
     done = run("doctor", "--cluster-name", "prod", "--kubeconfig", tmp_path / "absent")
     assert done.exit_code == 2
     assert "absent: there is no such file" in done.stderr
+
+
+BINDING = items(
+    "MutatingAdmissionPolicyBinding",
+    {"name": names.PLACING},
+    spec={"matchResources": {"namespaceSelector": {"matchLabels": {names.MANAGED: "true"}}}},
+)
+PLACED = {"metadata": {"annotations": {names.PLACED: '{"v":1,"as":"on-demand"}'}}}
+
+
+@pytest.mark.parametrize(
+    ("made", "verdict", "said"),
+    [
+        (PLACED, "fine", "a dry-run pod in shop that asks for on-demand is sent there"),
+        ({}, "broken", "a dry-run pod in shop that asks for on-demand is left as it is"),
+    ],
+)
+def test_a_policy_in_place_of_the_webhook_has_to_place_pods(
+    api: Api, tmp_path: Path, made: dict[str, Any], verdict: str, said: str
+) -> None:
+    api.answers = {
+        "mutatingwebhookconfigurations/evenkeel": refusal(404, "NotFound"),
+        "mutatingadmissionpolicybindings": answer(200, BINDING),
+        "namespaces/shop/pods": answer(201, made),
+    }
+    finding = found(api, tmp_path)["placement policy"]
+    assert (finding["verdict"], finding["reason"]) == (verdict, said)
+
+
+def test_a_policy_and_a_webhook_are_one_too_many(api: Api, tmp_path: Path) -> None:
+    api.answers["mutatingadmissionpolicybindings"] = answer(200, BINDING)
+    finding = found(api, tmp_path)["placement policy"]
+    assert finding["verdict"] == "broken"
+    assert "a webhook places pods, too" in finding["reason"]
+
+
+def test_a_policy_for_no_namespace_is_told(api: Api, tmp_path: Path) -> None:
+    spec = {"matchResources": {"namespaceSelector": {"matchLabels": {"team": "a"}}}}
+    bound = items("MutatingAdmissionPolicyBinding", {"name": names.PLACING}, spec=spec)
+    api.answers = {
+        "mutatingwebhookconfigurations/evenkeel": refusal(404, "NotFound"),
+        "mutatingadmissionpolicybindings": answer(200, bound),
+    }
+    assert found(api, tmp_path)["placement policy"]["verdict"] == "not looked at"
+
+
+def test_an_api_server_without_policies_is_not_asked_for_them(api: Api, tmp_path: Path) -> None:
+    api.answers["mutatingadmissionpolicybindings"] = refusal(404, "NotFound")
+    assert "placement policy" not in found(api, tmp_path)

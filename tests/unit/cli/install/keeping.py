@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from evenkeel_cli.aws.asking import Aws
 from evenkeel_cli.aws.eks import Described
-from evenkeel_cli.install.objects import Objects, title
+from evenkeel_cli.install.objects import Change, Objects, title
 from evenkeel_cli.install.site import Place, Site
 from evenkeel_cli.manifests import Manifest
 from tests.kit.api_server import HandClock
@@ -24,11 +24,24 @@ class Kept:
     """Objects as the API server keeps them; ``wrote`` is called after each write."""
 
     objects: dict[str, dict[str, Any]] = field(default_factory=dict)
+    unserved: str = ""
     wrote: Callable[[], None] = lambda: None
     restarted: Callable[[], None] = lambda: None
 
     def find(self, manifest: Manifest) -> dict[str, Any] | None:
         return self.objects.get(title(manifest))
+
+    def serves(self, api_version: str, kind: str) -> bool:
+        return f"{api_version} {kind}" not in self.unserved
+
+    def change(self, manifest: Manifest) -> Change:
+        found = self.find(manifest)
+        if found is None:
+            return Change.MAKE
+        return Change.NONE if found == manifest else Change.CHANGE
+
+    def delete(self, manifest: Manifest) -> None:
+        self.objects.pop(title(manifest), None)
 
     def apply(self, manifest: Manifest) -> None:
         self.objects[title(manifest)] = dict(manifest)

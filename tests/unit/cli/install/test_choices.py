@@ -14,6 +14,7 @@ from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Asked, Choices, Webhook, made
 from evenkeel_cli.install.objects import named, title
 from evenkeel_cli.install.policies import Policies
+from evenkeel_cli.placement_policy import API, policy
 from tests.kit.aws_clients import a_stack
 from tests.stack.cloudformation import deployed, load
 from tests.unit.cli.install.keeping import Account, Kept, a_site
@@ -188,6 +189,44 @@ def test_what_answers_stands_before_it_is_asked() -> None:
     in_cluster = titles(Choices(Mode.ACT, Webhook.IN_CLUSTER, image="reg/evenkeel:1"))
     assert in_cluster == ["rights", "serve", "webhooks", "stack", "aws-auth", "namespaces"]
     assert titles(Choices(Mode.ACT, Webhook.NONE)) == ["rights", "stack", "aws-auth", "namespaces"]
+
+
+def test_a_policy_stands_before_the_webhook_goes_and_goes_once_a_webhook_is_asked() -> None:
+    there = {title(each): dict(each) for each in (*policy(), hooks.PLACEMENT)}
+    by_policy = titles(Choices(Mode.ACT, Webhook.POLICY), Kept(there))
+    assert by_policy == ["rights", "policy", "webhooks", "stack", "aws-auth", "namespaces"]
+    by_lambda = titles(Choices(Mode.ACT, Webhook.LAMBDA), Kept(there))
+    assert by_lambda[-3:] == ["webhooks", "policy", "namespaces"]
+    in_cluster = titles(Choices(Mode.ACT, Webhook.IN_CLUSTER, image="reg/evenkeel:1"), Kept(there))
+    assert in_cluster[1:4] == ["serve", "webhooks", "policy"]
+    assert titles(Choices(Mode.ACT, Webhook.NONE), Kept(there))[1:3] == ["webhooks", "policy"]
+
+
+def test_a_policy_is_kept_and_refused_where_the_api_server_knows_none() -> None:
+    (unbound, _) = policy()
+    assert chosen(Asked(), None, dict(unbound)).webhook is Webhook.POLICY
+    site = a_site(Kept(unserved=f"{API} MutatingAdmissionPolicy"), Account())
+    with pytest.raises(BadInputError, match=r"--webhook policy: .* stable since Kubernetes 1\.36"):
+        made(Asked(webhook=Webhook.POLICY), None, site.objects, ControlPlane())
+
+
+def test_a_policy_is_bound_where_evenkeel_acts_and_goes_by_the_labels_of_the_stack() -> None:
+    kept = Kept()
+    site = a_site(kept, Account(a_stack(CapacityLabels="lifecycle=Ec2Spot")))
+    acts = plan.policed(site, Choices(Mode.ACT, Webhook.POLICY, is_everywhere=True))
+    assert acts.look() == [
+        "make MutatingAdmissionPolicy evenkeel, MutatingAdmissionPolicyBinding evenkeel"
+    ]
+    acts.do()
+    assert not acts.look()
+    unbound, binding = kept.objects.values()
+    assert "Ec2Spot" in str(unbound)
+    assert "matchLabels" not in binding["spec"]["matchResources"]["namespaceSelector"]
+
+    observes = plan.policed(site, Choices(Mode.OBSERVE, Webhook.POLICY))
+    assert observes.look() == ["delete MutatingAdmissionPolicyBinding evenkeel"]
+    observes.do()
+    assert [*kept.objects.values()] == [unbound]
 
 
 def test_a_webhook_that_is_taken_away_is_first_asked_no_more() -> None:

@@ -38,7 +38,8 @@ def told(scene: Scene, **chosen: Any) -> Sequence[str]:
         namespaces=chosen.pop("namespaces", ("default",)),
         **chosen,
     )
-    return moves.told(scene.cluster, scene.clock, choices, WELL_KNOWN)
+    paragraphs = moves.told(scene.cluster, scene.clock, choices, WELL_KNOWN)
+    return [line for lines in paragraphs for line in lines]
 
 
 def test_where_each_workload_goes_and_how_is_told(scene: Scene) -> None:
@@ -87,6 +88,34 @@ def test_without_a_webhook_no_pod_moves(scene: Scene) -> None:
         "default/deploy/web stays: no webhook is installed that places new pods (--webhook none):"
         " no pod is moved"
     )
+
+
+def test_what_the_policy_cannot_tell_is_told_before_it_is_there(scene: Scene) -> None:
+    given(
+        scene,
+        deployment("web", 3, notes={names.ON_DEMAND: "1"}),
+        deployment("api", 1),
+        on="o0",
+        spare="s0",
+    )
+    told_of_policy, web, told_of_moves, api, stays = told(scene, webhook=Webhook.POLICY)
+    assert told_of_policy == "The policy cannot tell what the webhook would"
+    assert web.startswith("default/deploy/web: its floor of 1 stands on the workload, which the")
+    assert "; a floor of 1 has to be counted" in web
+    assert told_of_moves == "In default restore will move these pods"
+    assert api == "default/deploy/api: 1 pod from on-demand to spot, each handed over"
+    assert stays.startswith(
+        "default/deploy/web stays: the policy would place the next pod, so none is moved: its floor"
+    )
+
+
+def test_and_of_namespaces_that_take_part_already(scene: Scene) -> None:
+    given(scene, deployment("web", 1, notes={names.ON_DEMAND: "all"}), on="o0", spare="s0")
+    assert told(scene, webhook=Webhook.POLICY, namespaces=()) == []
+    scene.apply(resource("Namespace", "default", labels={names.MANAGED: names.TRUE}))
+    _, line = told(scene, webhook=Webhook.POLICY, namespaces=())
+    assert line.startswith("default/deploy/web: its floor of all stands on the workload")
+    assert told(scene, webhook=Webhook.LAMBDA, namespaces=()) == []
 
 
 def test_a_template_that_is_written_is_a_rollout(scene: Scene) -> None:

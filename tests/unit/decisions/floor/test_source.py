@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from evenkeel.decisions.floor.source import FloorOf, Source, floor_of
 from evenkeel.model import names
 from evenkeel.model.floor import ALL, MAJORITY_OF_ALL, NONE, Floor, Unit
+from evenkeel.model.pod_template import TemplateMetadata
 from evenkeel.model.workload import Workload
 from tests.kit import builders
 
@@ -15,6 +17,15 @@ TWO = Floor(Unit.REPLICAS, 2)
 
 def says(text: str) -> dict[str, str]:
     return {names.ON_DEMAND: text}
+
+
+def templated(workload: Any, text: str) -> Any:
+    """The workload with a floor on its pod template."""
+    spec = workload.spec
+    metadata = TemplateMetadata(annotations=says(text))
+    template = msgspec.structs.replace(spec.template, metadata=metadata)
+    spec = msgspec.structs.replace(spec, template=template)
+    return msgspec.structs.replace(workload, spec=spec)
 
 
 WORKLOADS = [builders.deployment, builders.replica_set, builders.stateful_set]
@@ -26,6 +37,18 @@ def test_the_workload_s_own_floor_comes_first_then_its_namespace_s(make: object)
     own, silent = make(annotations=says("2")), make()
     assert floor_of(own, says("all"), in_gang=False) == FloorOf(TWO, Source.WORKLOAD)
     assert floor_of(silent, says("all"), in_gang=False) == FloorOf(ALL, Source.NAMESPACE)
+
+
+@pytest.mark.parametrize("make", WORKLOADS)
+def test_the_pod_template_s_floor_counts_between_the_workload_s_and_the_namespace_s(
+    make: Any,
+) -> None:
+    own, silent = templated(make(annotations=says("2")), "1"), templated(make(), "2")
+    assert floor_of(own, says("all"), in_gang=False) == FloorOf(TWO, Source.WORKLOAD)
+    assert floor_of(silent, says("all"), in_gang=False) == FloorOf(TWO, Source.TEMPLATE)
+    spoilt = floor_of(templated(make(), "half"), says("all"), in_gang=False)
+    assert "='half' on the pod template of " in spoilt.problem
+    assert not spoilt.is_asked
 
 
 @pytest.mark.parametrize(

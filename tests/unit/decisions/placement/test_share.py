@@ -119,10 +119,19 @@ OTHERS = NewPodMetadata(
     ],
 )
 @pytest.mark.parametrize("metadata", [NewPodMetadata(name="debug"), OTHERS])
-def test_all_and_none_of_a_namespace_place_whoever_owns_the_pod(
-    metadata: NewPodMetadata, floor: str, reason: str, capacity: Capacity, *, in_gang: bool
+@pytest.mark.parametrize("own", [True, False], ids=["its own", "its namespace's"])
+def test_all_and_none_place_whoever_owns_the_pod(
+    metadata: NewPodMetadata,
+    floor: str,
+    reason: str,
+    capacity: Capacity,
+    *,
+    in_gang: bool,
+    own: bool,
 ) -> None:
-    found = floor_of_any("ml", {ON_DEMAND: floor}, in_gang=in_gang)
+    notes = {ON_DEMAND: floor}
+    others = {ON_DEMAND: "majority"} if own else notes
+    found = floor_of_any(notes if own else None, "ml", others, in_gang=in_gang)
     verdict = share_of_any(NewPod(metadata=metadata), found)
     assert isinstance(verdict, Chosen)
     assert (verdict.reason, verdict.capacity) == (reason, capacity)
@@ -130,17 +139,17 @@ def test_all_and_none_of_a_namespace_place_whoever_owns_the_pod(
 
 @pytest.mark.parametrize("floor", ["", "30%", "majority", "2", "most"])
 def test_a_pod_whose_siblings_are_not_known_is_left_by_any_other_floor(floor: str) -> None:
-    found = floor_of_any("ml", {ON_DEMAND: floor} if floor else {}, in_gang=False)
+    found = floor_of_any({}, "ml", {ON_DEMAND: floor} if floor else {}, in_gang=False)
     bare = share_of_any(NewPod(), found)
     assert bare == Left(
         Reason.BARE_POD,
-        "it has no controller: its namespace's floor places it if that is all or none",
+        "it has no controller: its floor, or its namespace's, places it if that is all or none",
     )
     left = share_of_any(NewPod(metadata=OTHERS), found)
     assert left == Left(
         Reason.UNKNOWN_CONTROLLER,
-        "the size of a RayCluster.ray.io is not known: its namespace's floor places it if that is"
-        " all or none",
+        "the size of a RayCluster.ray.io is not known: its floor, or its namespace's, places it"
+        " if that is all or none",
     )
     assert bool(found.problem) == (floor == "most")
 

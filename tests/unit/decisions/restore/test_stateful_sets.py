@@ -114,6 +114,17 @@ def test_none_moves_where_nothing_would_place_its_next_pod() -> None:
     assert reason(held) == "AsWanted"
 
 
+def test_none_moves_where_the_policy_would_place_its_next_pod_otherwise() -> None:
+    told = ["its ordinals start at 3", "it knows no pools"]
+    found = outcome(case(stateful_set(1, "all"), "s1", by_policy=True, cannot_tell=told))
+    assert not isinstance(found, Step)
+    assert (found.reason, found.message) == (
+        "PolicyCannotTell",
+        "the policy would place the next pod, so none is moved: its ordinals start at 3",
+    )
+    assert step(case(stateful_set(1, "all"), "s1", by_policy=True)).moves
+
+
 def test_all_have_to_be_available() -> None:
     db = stateful_set(3, MAJORITY)
     pods = [*pods_of(db, "o1", "o2"), builders.pod("db-2", of=db, node="o1", ready=False)]

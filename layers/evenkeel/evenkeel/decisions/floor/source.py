@@ -1,4 +1,4 @@
-"""Which floor a workload has: its own, its namespace's, or the default for its kind."""
+"""Which floor a workload has: its own, its pod template's, its namespace's, or its kind's."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
@@ -20,6 +20,7 @@ class Source(StrEnum):
     """Where a floor was found."""
 
     WORKLOAD = "workload"
+    TEMPLATE = "template"
     NAMESPACE = "namespace"
     DEFAULT = "default"
 
@@ -47,7 +48,7 @@ def floor_of(
 
     ``in_gang``: its pods name a group that is a gang.
 
-    - the annotation on the workload, else on its namespace;
+    - the annotation on the workload, else on its pod template, else on its namespace;
     - else a majority for a StatefulSet, which is all of one; none for the others.
 
     A value that cannot be read counts as the default, and is told. A gang has all or none.
@@ -58,14 +59,21 @@ def floor_of(
 
 
 def floor_of_any(
-    namespace: str, namespace_annotations: Mapping[str, str], *, in_gang: bool
+    pod_annotations: Mapping[str, str] | None,
+    namespace: str,
+    namespace_annotations: Mapping[str, str],
+    *,
+    in_gang: bool,
 ) -> FloorOf:
-    """The floor of a pod of which no workload's size is known: its namespace's.
+    """The floor of a pod of which no workload's size is known: its own, or its namespace's.
 
     It is none by default. ``in_gang``: the pod names a group that is a gang.
     """
-    places = (Source.NAMESPACE, namespace_annotations, f"namespace {namespace}")
-    found = _first((places,), NONE)
+    places = (
+        (Source.TEMPLATE, pod_annotations or {}, f"a pod in {namespace}"),
+        (Source.NAMESPACE, namespace_annotations, f"namespace {namespace}"),
+    )
+    found = _first(places, NONE)
     return _of_a_gang(found) if in_gang else found
 
 
@@ -79,8 +87,11 @@ def _of_a_gang(found: FloorOf) -> FloorOf:
 
 
 def _floor_of(workload: Workload, namespace_annotations: Mapping[str, str]) -> FloorOf:
+    called = str(workload.reference)
+    template = workload.spec.template.metadata
     places = (
-        (Source.WORKLOAD, workload.metadata.annotations, str(workload.reference)),
+        (Source.WORKLOAD, workload.metadata.annotations, called),
+        (Source.TEMPLATE, template.annotations, f"the pod template of {called}"),
         (Source.NAMESPACE, namespace_annotations, f"namespace {workload.namespace}"),
     )
     return _first(places, workload.default_floor)

@@ -15,7 +15,7 @@ from evenkeel.model.controllers.kinds import KINDS
 from evenkeel.model.placement import NewPod
 from evenkeel.model.reasons import Reason
 
-_BY_AFFINITY: Final = frozenset({"", "default-scheduler", names.SCHEDULER})
+BY_AFFINITY: Final = frozenset({"", "default-scheduler", names.SCHEDULER})
 """Schedulers that go by node affinity."""
 
 
@@ -51,7 +51,7 @@ def left_to_scheduler(scheduler: str, floor: FloorOf, *, in_gang: bool) -> Left 
     """
     if scheduler == names.FARGATE_SCHEDULER:
         return Left(Reason.OTHER_SCHEDULER, "Fargate gives each of its pods a node of its own")
-    if scheduler in _BY_AFFINITY or floor.is_asked or in_gang:
+    if scheduler in BY_AFFINITY or floor.is_asked or in_gang:
         return None
     return Left(
         Reason.OTHER_SCHEDULER,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from evenkeel.decisions.floor.source import MANY, FloorOf, Source, floor_of
+from evenkeel.decisions.floor.source import MANY, FloorOf, floor_of
 from evenkeel.decisions.placement.verdict import Chosen, Counted, Left
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.controllers.controller import Controller
@@ -54,12 +54,12 @@ def share_of(
 
 
 def capacity_of_any(found: FloorOf) -> Capacity | None:
-    """Where the floor of a namespace places pods of which no workload's size is known.
+    """Where a floor that somebody asked for places pods of which no workload's size is known.
 
     All and none need no size. None by any other floor, or where none is written: how many there are
     to be is not known.
     """
-    if found.source is not Source.NAMESPACE:
+    if not found.is_asked:
         return None
     if found.floor == ALL:
         return Capacity.ON_DEMAND
@@ -67,9 +67,9 @@ def capacity_of_any(found: FloorOf) -> Capacity | None:
 
 
 def share_of_any(pod: NewPod, found: FloorOf) -> Chosen | Left:
-    """Decide about a pod of which no workload's size is known, by its namespace's floor."""
+    """Decide about a pod of which no workload's size is known: by its floor or its namespace's."""
     told = f"the floor is {found.floor} ({found.source})"
-    needs = "its namespace's floor places it if that is all or none"
+    needs = "its floor, or its namespace's, places it if that is all or none"
     match capacity_of_any(found):
         case Capacity.ON_DEMAND:
             return Chosen(Capacity.ON_DEMAND, Reason.ALL_IN_FLOOR, told, found.is_asked)

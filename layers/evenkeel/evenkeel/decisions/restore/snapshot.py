@@ -48,7 +48,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
     ``moves`` are restore's last ones, by the uids of its ReplicaSets or its own. ``trace`` tells
     that its template was written once. ``of_namespace`` are its namespace's annotations.
-    ``not_placed`` says why nothing places its new pods; it is empty where something does.
+    ``by_policy``: the admission policy places its new pods, which it ``cannot_tell`` apart in these
+    ways. ``not_placed`` says why nothing places them; it is empty where something does.
     """
 
     standing: Standing
@@ -58,6 +59,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     moves: Mapping[str, Move] = {}
     trace: Lease | None = None
     of_namespace: Mapping[str, str] = {}
+    by_policy: bool = False
+    cannot_tell: Sequence[str] = ()
     not_placed: str = ""
 
     @property

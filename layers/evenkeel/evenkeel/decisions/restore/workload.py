@@ -38,7 +38,8 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, may_wait: bool = F
     - where a workload's template places its pods, no pod is moved: see ``template``;
     - one that is busy already is left: see ``_busy``;
     - a floor that no on-demand node has room for is relaxed, or held again: see
-      ``relaxed_floor``. A gang's is not, for it is on one capacity type;
+      ``relaxed_floor``. A gang's is not, for it is on one capacity type, nor one that the admission
+      policy holds, which does not see that;
     - one that is as wanted is left, and a StatefulSet whose floor is a default: see ``_settled``;
     - one whose new pods nothing would place is left, and one in a rollout or in its cooldown, and
       the like, waits: see ``_not_now``;
@@ -55,9 +56,10 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, may_wait: bool = F
     if busy is not None:
         return busy
     group = move_gang.named_by(case.workload, case.namespace_objects)
-    relaxed = relaxed_floor.consider(case, snapshot, rooms) if group is None else None
-    if relaxed is not None:
-        return relaxed
+    if group is None and not case.by_policy:
+        relaxed = relaxed_floor.consider(case, snapshot, rooms)
+        if relaxed is not None:
+            return relaxed
     target = _target(case)
     settled = target is None and group is None
     avoid = other_pool.to_avoid(case, snapshot.fleet) if settled else ()
@@ -153,6 +155,9 @@ def _not_now(moving: Moving) -> Outcome | None:
         return leave(case, left.reason, f"{left.message}: no pod is moved")
     if case.not_placed:
         return leave(case, Reason.NOTHING_PLACES, f"{case.not_placed}: no pod is moved")
+    if case.by_policy and case.cannot_tell:
+        message = f"the policy would place the next pod, so none is moved: {case.cannot_tell[0]}"
+        return leave(case, Reason.POLICY_CANNOT_TELL, message)
     waits = _in_rollout(case)
     if waits is not None:
         return waits

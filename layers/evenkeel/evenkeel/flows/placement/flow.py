@@ -162,7 +162,12 @@ class PlacementFlow:
     ) -> Outcome:
         """By the namespace's floor, for a pod whose owner does not say how many pods it has."""
         space = around.namespace
-        found = floor_of_any(space.name, space.metadata.annotations, in_gang=around.in_gang)
+        found = floor_of_any(
+            pod.metadata.annotations,
+            space.name,
+            space.metadata.annotations,
+            in_gang=around.in_gang,
+        )
         if found.problem:
             self._warn(space.reference, found.problem, self._clock.now())
         left = left_to_scheduler(pod.spec.scheduler_name, found, in_gang=around.in_gang)

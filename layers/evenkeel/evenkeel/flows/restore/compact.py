@@ -21,6 +21,7 @@ KEPT_ANNOTATIONS = frozenset(
         names.DO_NOT_DISRUPT,
         names.HANDOVER,
         names.MIRROR_POD,
+        names.ON_DEMAND,
         names.PLACED,
         names.RELEASE,
         names.REQUEST_EVICT_ONLY,

@@ -16,11 +16,12 @@ from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.floor.source import floor_of
 from evenkeel.decisions.floor.standing import Workload, stand
 from evenkeel.decisions.notice import mark
+from evenkeel.decisions.placement.policy import untold
 from evenkeel.decisions.pools.warned import warned
 from evenkeel.decisions.restore import move_gang
 from evenkeel.decisions.restore.snapshot import Case, Snapshot, Terms
 from evenkeel.decisions.room.fleet import Fleet, used_by
-from evenkeel.errors import ForbiddenError
+from evenkeel.errors import ForbiddenError, NotFoundError
 from evenkeel.flows import namespace_objects
 from evenkeel.flows.reads import answered, ask, list_all
 from evenkeel.flows.restore.compact import Compactor
@@ -30,6 +31,7 @@ from evenkeel.model.annotations import MANAGED
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import (
     Lease,
+    MutatingAdmissionPolicyBinding,
     MutatingWebhookConfiguration,
     Namespace,
     PersistentVolume,
@@ -66,10 +68,11 @@ MANAGED_NAMESPACES: Final = Selection(Namespace, labels=f"{names.MANAGED}={names
 TRACES: Final = Selection(Lease, names.SYSTEM_NAMESPACE, labels=names.TEMPLATE_OF)
 """The Leases that tell whose template was written."""
 
-WEBHOOK: Final = Selection(
-    MutatingWebhookConfiguration, fields=f"metadata.name={names.WEBHOOK_CONFIGURATION}"
-)
+WEBHOOK: Final = Selection(MutatingWebhookConfiguration, fields=f"metadata.name={names.PLACING}")
 """What tells about which pods the webhook is asked."""
+
+POLICY: Final = Selection(MutatingAdmissionPolicyBinding, fields=f"metadata.name={names.PLACING}")
+"""What tells which pods the admission policy places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     )
     losses, shifts = _read_notes(cluster, clock.now(), fleet)
     fleet = msgspec.structs.replace(fleet, losses=losses, shifts=shifts)
-    webhooks = _allowed(cluster, WEBHOOK)
+    webhooks, policies = _allowed(cluster, WEBHOOK), _allowed(cluster, POLICY)
     moves, traces = _read_moves(cluster, clock.now()), _read_traces(cluster)
     spaces = {space.name: space.metadata for space in namespaces}
     by_owner = _grouped(replica_sets, lambda each: each.controller_key)
@@ -135,6 +138,8 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
             is_managed=scope.everywhere or MANAGED.of(space.labels) == names.TRUE,
         )
         uids = [each.uid for each in (workload, *its_sets)]
+        by_policy, not_placed = _placed_by(workload, space, webhooks, policies)
+        floor = standing.floor
         case = Case(
             standing=standing,
             replica_sets=its_sets,
@@ -143,7 +148,9 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
             moves={uid: moves[uid] for uid in uids if uid in moves},
             trace=traces.get(workload.uid),
             of_namespace=space.annotations,
-            not_placed=_why_not_placed(workload, space, webhooks),
+            by_policy=by_policy,
+            cannot_tell=[*untold(workload, floor, space.annotations, in_gang=in_gang)],
+            not_placed=not_placed,
         )
         cases.append(case)
     named = (group_of(pod) for pod in pods if pod.active)
@@ -250,9 +257,11 @@ def _read_leases(cluster: Cluster, selection: Selection[Lease]) -> Sequence[Leas
 
 
 def _allowed[T: KubernetesObject](cluster: Cluster, selection: Selection[T]) -> Sequence[T] | None:
-    """What is selected; None for somebody who may not read it."""
+    """What is selected; None for somebody who may not read it. Nothing of a kind not served."""
     try:
         return ask(cluster, List(selection)).items
+    except NotFoundError:
+        return ()
     except ForbiddenError:
         return None
 
@@ -285,26 +294,31 @@ def _fleet(
     )
 
 
-def _why_not_placed(
+def _placed_by(
     workload: Workload,
     namespace: Metadata,
     webhooks: Sequence[MutatingWebhookConfiguration] | None,
-) -> str:
-    """Why nothing places a workload's new pods; empty if something does.
+    policies: Sequence[MutatingAdmissionPolicyBinding] | None,
+) -> tuple[bool, str]:
+    """Whether the policy places a workload's new pods, and why nothing does; empty if something.
 
-    Its template may, or Evenkeel's scheduler, or a webhook. ``webhooks`` None: not to be read.
+    Its template may, or Evenkeel's scheduler, or a webhook, or else the policy. None of these: not
+    to be read.
     """
     template = workload.spec.template
     if is_by_template(workload) or template.spec.scheduler_name == names.SCHEDULER:
-        return ""
-    if webhooks is None:
-        return (
-            f"no right to list mutatingwebhookconfigurations {names.WEBHOOK_CONFIGURATION}, so it"
-            " is not known whether a webhook places new pods"
+        return False, ""
+    for each in webhooks or (), policies or ():
+        matched = chain.from_iterable(placer.matched for placer in each)
+        if any(those.has(namespace, template.metadata.labels) for those in matched):
+            return each is policies, ""
+    if webhooks is None or policies is None:
+        asked = WEBHOOK if webhooks is None else POLICY
+        return False, (
+            f"no right to list {asked.kind.resource.plural} {names.PLACING}, so it is not known"
+            " whether new pods are placed"
         )
-    if any(each.asks_about(namespace, template.metadata.labels) for each in webhooks):
-        return ""
-    return f"no webhook places new pods in the namespace {namespace.name}"
+    return False, f"no webhook or policy places new pods in the namespace {namespace.name}"
 
 
 def _read_notes(

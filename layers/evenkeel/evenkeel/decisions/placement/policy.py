@@ -1,0 +1,63 @@
+"""What the admission policy cannot tell of a workload, which the webhook would.
+
+The policy of manifests/policy sees a new pod and its namespace: neither the pod's workload, nor its
+siblings, nor nodes. So it counts no floor, knows no ``ordinals.start``, and full pools neither.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from evenkeel.decisions.floor.source import MANY, FloorOf, floor_of
+from evenkeel.decisions.pools.goal import goal_of
+from evenkeel.model import names
+from evenkeel.model.controllers.controller import Controller
+from evenkeel.model.floor import ALL
+from evenkeel.model.template import is_by_template
+from evenkeel.model.workload import Workload
+
+
+def untold(
+    workload: Workload, found: FloorOf, namespace_annotations: Mapping[str, str], *, in_gang: bool
+) -> Iterator[str]:
+    """What the policy does otherwise than the webhook, and what to write; a clause for each.
+
+    ``found`` is the workload's floor, ``in_gang``: its pods name a group that is a gang. Nothing
+    where its template places its pods.
+
+    - a floor on the workload itself is not seen, where the pod template and the namespace say
+      another one, or none;
+    - a floor of some pods has to be counted, unless the pods have ordinals. While some are asked
+      for, all go to on-demand: what is not known never justifies spot;
+    - ordinals are taken to begin at 0;
+    - full pools are not known.
+    """
+    if is_by_template(workload):
+        return
+    seen = floor_of(_without_own(workload), namespace_annotations, in_gang=in_gang)
+    if (seen.floor, seen.is_asked) != (found.floor, found.is_asked):
+        yield (
+            f"its floor of {found.floor} stands on the workload, which the policy does not see:"
+            f" write {names.ON_DEMAND} into its pod template"
+        )
+    start = workload.first_ordinal if isinstance(workload, Controller) else None
+    is_some = found.floor != ALL and found.floor.of(MANY) > 0
+    if is_some and start is None:
+        where = "go to on-demand" if seen.is_asked and seen.floor.of(MANY) > 0 else "prefer spot"
+        yield (
+            f"a floor of {found.floor} has to be counted, which the policy cannot: all new pods"
+            f" {where}; write all or none, or {names.PLACEMENT}: {names.BY_TEMPLATE}"
+        )
+    if is_some and start:
+        yield f"its ordinals start at {start}, and the policy counts its floor from 0"
+    if goal_of(workload, workload.spec.template.metadata.annotations, namespace_annotations):
+        yield f"{names.ONE_POOL_AT_MOST} is not kept: the policy knows no pools"
+
+
+def _without_own[W: Workload](workload: W) -> W:
+    """The workload as its pods show it."""
+    metadata = workload.metadata
+    others = {key: v for key, v in metadata.annotations.items() if key != names.ON_DEMAND}
+    return msgspec.structs.replace(
+        workload, metadata=msgspec.structs.replace(metadata, annotations=others)
+    )
