@@ -40,7 +40,8 @@ def installed(ground: Ground, helm: Helm) -> Iterator[ControlPlane]:
     plane = ground.control_plane
     ground.add_nodes()
     with restricted(plane):
-        helm.on(plane, "install", "evenkeel", str(CHART), "--take-ownership", values=VALUES)
+        values = {**VALUES, "policies": "deny"}
+        helm.on(plane, "install", "evenkeel", str(CHART), "--take-ownership", values=values)
         yield plane
         helm.on(plane, "uninstall", "evenkeel", "--ignore-not-found")
 
@@ -174,7 +175,13 @@ def test_a_release_runs_off_spot_keeps_its_token_and_goes_again(
 
     ground.wait_for("poll and serve to have nodes", are_placed)
     token = secret(installed, "evenkeel-webhook")
-    helm.on(installed, "upgrade", "evenkeel", str(CHART), values={**VALUES, "mode": "act"})
+    helm.on(
+        installed,
+        "upgrade",
+        "evenkeel",
+        str(CHART),
+        values={**VALUES, "mode": "act", "policies": "audit"},
+    )
     assert secret(installed, "evenkeel-webhook") == token
     serve = containers([installed.get("apps/v1", "Deployment", SERVE, SYSTEM)])[SERVE]
     assert "--dry-run" not in serve["args"]

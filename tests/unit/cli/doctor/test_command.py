@@ -66,7 +66,7 @@ def test_a_cluster_in_which_all_holds_has_nothing_broken(api: Api, tmp_path: Pat
     assert verdicts(api, tmp_path) == NOT_LOOKED
     done = doctor(api, tmp_path)
     assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout.endswith("None of 20 links is broken. 4 were not looked at.\n")
+    assert done.stdout.endswith("None of 21 links is broken. 4 were not looked at.\n")
 
 
 def test_nothing_is_written_but_in_dry_runs(api: Api, tmp_path: Path) -> None:
