@@ -67,7 +67,7 @@ def main(runtime: str, trail: str) -> None:
 
         https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-use-conditions.html
         """
-        found = CONTEXT(service, action, body, *rest)
+        found: dict[str, Any] = CONTEXT(service, action, body, *rest)
         if action == "events:PutEvents":
             entry = json.loads(body)["Entries"][0]
             found |= {"events:source": entry["Source"], "events:detail-type": entry["DetailType"]}
