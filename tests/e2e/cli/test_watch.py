@@ -23,8 +23,6 @@ pytestmark = pytest.mark.controlplane
 
 RIGHTS = ROOT / "manifests" / "viewer"
 NAMESPACE = ROOT / "manifests" / "rbac" / "namespace.yaml"
-ERASED = "\x1b[2K"
-"""By this each line of a picture makes room for the next one."""
 
 
 def stage(site: Site) -> None:
@@ -67,9 +65,9 @@ def test_on_a_terminal_it_is_a_screen_that_follows_an_interruption(site: Site) -
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 130
 
-    last = painted.decode().split(ERASED)[-24:]
-    lines = [re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", each).strip("\r\n") for each in last]
-    shown = "\n".join(lines)
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", painted.decode())
+    lines = text.splitlines()
+    shown = "\n".join(lines[-48:])
     assert re.search(
         r"1 node going, the first in \d+ s, 2 of 3 pods replaced, nobody at zero", shown
     )

@@ -23,7 +23,7 @@ from tests.kit.policies import denying, in_force
 
 pytestmark = pytest.mark.controlplane
 
-LEFT = 20.0
+LEFT = 40.0
 """Seconds from the warning to the deadline."""
 GRACE = timedelta(seconds=2)
 
