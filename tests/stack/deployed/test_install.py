@@ -236,6 +236,7 @@ def account(
 def test_an_installation_acts_and_leaves_nothing_behind(account: Account) -> None:
     in_cluster, in_aws = account.in_cluster(), account.in_aws()
     wanted = ("--mode", "act", "--manage", NAMESPACE, "--parameter", f"ReplaySource={REPLAYS}")
+    wanted = (*wanted, "--policies", "deny")
 
     told = account.run("install", *wanted)
     assert f"make {STACK}" in told
