@@ -235,8 +235,8 @@ def account(
 
 def test_an_installation_acts_and_leaves_nothing_behind(account: Account) -> None:
     in_cluster, in_aws = account.in_cluster(), account.in_aws()
-    wanted = ("--mode", "act", "--manage", NAMESPACE, "--parameter", f"ReplaySource={REPLAYS}")
-    wanted = (*wanted, "--policies", "deny")
+    chosen = ("--mode", "act", "--manage", NAMESPACE, "--policies", "deny")
+    wanted = (*chosen, "--parameter", f"ReplaySource={REPLAYS}")
 
     told = account.run("install", *wanted)
     assert f"make {STACK}" in told
