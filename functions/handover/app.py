@@ -1,6 +1,7 @@
 """Moves the pods of doomed nodes, make before break. Lambda calls ``handler``."""
 
 from evenkeel.adapters.aws.auto_scaling import AutoScaling
+from evenkeel.adapters.aws.event_bus import EventBus
 from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
 from evenkeel.adapters.aws.zonal_shift import ArcZonalShifts
@@ -27,6 +28,7 @@ def assemble() -> Handler:
             parts.telemetry.recorder,
             AutoScaling(parts.region) if settings.lifecycle_hook else None,
             ArcZonalShifts(settings.cluster_arn, parts.region) if settings.cluster_arn else None,
+            notifications=EventBus(parts.region),
         )
     )
 

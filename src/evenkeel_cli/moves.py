@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Final, Protocol
 
+from evenkeel.decisions.interruption.late import AT_THE_END
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.reasons import Reason
@@ -68,18 +69,6 @@ BY_REASON: Final[Mapping[str, Move]] = {
     Reason.EVICTION_REFUSED_AT_LAST_MOMENT: Move.LAST_MOMENT,
 }
 """How a pod went that was evicted or deleted for one of these reasons."""
-
-AT_THE_END: Final = frozenset(
-    {
-        Reason.LAST_MOMENT,
-        Reason.BUDGET_REFUSED_AT_LAST_MOMENT,
-        Reason.EVICTION_REFUSED_AT_LAST_MOMENT,
-    }
-)
-"""Reasons behind which there is another one: why it came to that."""
-
-LAST_ON_PURPOSE: Final = frozenset({Reason.JOB_MAY_FINISH, Reason.BARE_POD})
-"""Reasons for which a pod stays to its last moment although it could go before."""
 
 
 class Decided(Protocol):

@@ -9,10 +9,12 @@ from datetime import timedelta
 from typing import Any
 
 import boto3
+import msgspec
 import pytest
 from botocore.stub import Stubber
 
 from evenkeel.adapters.aws.auto_scaling import TERMINATING, AutoScaling
+from evenkeel.adapters.aws.event_bus import EventBus
 from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
 from evenkeel.adapters.aws.secret import SecretTokens
@@ -22,6 +24,7 @@ from evenkeel.model.notice import WakeUp
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.poll.sqs import SqsSource
 from evenkeel_sandbox.simulator.clock import SimulatedClock
+from tests.kit import builders
 from tests.kit.iam import REGION, operation
 from tests.kit.operations import LAYER, SOURCES, named_in
 
@@ -38,6 +41,7 @@ OF_HOOK = {
     "LifecycleActionToken": "t" * 36,
     "InstanceId": INSTANCE,
 }
+TOLD = builders.notification()
 RECORD: Any = {"receiptHandle": "handle"}
 
 type Calls = Callable[[Any], object]
@@ -86,6 +90,25 @@ REQUESTS: dict[str, tuple[str, Calls, list[Expected]]] = {
                 "get_managed_resource",
                 {"resourceIdentifier": CLUSTER},
                 {"appliedWeights": {}, "zonalShifts": []},
+            )
+        ],
+    ),
+    "what is told of an interruption": (
+        "events",
+        lambda client: EventBus(REGION, client).send(TOLD),
+        [
+            (
+                "put_events",
+                {
+                    "Entries": [
+                        {
+                            "Source": "evenkeel",
+                            "DetailType": "Evenkeel Interruption Began",
+                            "Detail": msgspec.json.encode(TOLD).decode(),
+                        }
+                    ]
+                },
+                {"FailedEntryCount": 0, "Entries": [{"EventId": "1"}]},
             )
         ],
     ),

@@ -17,6 +17,7 @@ from evenkeel.decisions.drain.movers import MovingPod
 from evenkeel.decisions.drain.nodes import Nodes
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Route
+from evenkeel.decisions.interruption import wording
 from evenkeel.model import names
 from evenkeel.model.affinity import NodeRequirement, NodeSelector, NodeSelectorTerm
 from evenkeel.model.capacity import Capacity
@@ -46,6 +47,7 @@ from evenkeel.model.deployment import (
     IntOrString,
     RollingUpdate,
 )
+from evenkeel.model.interruption import Interruption, Untold
 from evenkeel.model.meta import (
     Condition,
     KubernetesObject,
@@ -64,7 +66,8 @@ from evenkeel.model.node import (
     OwnedSpec,
     Taint,
 )
-from evenkeel.model.notice import NodeNotice, NoticeKind
+from evenkeel.model.notice import LEAD, NodeNotice, NoticeKind
+from evenkeel.model.notification import Notification, Phase
 from evenkeel.model.pod import (
     ClaimSource,
     Container,
@@ -93,6 +96,15 @@ HASH = "6d5f8c7b9"
 
 INTERRUPTION_DEADLINE = timedelta(seconds=120)
 REBALANCE_DEADLINE = timedelta(minutes=15)
+
+
+def notification(phase: Phase = Phase.BEGAN) -> Notification:
+    """What is told of an interruption of two nodes."""
+    about = Interruption(
+        began_at=NOW, active_at=NOW, to_move=3, deadline=NOW + LEAD, nodes=2, named=("a", "b")
+    )
+    untold = Untold(at=NOW, is_over=phase is Phase.OVER, about=about)
+    return wording.of(untold, "prod", "act")
 
 
 def seconds(number: float) -> timedelta:

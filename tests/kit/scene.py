@@ -37,6 +37,7 @@ from evenkeel_sandbox.simulator.auto_scaling import SimulatedAutoScaling
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
+from evenkeel_sandbox.simulator.notifications import SimulatedNotifications
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
 from evenkeel_sandbox.simulator.zonal_shifts import SimulatedZonalShifts
@@ -158,6 +159,7 @@ class Scene:
         self.recorder = TimedRecorder(lambda: self.seconds)
         self.auto_scaling = SimulatedAutoScaling(self.clock, self._terminate)
         self.zonal_shifts = SimulatedZonalShifts(self.clock)
+        self.notifications = SimulatedNotifications(self.clock)
         self.notices = SimulatedQueue(self.clock, "notices", retention=timedelta(seconds=300))
         self.wake_ups = SimulatedQueue(self.clock, "wake-ups", visibility=HANDOVER_TIMEOUT)
         if beside is not None:
@@ -566,4 +568,5 @@ class Scene:
             self.recorder,
             self.auto_scaling,
             self.zonal_shifts,
+            notifications=self.notifications,
         )

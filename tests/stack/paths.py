@@ -133,6 +133,14 @@ PATHS = (
     ),
     Path(
         "handover",
+        "two events tell of an interruption",
+        "notifications",
+        "test_an_event_is_on_the_bus_when_an_interruption_begins_and_one_when_it_is_over",
+        calls=("events:PutEvents",),
+        settings=("NOTIFY",),
+    ),
+    Path(
+        "handover",
         "a node whose instance is off is tainted as out of service",
         "ends",
         "test_the_volumes_of_an_instance_that_is_off_are_freed",

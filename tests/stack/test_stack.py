@@ -12,16 +12,18 @@ from evenkeel import settings
 from evenkeel.decisions.notice.result import NO_ANSWER_DELAY
 from evenkeel.flows.interruption.flow import PATIENCE
 from evenkeel.handlers.interruption import MALFORMED_DELAY
+from evenkeel.model.notification import SOURCE, Phase
 from evenkeel_cli.doctor.aws import rules
 from evenkeel_hosting.functions import HANDOVERS
-from tests.kit.iam import Policy, needed
+from tests.kit.iam import Policy, Right, needed
 from tests.kit.reviews import TOKEN
-from tests.stack.cloudformation import REGION, TEMPLATE, Stack, deployed, load
+from tests.stack.cloudformation import ACCOUNT, REGION, TEMPLATE, Stack, deployed, load
 from tests.stack.sets import CLUSTER, LOGGING, NETWORK, POLLING
 from tests.stack.sources import variables
 
 FUNCTIONS = {"InterruptionFunction": "NoticeQueue", "HandoverFunction": "WakeUpQueue"}
 POSTPONING = {"sqs:ChangeMessageVisibility"}
+BUS = f"arn:aws:events:{REGION}:{ACCOUNT}:event-bus/default"
 RIGHTS: dict[str, dict[str, set[str]]] = {
     "Interruption": {
         "NoticeQueue.Arn": POLLING | POSTPONING,
@@ -31,6 +33,7 @@ RIGHTS: dict[str, dict[str, set[str]]] = {
     "Handover": {
         "WakeUpQueue.Arn": POLLING | POSTPONING | {"sqs:SendMessage"},
         "*": {"ec2:DescribeInstances", "arc-zonal-shift:GetManagedResource"},
+        BUS: {"events:PutEvents"},
     },
     "Restore": {"WakeUpQueue.Arn": {"sqs:SendMessage"}},
     "Placement": {},
@@ -195,6 +198,59 @@ def test_zonal_shifts_may_be_read_of_this_cluster_alone(stack: Stack) -> None:
 
     assert is_allowed(arn)
     assert not is_allowed(f"{arn}-2")
+
+
+def test_handover_may_tell_of_interruptions_and_put_nothing_else_on_the_bus(stack: Stack) -> None:
+    """With EC2's source, or the probe's, it could drain nodes."""
+    policies = stack.of("HandoverRole")["Policies"]
+    (policy,) = (each for each in policies if each["PolicyName"] == "notifications")
+    role = Policy(policy["PolicyDocument"])
+
+    def may_put(source: str, detail_type: str) -> bool:
+        entry = {"events:source": source, "events:detail-type": detail_type}
+        return role.allows(Right("events:PutEvents", BUS, entry))
+
+    for phase in Phase:
+        assert may_put(SOURCE, phase.detail_type)
+        assert not may_put("aws.ec2", phase.detail_type)
+        assert not may_put("evenkeel.probe/prod", phase.detail_type)
+    assert not may_put(SOURCE, "EC2 Spot Instance Interruption Warning")
+
+
+def test_where_nobody_is_told_nothing_may_be_put_on_the_bus() -> None:
+    silent = deployed(**CLUSTER, Notify="never")
+    assert BUS not in {resource for _, resource in silent.statements("HandoverRole")}
+
+
+def test_no_rule_of_a_notice_takes_what_is_told() -> None:
+    """Else handover would hear itself."""
+    for replays in ("", "evenkeel.replays"):
+        stack = with_webhook(ReplaySource=replays, LifecycleHook="evenkeel")
+        for name in stack.names("AWS::Events::Rule"):
+            assert SOURCE not in stack.of(name)["EventPattern"]["source"]
+    pattern = re.compile(load()["Parameters"]["ReplaySource"]["AllowedPattern"])
+    assert pattern.fullmatch(SOURCE) is None
+    assert pattern.fullmatch("evenkeel.replays") is not None
+
+
+def test_what_is_told_goes_to_a_topic_as_text() -> None:
+    topic = f"arn:aws:sns:{REGION}:{ACCOUNT}:on-call"
+    rule = with_webhook(NotifyTopic=topic).of("NotifyTopicRule")
+    assert rule["EventPattern"] == {
+        "source": [SOURCE],
+        "detail-type": [phase.detail_type for phase in Phase],
+        "detail": {"cluster": ["prod"]},
+    }
+    (target,) = rule["Targets"]
+    assert target["Arn"] == topic
+    assert target["InputTransformer"] == {
+        "InputPathsMap": {"text": "$.detail.text"},
+        "InputTemplate": '"<text>"',
+    }
+
+
+def test_without_a_topic_no_rule_is_there_for_one(stack: Stack) -> None:
+    assert "NotifyTopicRule" not in stack.resources
 
 
 def test_what_tells_of_zonal_shifts_invokes_handover_as_its_schedule_does(stack: Stack) -> None:

@@ -26,6 +26,7 @@ EvenkeelError
 |-- LifecycleError                EC2 Auto Scaling said no, or nothing
 |   `-- NoLifecycleActionError    it does not wait for this, or not any more
 |-- ZonalShiftError               Application Recovery Controller said no, or nothing
+|-- NotificationError             what takes notifications said no, or nothing
 `-- QueueError                    SQS said no, or nothing
 """
 
@@ -162,6 +163,10 @@ class NoLifecycleActionError(LifecycleError):
 
 class ZonalShiftError(EvenkeelError):
     """Application Recovery Controller refused a request or did not answer it."""
+
+
+class NotificationError(EvenkeelError):
+    """EventBridge, or who answers at a URL, refused a notification or did not answer."""
 
 
 class QueueError(EvenkeelError):

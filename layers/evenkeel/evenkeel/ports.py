@@ -14,6 +14,7 @@ from evenkeel.model.instance import Instance
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import WakeUp
+from evenkeel.model.notification import Notification
 from evenkeel.model.pod_count import PodCount
 from evenkeel.model.request import Change, Listing, Relisted, Request, Selection
 from evenkeel.model.zonal_shift import ZonalShift
@@ -215,6 +216,17 @@ class ZonalShifts(Protocol):
         """Those that are in effect; none for a cluster that it does not manage.
 
         Raises ZonalShiftError.
+        """
+        ...
+
+
+class Notifications(Protocol):
+    """Takes what is told of interruptions."""
+
+    def send(self, notification: Notification) -> None:
+        """Send one, once; what is sent again has the same id and phase.
+
+        Raises NotificationError.
         """
         ...
 

@@ -8,14 +8,12 @@ Evenkeel took the pods, or they failed.
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from evenkeel.adapters.telemetry.decision_log import CountRecord
-
-APART: Final = timedelta(seconds=2)
-"""A count may be told so long after the pods of which it tells were told to go, or before that."""
+from evenkeel.decisions.interruption.whose import APART
 
 
 class Cause(StrEnum):

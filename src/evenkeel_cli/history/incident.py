@@ -15,9 +15,11 @@ from typing import Final, NamedTuple
 import msgspec
 
 from evenkeel.adapters.telemetry.decision_log import CountRecord, DecisionRecord
+from evenkeel.decisions.interruption.late import LAST_ON_PURPOSE
 from evenkeel.model.controllers.kinds import KINDS
 from evenkeel.model.decision import Verb
 from evenkeel.model.deployments import DEPLOYMENTS
+from evenkeel.model.interruption import QUIET
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod_count import FOLLOWED_FOR
 from evenkeel.model.reasons import Reason
@@ -25,9 +27,6 @@ from evenkeel_cli import moves
 from evenkeel_cli.history import counts as counting
 from evenkeel_cli.history.counts import Cause, Count, Departure, Span
 from evenkeel_cli.moves import Move
-
-QUIET: Final = timedelta(minutes=5)
-"""An interruption is over when nothing was logged for so long, and every deadline has passed."""
 
 SHORT: Final = timedelta(seconds=60)
 """A notice that comes later than this before its deadline leaves little time."""
@@ -183,7 +182,7 @@ class PodAccount(msgspec.Struct, frozen=True, kw_only=True):
             return True
         last = self._last(_GONE)
         forced = last is not None and last.forced and last.warning
-        return forced and self.reason not in moves.LAST_ON_PURPOSE
+        return forced and self.reason not in LAST_ON_PURPOSE
 
     def _last(self, verbs: Iterable[str]) -> Step | None:
         return next((step for step in reversed(self.steps) if step.verb in verbs), None)

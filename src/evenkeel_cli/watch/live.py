@@ -12,6 +12,7 @@ from evenkeel.errors import ClusterError
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.cluster_objects import Lease
+from evenkeel.model.interruption import QUIET
 from evenkeel.model.pool import pools_of
 from evenkeel.model.times import sound_time
 from evenkeel.ports import Clock, Cluster, Reply, Session
@@ -19,7 +20,7 @@ from evenkeel.settings import Mode
 from evenkeel_cli import observed
 from evenkeel_cli.decisions.prices import Prices
 from evenkeel_cli.history import incident
-from evenkeel_cli.history.incident import QUIET, Incident
+from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.nodes.listing import listing
 from evenkeel_cli.nodes.looking import Looker
 from evenkeel_cli.watch.around import Surveyor

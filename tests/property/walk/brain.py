@@ -11,6 +11,7 @@ from evenkeel.flows.drain.leadership import Leadership
 from evenkeel.flows.drain.low_counts import LowCounts
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync import reader
+from evenkeel.flows.drain.telling import Telling
 from evenkeel.model.metrics import Metric
 from evenkeel.settings import HandoverSettings, Mode
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
@@ -68,6 +69,7 @@ class Brain:
             Kept(server, SimulatedInstances(), SETTINGS.capacity_labels, recorder),
             OnceRecorder(recorder, LowCounts(server, clock, recorder)),
             leadership,
+            Telling(SETTINGS, None, clock, recorder),
         )
         self.loop.begin(timedelta(), _always)
         self._work()

@@ -17,6 +17,7 @@ ENFORCING = iam_evaluator.enforce.__name__
 """What asks for the policies of who calls; others ask for a queue's or a bucket's own."""
 RESOURCE = iam_actions.extract_resource_arn
 EXTRACT = iam_actions.extract_iam_action
+CONTEXT = iam_actions.request_tag_context
 
 
 def main(runtime: str, trail: str) -> None:
@@ -61,7 +62,20 @@ def main(runtime: str, trail: str) -> None:
             return f"arn:aws:events:{region}:{account}:rule/{rule}"
         return arn.replace(":rule/default/", ":rule/")
 
+    def context(service: str, action: str, body: Any, *rest: Any) -> dict[str, Any]:
+        """AWS judges an event by its source and detail type, too; the functions put one at a time.
+
+        https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-use-conditions.html
+        """
+        found: dict[str, Any] = CONTEXT(service, action, body, *rest)
+        if action == "events:PutEvents":
+            entry = json.loads(body)["Entries"][0]
+            told = {"events:source": entry["Source"], "events:detail-type": entry["DetailType"]}
+            return found | told
+        return found
+
     iam_evaluator.evaluate = evaluate
+    iam_actions.request_tag_context = context
     iam_actions.extract_resource_arn = resource
     iam_actions.extract_iam_action = extract
     sys.executable = runtime

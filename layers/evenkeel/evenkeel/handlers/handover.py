@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.errors import MalformedWakeUpError
 from evenkeel.flows.drain.calls import Call
 from evenkeel.flows.drain.invocation import HandoverFlow
 from evenkeel.flows.drain.loop import Outcome
+from evenkeel.flows.drain.telling import Telling
 from evenkeel.flows.remedies import nothing_done
 from evenkeel.handlers import Handler, time_left
 from evenkeel.handlers.records import (
@@ -25,6 +27,7 @@ from evenkeel.ports import (
     Cluster,
     Instances,
     LifecycleActions,
+    Notifications,
     Queue,
     Recorder,
     TimeLeft,
@@ -43,11 +46,12 @@ def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
     lifecycle: LifecycleActions | None = None,
     shifts: ZonalShifts | None = None,
     call: Call | None = None,
+    notifications: Notifications | None = None,
 ) -> Handler:
     """Build the handler. ``lifecycle`` is needed only where a lifecycle hook is heeded.
 
     ``shifts`` None: no zonal shift is heeded. ``call`` has another invocation share a large storm;
-    None: a wake-up does.
+    None: a wake-up does. ``notifications`` None: nobody is told of interruptions.
 
     It answers wake-ups with a partial batch response: while work is left one of them stays
     in the queue and becomes visible again after the outcome's pause. To the schedule it
@@ -59,6 +63,8 @@ def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
     invocation raises NothingDoneError.
     """
     call = call or partial(_wake_another, wake_ups)
+    telling = Telling(settings, notifications, clock, recorder)
+    recorder = Tee(recorder, telling.of) if telling.is_on else recorder
     flow = HandoverFlow(
         settings,
         cluster,
@@ -68,6 +74,7 @@ def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
         lifecycle,
         shifts,
         None if settings.stands_in else call,
+        telling,
     )
 
     def handle(event: dict[str, Any], context: object) -> dict[str, Any]:

@@ -70,6 +70,14 @@ class Metric(StrEnum):
     )
     OTHER_WRITES = "OtherWrites", "Accepted writes that have no metric of their own."
 
+    # What is told.
+
+    NOTIFICATIONS_SENT = "NotificationsSent", "Notifications about interruptions that were taken."
+    NOTIFICATIONS_FAILED = (
+        "NotificationsFailed",
+        "Notifications about interruptions that nothing took, each time: they are sent again.",
+    )
+
     # The API server.
 
     CLUSTER_FORBIDDEN = "ClusterForbidden", "Reads refused to the role (401, 403)."

@@ -4,7 +4,7 @@ import re
 import uuid
 from dataclasses import dataclass, field
 from datetime import timedelta
-from enum import Enum, auto
+from enum import Enum, StrEnum, auto
 from typing import Annotated, Final
 
 from evenkeel.settings.shared import (
@@ -12,6 +12,7 @@ from evenkeel.settings.shared import (
     WAKE_UP_QUEUE_URL,
     WINDOW,
     FunctionSettings,
+    Mode,
 )
 from evenkeel.settings.variable import Variable, one_of, share, text, whole
 
@@ -50,6 +51,24 @@ OUT_OF_SERVICE: Final = one_of(
     "true",
     "false",
     yes="true",
+)
+
+
+class Notify(StrEnum):
+    """In which mode somebody is told of interruptions."""
+
+    NEVER = "never"
+    ACTING = "acting"
+    ALWAYS = "always"
+
+
+NOTIFY: Final = Variable(
+    "EVENKEEL_NOTIFY",
+    "Whether interruptions are told of: never, while it acts, or in observe mode, too, where it can"
+    " tell only that one begins.",
+    "never, acting or always",
+    lambda given: Notify(given.lower()),
+    "acting",
 )
 
 CLUSTER_ARN: Final = text(
@@ -96,8 +115,15 @@ class HandoverSettings(FunctionSettings):
     do_out_of_service: Annotated[bool, OUT_OF_SERVICE] = OUT_OF_SERVICE.usual
     lifecycle_hook: Annotated[str, LIFECYCLE_HOOK] = LIFECYCLE_HOOK.usual
     cluster_arn: Annotated[str, CLUSTER_ARN] = CLUSTER_ARN.usual
+    notify: Annotated[Notify, NOTIFY] = NOTIFY.usual
     wake_up_queue_url: Annotated[str, WAKE_UP_QUEUE_URL] = ""
     pods_each: int = PODS_EACH
     role: Role = Role.ANY
     holder: Annotated[str, LOG_STREAM] = field(default_factory=lambda: LOG_STREAM.usual)
     stands_in: bool = False
+
+    @property
+    def does_notify(self) -> bool:
+        """Whether interruptions are told of."""
+        acts = self.mode is Mode.ACT
+        return self.notify is Notify.ALWAYS or (acts and self.notify is Notify.ACTING)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Final
 
+from evenkeel.model.notification import SOURCE
 from evenkeel.settings.shared import (
     LIFECYCLE_HOOK,
     WAKE_UP_QUEUE_URL,
@@ -18,7 +19,7 @@ REPLAY_SOURCE: Final = text(
     "An event source that is read like aws.ec2, for replays.",
     "a source of your own, such as evenkeel.replay, or empty; only AWS can send events of aws.*",
     "",
-    such=lambda given: not given.startswith("aws."),
+    such=lambda given: not given.startswith("aws.") and given != SOURCE,
 )
 
 

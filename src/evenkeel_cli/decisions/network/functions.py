@@ -15,12 +15,13 @@ SERVICES: Final[Mapping[str, str]] = {
     ZONAL_SHIFT: "",
     "autoscaling": "LifecycleHook",
     "ec2": "",
+    "events": "Notify",
     "secretsmanager": "Webhook",
     "sqs": "",
 }
 """The services of which functions make clients, and with which parameter: empty for always.
 
-A token for EKS is signed and not fetched, and logs, traces and the events that call a function are
+A token for EKS is signed and not fetched, and logs, traces and events that call a function are
 Lambda's own affair: they take no way through its network.
 """
 
@@ -58,7 +59,7 @@ def called(parameters: Mapping[str, str], *, has_zonal_shift: bool) -> Sequence[
     return [
         service
         for service, parameter in SERVICES.items()
-        if (not parameter or parameters.get(parameter, "") not in ("", "false"))
+        if (not parameter or parameters.get(parameter, "") not in ("", "false", "never"))
         and (has_zonal_shift or service != ZONAL_SHIFT)
     ]
 

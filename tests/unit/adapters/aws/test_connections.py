@@ -8,12 +8,14 @@ import pytest
 
 from evenkeel.adapters.aws import clients
 from evenkeel.adapters.aws.auto_scaling import AutoScaling
+from evenkeel.adapters.aws.event_bus import EventBus
 from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
 from evenkeel.adapters.aws.secret import SecretTokens
 from evenkeel.adapters.aws.zonal_shift import ArcZonalShifts
 from evenkeel.model.hook import Hook, Termination
 from evenkeel_hosting.memory import InMemoryRecorder
+from tests.kit import builders
 from tests.kit.api_server import HandClock
 from tests.kit.forgetful import Forgetful
 
@@ -52,6 +54,11 @@ def arc() -> Ask:
     return shifts.under_way
 
 
+def bus() -> Ask:
+    notifications = EventBus(REGION)
+    return lambda: notifications.send(builders.notification())
+
+
 def secret() -> Ask:
     clock, recorder = HandClock(), InMemoryRecorder()
     tokens = SecretTokens("webhook", REGION, clock, recorder)
@@ -73,6 +80,7 @@ ANSWERS: dict[Callable[[], Ask], bytes] = {
         "<CompleteLifecycleActionResult/>",
     ),
     arc: f'{{"arn": "{ARN}", "appliedWeights": {{}}, "zonalShifts": []}}'.encode(),
+    bus: b'{"FailedEntryCount": 0, "Entries": [{"EventId": "1"}]}',
     secret: f'{{"Name": "webhook", "SecretString": "{TOKEN}"}}'.encode(),
 }
 

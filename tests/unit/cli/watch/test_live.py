@@ -7,13 +7,14 @@ import pytest
 from evenkeel.adapters.telemetry import decision_log
 from evenkeel.errors import ForbiddenError, UnavailableError
 from evenkeel.model.capacity import WELL_KNOWN
+from evenkeel.model.interruption import QUIET
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Selection
 from evenkeel_cli import pausing
 from evenkeel_cli.cost.prices import read as read_prices
 from evenkeel_cli.history import incident
 from evenkeel_cli.history.counts import Cause
-from evenkeel_cli.history.incident import QUIET, Incident
+from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.moves import Move
 from evenkeel_cli.simulate import clusters, trial
 from evenkeel_cli.simulate.trial import Ground, Policy, Setting, Storm

@@ -21,6 +21,7 @@ from evenkeel.flows.drain.sync.informer import Informer
 from evenkeel.flows.drain.sync.listings import Listings
 from evenkeel.flows.drain.sync.questions import AtOnce, Questions
 from evenkeel.flows.drain.sync.reader import Reader
+from evenkeel.flows.drain.telling import Telling
 from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.ports import Clock, Cluster, Session
 from evenkeel.settings import HandoverSettings
@@ -41,8 +42,12 @@ def loop_of(
     kept: Kept,
     once: OnceRecorder,
     leadership: Leadership,
+    telling: Telling,
 ) -> Loop:
-    """The loop of an invocation that has gathered a view. ``kept`` and ``once`` outlive it."""
+    """The loop of an invocation that has gathered a view.
+
+    ``kept``, ``once`` and ``telling`` outlive it.
+    """
     cluster, session, clock = ports
     per_second, capacity = settings.evictions_per_second, session.capacity
     forced = ForcedEvictions(per_second, capacity, kept.answers, view.share)
@@ -63,6 +68,7 @@ def loop_of(
         Informer(session, view, once.recorder),
         Reconcile(view, plans, keeper, reader, Seeker(kept.places, view, session, clock), clock),
         Sender(plans, forced, writer, evictions, releases, once),
+        telling,
     )
 
 

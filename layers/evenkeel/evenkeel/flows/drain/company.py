@@ -12,6 +12,7 @@ two never decide about the same workload:
 So number 0 works until each of the others has come and gone, and calls those that have not come.
 """
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -59,7 +60,8 @@ class Company:
         self._unclear = set(range(1, MOST)) - {number}
         self._followed = set(range(1, division.of)) if number == 0 else set[int]()
         self._free = dict[int, Lease | None].fromkeys(self._followed)  # that nobody held last
-        self._zeros_wait = dict[int, bool]()  # of those at work, as they say it
+        self.notes = dict[int, Mapping[str, str]]()
+        """The annotations of the others' Leases, by their numbers, as they were seen last."""
         self._first_renewed: datetime | None = None
         self.is_over = False
         """Whether number 0 works by another division, or none, or has given up its Lease."""
@@ -79,7 +81,12 @@ class Company:
     def do_zeros_wait(self) -> bool:
         """Whether others have, or may have, workloads that would reach zero, not yet released."""
         at_work = self._followed - self._free.keys() if self._number == 0 else {0}
-        return self.missing > 0 or any(self._zeros_wait.get(number, True) for number in at_work)
+        return self.missing > 0 or any(map(self._zero_waits, at_work))
+
+    def _zero_waits(self, number: int) -> bool:
+        """Whether one at work says so, or may."""
+        notes = self.notes.get(number)
+        return notes is None or notes.get(names.ZEROS_WAIT) == names.TRUE
 
     @property
     def due_at(self) -> datetime | None:
@@ -97,8 +104,7 @@ class Company:
         lease = reply.result if isinstance(reply.result, Lease) else None
         if lease is None and not isinstance(reply.error, NotFoundError | ForbiddenError):
             return
-        notes = {} if lease is None else lease.metadata.annotations
-        self._zeros_wait[number] = notes.get(names.ZEROS_WAIT) == names.TRUE
+        self.notes[number] = {} if lease is None else lease.metadata.annotations
         if number == 0:
             self._saw_first(lease)
             return

@@ -17,17 +17,19 @@ from evenkeel.flows.drain.calls import Call
 from evenkeel.flows.drain.deployed import are_deployed, note_schedule
 from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.kept import Kept
-from evenkeel.flows.drain.leadership import Leadership
+from evenkeel.flows.drain.leadership import Leadership, Remembered
 from evenkeel.flows.drain.loop import CLOSING, REST_IN_CALM, Outcome
 from evenkeel.flows.drain.low_counts import LowCounts
 from evenkeel.flows.drain.nodes import NodeReconciler
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync import reader
 from evenkeel.flows.drain.sync.questions import AtOnce
+from evenkeel.flows.drain.telling import LONGEST, Telling
 from evenkeel.flows.drain.wake_up import Hide
 from evenkeel.flows.drain.zones import Zones
 from evenkeel.flows.reads import list_all
 from evenkeel.flows.remedies import metric_of
+from evenkeel.model import names
 from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import NodeNotice
@@ -82,12 +84,17 @@ class HandoverFlow:
         lifecycle: LifecycleActions | None = None,
         shifts: ZonalShifts | None = None,
         call: Call | None = None,
+        telling: Telling | None = None,
     ) -> None:
-        """``call`` None: no storm is divided, because nobody else would come."""
+        """``call`` None: no storm is divided, because nobody else would come.
+
+        ``telling`` None: nobody is told of interruptions.
+        """
         self._settings = settings
         self._call = call
         self._cluster = cluster
         self._clock = clock
+        self._telling = telling or Telling(settings, None, clock, recorder)
         self._recorder = recorder
         self._low = LowCounts(cluster, clock, recorder)
         self._once = OnceRecorder(recorder, self._low)
@@ -96,6 +103,11 @@ class HandoverFlow:
         actions = lifecycle if acts and settings.lifecycle_hook else None
         hooks = Hooks(actions, settings.lifecycle_hook, recorder, cluster)
         self._kept = Kept(cluster, instances, settings.capacity_labels, recorder, hooks)
+        self._memory: Mapping[str, Remembered] = {
+            names.WAITING_HOOKS: hooks,
+            names.LOW_COUNTS: self._low,
+            names.INTERRUPTION: self._telling,
+        }
         self._zones = Zones(shifts, clock, recorder)
 
     def run(
@@ -119,16 +131,14 @@ class HandoverFlow:
                 return self._observe(View(assumed))
             with self._cluster.session() as session:
                 holder = f"{self._settings.holder}/{next(self._runs)}"
-                labels, hooks = self._settings.capacity_labels, self._kept.hooks
                 leadership = Leadership(
                     self._cluster,
                     self._clock,
                     self._recorder,
                     holder,
                     hide,
-                    labels,
-                    hooks,
-                    self._low,
+                    self._settings.capacity_labels,
+                    self._memory,
                     self._call,
                 )
                 leadership.beat(session)
@@ -161,6 +171,7 @@ class HandoverFlow:
             keeper = NodeReconciler(self._settings, view, self._kept, AtOnce(), self._clock)
             reader.read_peers(self._cluster, view)
             observe(self._settings, view, keeper, self._once, self._kept.places, self._clock)
+            self._telling.observed(view)
         return Outcome("Observed")
 
     def _act(
@@ -192,7 +203,7 @@ class HandoverFlow:
         awaits_hooks = number == 0 and self._kept.hooks.are_waited_for
         if not reader.is_any_work(self._cluster, view) and not awaits_hooks:
             self._once.forget()
-            self._close(leadership)
+            self._close(session, leadership, view)
             return Outcome("Quiet")
         if pause.is_paused(self._cluster):
             return Outcome("Paused", REST_IN_CALM, needs_no_wake_up=True)
@@ -209,13 +220,24 @@ class HandoverFlow:
                 wake_up_at = self._clock.now() + outcome.again_in
         finally:
             needs_none = leadership.give_up(wake_up_at)
+        rests = outcome.again_in is None or outcome.again_in > LONGEST
+        if rests and outcome.reason in {"Quiet", "Waiting"}:
+            self._telling.finish(leadership, session)
         rest = None if wake_up_at is None else max(wake_up_at - self._clock.now(), timedelta())
         return msgspec.structs.replace(outcome, again_in=rest, needs_no_wake_up=needs_none)
 
-    def _close(self, leadership: Leadership) -> None:
-        """Count the workloads that are whole again; the Lease notes it, but for during a pause."""
-        if self._low and not pause.is_paused(self._cluster) and self._low.close():
-            leadership.note_low_counts()
+    def _close(self, session: Session, leadership: Leadership, view: View) -> None:
+        """Count the workloads that are whole again, and tell what is due, but for during a pause.
+
+        The Lease notes it.
+        """
+        is_due = self._low or self._telling.are_due
+        if not is_due or pause.is_paused(self._cluster):
+            return
+        if self._low.close():
+            leadership.note()
+        self._telling.begin(view)
+        self._telling.finish(leadership, session)
 
     def _note_schedule(self) -> None:
         """Tell commands that functions are deployed; where that is refused they do not learn it.
@@ -277,16 +299,20 @@ class HandoverFlow:
                     if isinstance(arrival, Reply) and arrival.then is not None:
                         arrival.then(arrival)
             reading.result()
-            if read == self._read_pods and view.share.number == 0 and self._call is not None:
+            if read == self._read_pods:
+                self._telling.begin(view)
                 self._divide(view, leadership)
         ports = Ports(self._cluster, session, self._clock)
-        loop = loop_of(self._settings, ports, view, self._kept, self._once, leadership)
+        loop = loop_of(
+            self._settings, ports, view, self._kept, self._once, leadership, self._telling
+        )
         longest = STANDING_IN if self._settings.stands_in else self._settings.work
         until = started + (longest if leadership.is_held else WITHOUT_LEASE)
         try:
             outcome = loop.act(until, self._clock.now() - started, left)
         finally:
             self._once.tell_counts()
+            self._telling.look(leadership)
         if outcome.reason in {"Quiet", "Waiting"} and leadership.is_held:
             self._low.close()
         if outcome.reason == "Quiet":
@@ -308,6 +334,8 @@ class HandoverFlow:
 
     def _divide(self, view: View, leadership: Leadership) -> None:
         """Share a storm with others that is too large for one invocation. Raises ClusterError."""
+        if view.share.number or self._call is None:
+            return
         pods = [pod for name in view.nodes.dooms for pod in view.pods.on(name) if is_to_go(pod)]
         pods_each = self._settings.pods_each
         is_large = how_many(len(pods), pods_each) > 1

@@ -1,7 +1,9 @@
 """A reconciler's Lease: taken, renewed by a heartbeat, given up."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Protocol
 
 import msgspec
 
@@ -16,10 +18,8 @@ from evenkeel.flows import home
 from evenkeel.flows.drain.cache.nodes import MarkedNodes
 from evenkeel.flows.drain.calls import Call
 from evenkeel.flows.drain.company import division_of
-from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.lease import DURATION, VALID, held_for, noted_wake_up, question
 from evenkeel.flows.drain.lost_pools import LostPools
-from evenkeel.flows.drain.low_counts import LowCounts
 from evenkeel.flows.drain.server_time import ServerTime
 from evenkeel.flows.drain.sharing import Sharing
 from evenkeel.flows.drain.wake_up import Hide, WakeUp
@@ -54,10 +54,20 @@ ATTEMPTS = 3
 _CHANGED_MEANWHILE = (AlreadyExistsError, ConflictError, InvalidError)
 
 _NOTE = pointer("metadata", "annotations", names.WAKE_UP_AT)
-_LOSSES = pointer("metadata", "annotations", names.LOST_POOLS)
-_HOOKS = pointer("metadata", "annotations", names.WAITING_HOOKS)
-_LOW_COUNTS = pointer("metadata", "annotations", names.LOW_COUNTS)
 _DIVISION = pointer("metadata", "annotations", names.DIVISION)
+
+
+class Remembered(Protocol):
+    """What outlives invocations, and is kept on the Lease for whoever works next."""
+
+    @property
+    def note(self) -> str:
+        """What the Lease is to keep."""
+        ...
+
+    def read(self, note: str | None) -> None:
+        """Take what the Lease has; None if nothing."""
+        ...
 
 
 class Leadership:
@@ -82,17 +92,15 @@ class Leadership:
         holder: str,
         hide: Hide | None,
         labels: CapacityLabels = WELL_KNOWN,
-        hooks: Hooks | None = None,
-        low: LowCounts | None = None,
+        memory: Mapping[str, Remembered] | None = None,
         call: Call | None = None,
     ) -> None:
         """``holder`` is this invocation's identity. ``hide`` None: no wake-up led to it.
 
-        ``labels`` tell which nodes are spot. What ``hooks`` and ``low`` know is kept on the Lease.
-        ``call`` None: no storm is divided, for nobody else would come.
+        ``labels`` tell which nodes are spot. What ``memory`` has is kept on the Lease, by the keys
+        of its annotations. ``call`` None: no storm is divided, for nobody else would come.
         """
-        self._hooks = hooks or Hooks(None, "", recorder, cluster)
-        self._low = LowCounts(cluster, clock, recorder) if low is None else low
+        self._memory = memory or {}
         self._cluster = cluster
         self._clock = clock
         self._there = ServerTime(clock)
@@ -102,6 +110,8 @@ class Leadership:
         self.wake_up = WakeUp(hide, clock, recorder)
         self._beat_at: datetime | None = None
         self._lease: Lease | None = None
+        self.noted: Mapping[str, str] = {}
+        """What the Lease has by the last answer: its annotations."""
         self._valid_from: tuple[datetime, timedelta] | None = None
         self.nodes = MarkedNodes()
         """The nodes that are known. The Lease notes the pools of those with a warning."""
@@ -141,18 +151,22 @@ class Leadership:
     def look(self) -> timedelta:
         """How long another may still hold the Lease; 0 if it is free. Raises ClusterError.
 
-        A Lease that is free has what its last holder knew of lifecycle hooks, and low counts.
+        A Lease that is free has what its last holder knew.
         """
         sent = self._clock.boot()
         (reply,) = self._cluster.perform([question(self.sharing.number)])
         self._there.heard(sent, reply.date)
         found = None if isinstance(reply.error, NotFoundError) else answer(reply)
         self._lease = found if isinstance(found, Lease) else None
+        self.noted = {} if self._lease is None else self._lease.metadata.annotations
         taken_for = held_for(self._lease, self._holder, self._there.earliest)
         if self._lease is not None and not taken_for:
-            self._hooks.read(self._lease.metadata.annotations.get(names.WAITING_HOOKS))
-            self._low.read(self._lease.metadata.annotations.get(names.LOW_COUNTS))
+            self._remember()
         return taken_for
+
+    def _remember(self) -> None:
+        for key, each in self._memory.items():
+            each.read(self.noted.get(key))
 
     def join(self) -> int:
         """From now on it is about another Lease that is free, and is to be taken; its number.
@@ -162,8 +176,8 @@ class Leadership:
         """
         self._lease = self.sharing.join(self._lease, self._cluster)
         if self.sharing.number:
-            self._hooks = Hooks(None, "", self._recorder, self._cluster)
-            self._low.read(None)
+            self.noted = {} if self._lease is None else self._lease.metadata.annotations
+            self._remember()
         return self.sharing.number
 
     def take(self) -> bool:
@@ -269,6 +283,7 @@ class Leadership:
                 before=newest,
             )
         self._newest = lease.revision
+        self.noted = lease.metadata.annotations
 
     def give_up(self, wake_up_at: datetime | None) -> bool:
         """Give up the Lease, so that the next invocation can take it; if that fails, it expires.
@@ -297,31 +312,43 @@ class Leadership:
                         self._is_mine,
                         Operation("add", "/spec/holderIdentity", ""),
                         Operation("add", _NOTE, _text(known if is_known else at)),
-                        Operation("add", _LOSSES, self._losses_note()),
-                        Operation("add", _HOOKS, self._hooks.note),
-                        Operation("add", _LOW_COUNTS, self._low.note),
+                        *_operations(self._notes),
                     )
                 ]
             )
+            self._take_notes(reply.result)
             if not isinstance(reply.error, _CHANGED_MEANWHILE):
                 break
         return is_known
 
-    def note_low_counts(self) -> None:
-        """Note what is known of low counts on a Lease that is not taken, unless it has changed."""
-        if self._lease is not None:
-            note = Operation("add", _LOW_COUNTS, self._low.note)
-            self._cluster.perform([self._patch(*as_read(self._lease), note)])
+    def note(self) -> None:
+        """Note what is known, if it is news, on a Lease that is not held and has not changed."""
+        notes = {key: each.note for key, each in self._memory.items()}
+        if self._lease is None or notes.items() <= self.noted.items():
+            return
+        patch = self._patch(*as_read(self._lease), *_operations(notes))
+        (reply,) = self._cluster.perform([patch])
+        self._take_notes(reply.result)
+
+    def _take_notes(self, lease: object) -> None:
+        """The Lease is like this by now; anything else if that is not known."""
+        if isinstance(lease, Lease):
+            self._lease, self.noted = lease, lease.metadata.annotations
 
     def _renewal(self) -> Patch:
         return self._patch(
             self._is_mine,
             Operation("add", "/spec/renewTime", _text(self._there.latest)),
-            Operation("add", _LOSSES, self._losses_note()),
-            Operation("add", _HOOKS, self._hooks.note),
-            Operation("add", _LOW_COUNTS, self._low.note),
+            *_operations(self._notes),
             *self.sharing.notes,
         )
+
+    @property
+    def _notes(self) -> Mapping[str, str]:
+        """What the Lease is to keep, by the keys of its annotations."""
+        return {names.LOST_POOLS: self._losses_note()} | {
+            key: each.note for key, each in self._memory.items()
+        }
 
     def _losses_note(self) -> str:
         """What this holder and those before know of pools that lost a node lately."""
@@ -333,7 +360,7 @@ class Leadership:
             metadata=Metadata(
                 name=lease_of(self.sharing.number),
                 namespace=names.SYSTEM_NAMESPACE,
-                annotations={names.WAKE_UP_AT: ""} | self._notes,
+                annotations={names.WAKE_UP_AT: ""} | self._first_notes,
             ),
             spec=self._spec(transitions=0),
         )
@@ -345,7 +372,7 @@ class Leadership:
         lease = self._lease
         assert lease is not None  # noqa: S101 - else there is nothing to replace
         self.sharing.inherit(lease)
-        annotations = {names.WAKE_UP_AT: ""} | lease.metadata.annotations | self._notes
+        annotations = {names.WAKE_UP_AT: ""} | lease.metadata.annotations | self._first_notes
         spec = self._spec(lease.spec.lease_transitions + 1)
         patch = self._patch(
             *as_read(lease),
@@ -356,21 +383,17 @@ class Leadership:
         return reply
 
     @property
-    def _notes(self) -> dict[str, str]:
-        """How far the clock here is ahead, which sets the last moments; lost pools; waiting hooks.
+    def _first_notes(self) -> dict[str, str]:
+        """How far the clock here is ahead, which sets the last moments, and all that is kept.
 
-        The write that takes the Lease notes them as well, so that none follows for them in the
-        first second, which is the busiest.
+        The write that takes the Lease notes it as well, so that none follows for it in the first
+        second, which is the busiest.
         """
         ahead = str(round(self._there.ahead.total_seconds()))
         note = self.sharing.division.note
         is_noted = note or division_of(self._lease).of > 1
-        return ({names.DIVISION: note} if is_noted else {}) | {
-            names.CLOCK_AHEAD: ahead,
-            names.LOST_POOLS: self._losses_note(),
-            names.WAITING_HOOKS: self._hooks.note,
-            names.LOW_COUNTS: self._low.note,
-        }
+        division = {names.DIVISION: note} if is_noted else {}
+        return division | {names.CLOCK_AHEAD: ahead, **self._notes}
 
     @property
     def _is_mine(self) -> Operation:
@@ -393,6 +416,13 @@ class Leadership:
             renew_time=text,
             lease_transitions=transitions,
         )
+
+
+def _operations(notes: Mapping[str, str]) -> Sequence[Operation]:
+    return [
+        Operation("add", pointer("metadata", "annotations", key), note)
+        for key, note in notes.items()
+    ]
 
 
 def _text(time: datetime | None) -> str:

@@ -26,6 +26,7 @@ from evenkeel.flows.drain.places import Seeker
 from evenkeel.flows.drain.queue import NODES
 from evenkeel.flows.drain.sync.informer import Informer
 from evenkeel.flows.drain.sync.reader import Reader
+from evenkeel.flows.drain.telling import Telling
 from evenkeel.model.request import Change, Relisted
 from evenkeel.model.times import earliest
 from evenkeel.ports import Arrival, Clock, Done, Reply, Session, TimeLeft
@@ -138,8 +139,10 @@ class Loop:
         informer: Informer,
         reconcile: Reconcile,
         sender: Sender,
+        telling: Telling,
     ) -> None:
-        """All of them are the invocation's."""
+        """All of them are the invocation's, but for ``telling``, which outlives it."""
+        self._telling = telling
         self._session = session
         self._clock = clock
         self._leadership = leadership
@@ -186,6 +189,7 @@ class Loop:
         A turn in which nothing arrives and nothing is due plans and sends nothing.
         """
         self._leadership.beat(self._session)
+        self._telling.keep(self._leadership, self._session)
         self._flush(now)
         self._sender.writer.keep_asking()
         due = earliest(until, self._due(now)) or until

@@ -1,6 +1,6 @@
 """One reconciler's share of a storm: which it has, by which division, and beside whom."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 
@@ -162,6 +162,11 @@ class Sharing:
         """
         is_new = self._clock.boot() - self._since < ZEROS_COUNT_FOR
         return self._company is not None and is_new and self._company.do_zeros_wait
+
+    def notes_of_others(self, key: str) -> Mapping[int, str | None]:
+        """What the others have under a key of their Leases' annotations, by their numbers."""
+        seen = {} if self._company is None else self._company.notes
+        return {number: notes.get(key) for number, notes in seen.items()}
 
     @property
     def notes(self) -> Sequence[Operation]:
