@@ -22,6 +22,7 @@ from evenkeel.ports import (
     Cluster,
     Instances,
     LifecycleActions,
+    Notifications,
     Queue,
     Recorder,
     ZonalShifts,
@@ -52,6 +53,7 @@ class Ports:
     recorder: Recorder
     lifecycle: LifecycleActions | None = None
     shifts: ZonalShifts | None = None
+    notifications: Notifications | None = None
 
 
 def interruption(
@@ -93,6 +95,7 @@ def handover(
             ports.lifecycle,
             ports.shifts,
             call,
+            ports.notifications,
         )
     )
     return function

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 from typing import Final
+from urllib.parse import urlsplit
 
 import click
 
@@ -28,6 +29,7 @@ from evenkeel_cli.program import NAME
 from evenkeel_cli.targets import Target
 from evenkeel_runtime.end_signal import LOOKING, EndSignal
 from evenkeel_runtime.metrics import PrometheusRecorder
+from evenkeel_runtime.notifying import UrlNotifications
 from evenkeel_runtime.poll import sqs
 from evenkeel_runtime.poll.application import Application, Outside
 from evenkeel_runtime.poll.helpers import Helpers
@@ -36,6 +38,16 @@ from evenkeel_runtime.poll.sources import Source
 
 SHARE: Final = "--share"
 """Given to a process that takes one share of a storm, and ends when it is done."""
+
+NOTIFY_URL: Final = "EVENKEEL_NOTIFY_URL"
+
+
+def _checked(_context: click.Context, _parameter: click.Parameter, url: str | None) -> str | None:
+    """A URL that can be posted to. Raises BadParameter, which does not show it: it is a secret."""
+    parts = urlsplit(url or "https://nowhere")
+    if parts.scheme not in ("https", "http") or not parts.hostname:
+        raise click.BadParameter("it should be a URL that begins with https:// or http://")
+    return url
 
 
 @click.command(cls=Command)
@@ -63,6 +75,15 @@ SHARE: Final = "--share"
     help=f"Add each decision to this file as a line of JSON, for {NAME} history; - is standard"
     " output, and what people read goes to standard error.",
 )
+@click.option(
+    "--notify-url",
+    metavar="URL",
+    envvar=NOTIFY_URL,
+    show_envvar=True,
+    callback=_checked,
+    help="Post JSON there when an interruption begins and when it is over, such as to an incoming"
+    " webhook of Slack.",
+)
 @click.option("--dry-run", is_flag=True, help="Only log and record Events; change nothing.")
 @click.option(SHARE, is_flag=True, hidden=True, help="Take one share of a storm, and end.")
 def poll(  # noqa: PLR0913 - a command has as many arguments as options
@@ -76,6 +97,7 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
     endpoint_url: str | None,
     metrics_port: int | None,
     decisions: Path | None,
+    notify_url: str | None,
     dry_run: bool,
     share: bool,
 ) -> int:
@@ -144,6 +166,7 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
                     client.meta.region_name, sqs.auto_scaling(client, endpoint_url)
                 ),
                 shifts=sqs.zonal_shifts(client, endpoint_url, arn) if arn else None,
+                notifications=UrlNotifications(notify_url) if notify_url else None,
                 notices=SqsQueue(queue_url, client.meta.region_name, writer),
                 wake_ups=to_wake,
                 clock=clock,

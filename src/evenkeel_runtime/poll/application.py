@@ -14,6 +14,7 @@ from evenkeel.ports import (
     Cluster,
     Instances,
     LifecycleActions,
+    Notifications,
     Queue,
     Recorder,
     ZonalShifts,
@@ -37,7 +38,8 @@ ENDING: Final = timedelta(seconds=25)
 class Outside:
     """What the functions act on. ``notices`` and ``wake_ups`` are the queues that they write to.
 
-    ``shifts`` None: no zonal shift is heeded. ``note`` is told of what goes wrong outside of the
+    ``shifts`` None: no zonal shift is heeded. ``notifications`` None: nobody is told of
+    interruptions. ``note`` is told of what goes wrong outside of the
     functions, in one line.
     """
 
@@ -45,6 +47,7 @@ class Outside:
     instances: Instances
     lifecycle: LifecycleActions
     shifts: ZonalShifts | None
+    notifications: Notifications | None
     notices: Queue
     wake_ups: Queue
     clock: Clock
@@ -132,4 +135,5 @@ class Application:
             Tee(events, recorder),
             outside.lifecycle,
             outside.shifts,
+            outside.notifications,
         )

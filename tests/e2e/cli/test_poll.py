@@ -2,8 +2,10 @@
 
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +17,7 @@ from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment
 from tests.e2e.polling import polling
 from tests.kit import moto_server as aws
+from tests.kit.http_server import Answer, HttpServer, Request
 from tests.kit.moto_server import Aws
 
 pytestmark = pytest.mark.controlplane
@@ -34,6 +37,16 @@ from evenkeel_cli.main import main
 main()
 """
 """The command, which shares a storm of more than three pods."""
+
+
+SOON_QUIET = """
+from datetime import timedelta
+from evenkeel.model import interruption
+interruption.QUIET = timedelta(seconds=3)
+from evenkeel_cli.main import main
+main()
+"""
+"""The command, for which an interruption is over after three quiet seconds."""
 
 
 def doomed_node(site: Site, queues: Aws) -> tuple[str, str]:
@@ -71,6 +84,39 @@ def test_a_notice_from_sqs_is_acted_on_and_sigterm_ends_it(
     assert [node.name for node in incident.nodes] == [name]
     (web,) = incident.workloads
     assert (web.subject.name, web.wanted, web.lowest, web.most_beside) == ("web", 1, 1, 1)
+
+
+def test_a_url_is_told_when_an_interruption_begins_and_when_it_is_over(
+    site: Site, queues: Aws, tmp_path: Path
+) -> None:
+    """The warning is late, so that its deadline is near; the URL does not answer at first."""
+    instance_id, name = doomed_node(site, queues)
+    told: list[dict[str, Any]] = []
+    answers = iter([500])
+
+    def take(request: Request) -> Answer:
+        status = next(answers, 200)
+        if status == HTTPStatus.OK:
+            told.append(request.json)
+        return Answer(status=status)
+
+    command = (sys.executable, "-c", SOON_QUIET)
+    with HttpServer(take) as server:
+        options = ["--notify-url", f"{server.url}/services/secret"]
+        with polling(
+            site.control_plane, queues, tmp_path / "log", *options, command=command
+        ) as poll:
+            at = SystemClock().now() - timedelta(seconds=95)
+            queues.send([aws.warning(instance_id, at)])
+            site.wait_for("all to run on b", lambda: site.is_settled("web", 1, "b"))
+            site.wait_for("both to be told", lambda: len(told) == 2, seconds=150)
+            assert poll.end() == 0
+    assert [each["phase"] for each in told] == ["began", "over"]
+    assert told[0]["id"] == told[1]["id"]
+    assert told[0]["node_names"] == told[1]["node_names"] == [name]
+    assert (told[1]["pods"], told[1]["late"], told[1]["below"]) == (1, 0, 0)
+    assert "127.0.0.1 answered 500" in poll.told
+    assert "secret" not in poll.told
 
 
 @pytest.mark.usefixtures("rights")
