@@ -44,7 +44,6 @@ class Interruptions:
         self.account = NOTHING
         self._clock = clock
         self._view: View | None = None
-        self._last: dict[Reference, PodCount] = {}
         self._forget()
 
     def _forget(self) -> None:
@@ -52,6 +51,7 @@ class Interruptions:
         self._nodes = set[str]()
         self._pods = dict[str, bool]()  # those that went, by uid: whether they were late
         self._behind = dict[str, str]()  # the last reason of a pod, by uid: see ``is_late``
+        self._last = dict[Reference, PodCount]()
         self._went = dict[Reference, datetime]()  # when the last pod of a workload did
         self._dips = dict[Key, Dip]()
         self._low = set[Reference]()  # the workloads that it leaves fewer pods than wanted now
