@@ -44,7 +44,6 @@ class Interruptions:
         self.account = NOTHING
         self._clock = clock
         self._view: View | None = None
-        self._last: dict[Reference, PodCount] = {}
         self._forget()
 
     def _forget(self) -> None:
@@ -52,6 +51,7 @@ class Interruptions:
         self._nodes = set[str]()
         self._pods = dict[str, bool]()  # those that went, by uid: whether they were late
         self._behind = dict[str, str]()  # the last reason of a pod, by uid: see ``is_late``
+        self._last = dict[Reference, PodCount]()
         self._went = dict[Reference, datetime]()  # when the last pod of a workload did
         self._dips = dict[Key, Dip]()
         self._low = set[Reference]()  # the workloads that it leaves fewer pods than wanted now
@@ -67,7 +67,7 @@ class Interruptions:
 
     def hear(self, notes: Mapping[int, str | None]) -> None:
         """Take what the others in a divided storm have on their Leases, by their numbers."""
-        for number, note in notes.items():
+        for number, note in notes.items() if self._number == 0 else ():
             own, other = self.account.open, account_in(note).open
             if own is not None and other is not None and other.active_at >= own.began_at:
                 self._count(number, other.tallies.get(number, Tally()))
@@ -90,18 +90,14 @@ class Interruptions:
         self.look()
 
     def look(self) -> None:
-        """See which nodes have pods that have to move.
-
-        Those with a hint count once one of their pods moves.
-        """
+        """See which nodes have pods that have to move. For a hint none has to."""
         if (view := self._view) is None:
             return
         pods = {name: sum(map(is_to_go, view.pods.on(name))) for name in view.nodes.dooms}
         here = {
             name: notice
             for name, notice in view.nodes.dooms.items()
-            if (pods[name] or name in view.share.others_on)
-            and (name in self._nodes or not notice.is_hint)
+            if not notice.is_hint and (pods[name] or name in view.share.others_on)
         }
         self._follow(here, sum(pods[name] for name in here))
 
@@ -139,7 +135,7 @@ class Interruptions:
         node, uid = decision.node, decision.subject.uid
         notice = self._view.nodes.notices.get(node)
         if notice is not None and notice.kind is not NoticeKind.DRAIN:
-            if decision.verb in _MOVES and node not in self._nodes:
+            if decision.verb in _MOVES and (notice.is_hint or node not in self._nodes):
                 self._follow({node: notice}, 1)
         elif node not in self._nodes:  # else it is gone by now
             return
