@@ -460,7 +460,7 @@ MUTATIONS = (
     Mutation(
         "a gang's verdict adds nobody",
         "flows/drain/dispatch/plans.py",
-        [("self._planner.gangs.decided_anew(key)", "()")],
+        [("self._planner.others_of_gang(key)", "()")],
         [BROKEN],
     ),
     Mutation(

@@ -27,7 +27,7 @@ from tests.kit.reviews import away
 from tests.stories.hostile import objects
 from tests.stories.hostile.objects import Document
 
-STEPS: Final = 15_000
+STEPS: Final = 16_000
 """Status, and a run of restore, of three workloads with six pods on two nodes take no more.
 
 One of them moves, without room, in either plan."""

@@ -149,7 +149,7 @@ AT_DEADLINE: Final = OwnersEntry(
 NODE_ENDS_AT: Final = OwnersEntry(
     key=names.NODE_ENDS_AT,
     on=("Pod",),
-    values="empty text",
+    values='""',
     read=Words(("",)),
     meaning="The pod asks when its node ends. As soon as a notice says it, Evenkeel writes the time"
     " into it, in RFC 3339, and sets the condition DisruptionTarget.",
