@@ -40,7 +40,7 @@ class LowCounts:
         self._cluster = cluster
         self._clock = clock
         self._recorder = recorder
-        self._low: Mapping[Reference, PodCount] = {}
+        self._low: dict[Reference, PodCount] = {}
 
     def __bool__(self) -> bool:
         """Whether there are any."""
@@ -53,7 +53,7 @@ class LowCounts:
 
     def read(self, note: str | None) -> None:
         """Take what the Lease has, which is what the last holder knew."""
-        self._low = low_counts_in(note, self._clock.now())
+        self._low = dict(low_counts_in(note, self._clock.now()))
 
     def of(self, workload: Reference) -> PodCount | None:
         """The last count of a workload, if that is low."""
@@ -61,8 +61,9 @@ class LowCounts:
 
     def take(self, count: PodCount) -> None:
         """A workload was counted."""
-        others = {key: each for key, each in self._low.items() if key != count.workload}
-        self._low = others if count.is_whole else others | {count.workload: count}
+        self._low.pop(count.workload, None)
+        if not count.is_whole:
+            self._low[count.workload] = count
 
     def close(self) -> bool:
         """Record a count of each workload that is whole again, or gone. Whether there was any.
