@@ -9,8 +9,7 @@ to do so before the node controller finds out: no story has one. A pod that a st
 the drain does not look makes one dip of two: the account has then the whole of it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -18,27 +17,18 @@ from typing import Any, Final, NamedTuple
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from evenkeel.adapters.telemetry import decision_log
-from evenkeel.model import names
 from evenkeel_cli.history import incident
 from evenkeel_cli.history.counts import Count
-from evenkeel_cli.history.incident import Key, Record, WorkloadAccount, key_of
+from evenkeel_cli.history.incident import Key, WorkloadAccount, key_of
 from evenkeel_sandbox.observer.health import Health
-from tests.kit.manifests import RECREATE, deployment, stateful_set
-from tests.kit.scene import CALM, Scene
+from tests.kit.scene import Scene
 from tests.property.judging import tries
+from tests.property.small_storms import World, log_of, staged, worlds
 
 CLOSE: Final = timedelta(seconds=3)
 """So far from a change two who count may see different things: counts are a second apart."""
 
 END: Final = 420
-NEVER: Final = {"notes": {names.HANDOVER: "never"}}
-MAKERS: Final[Mapping[str, Callable[[str, int], dict[str, Any]]]] = {
-    "surge": deployment,
-    "recreate": lambda name, size: deployment(name, size, **RECREATE),
-    "never": lambda name, size: deployment(name, size, **NEVER),
-    "ordinals": stateful_set,
-}
 
 
 class Deed(NamedTuple):
@@ -51,22 +41,15 @@ class Deed(NamedTuple):
 
 
 class Tale(NamedTuple):
-    """Workloads (their kind and size), when which nodes are interrupted, and what others do.
+    """Workloads, when which nodes are interrupted, and what others do."""
 
-    ``cold``: each invocation knows nothing of the one before. ``starts``: seconds that pods take.
-    ``room``: cores of the node that is left.
-    """
-
-    workloads: Sequence[tuple[str, int]]
+    world: World
     storm: Sequence[tuple[int, int]]
     deeds: Sequence[Deed]
-    cold: bool
-    starts: float
-    room: int
 
 
 def tales() -> st.SearchStrategy[Tale]:
-    """Small clusters of three spot nodes and one of on-demand, which may be too small."""
+    """Small storms in which strangers delete, scale and roll out."""
     deeds = st.builds(
         Deed,
         st.integers(0, 200),
@@ -74,16 +57,8 @@ def tales() -> st.SearchStrategy[Tale]:
         st.integers(0, 3),
         st.integers(0, 4),
     )
-    sizes = st.tuples(st.sampled_from(sorted(MAKERS)), st.integers(1, 4))
-    return st.builds(
-        Tale,
-        st.lists(sizes, min_size=1, max_size=3),
-        st.lists(st.tuples(st.integers(0, 2), st.integers(0, 60)), min_size=1, max_size=3),
-        st.lists(deeds, max_size=3),
-        st.booleans(),
-        st.sampled_from([2.0, 20.0, 50.0]),
-        st.sampled_from([1, 4]),
-    )
+    storms = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 60)), min_size=1, max_size=3)
+    return st.builds(Tale, worlds(), storms, st.lists(deeds, max_size=3))
 
 
 class Played(NamedTuple):
@@ -96,28 +71,15 @@ class Played(NamedTuple):
 
 def played(tale: Tale) -> Played:
     """Let a story happen."""
-    options = replace(CALM, start_seconds=(tale.starts, tale.starts))
-    scene = Scene(options=options, environments_kept=not tale.cold)
-    try:
-        made = [MAKERS[kind](f"w{n}", size) for n, (kind, size) in enumerate(tale.workloads)]
-        room = {"s": "4", "o": str(tale.room)}
-        scene.given(*made, on="s0 s1 s2", spare="o1", room=room, settle=120)
+    with staged(tale.world) as scene:
         for which, after in tale.storm:
             scene.later(after, partial(_interrupt, scene, f"s{which}"))
         for deed in tale.deeds:
             scene.later(deed.after, partial(_do, scene, tale, deed))
         scene.run(until=END)
-        recorder = scene.recorder
-        decided = zip(recorder.decisions, recorder.times, strict=True)
-        records: list[Record] = [
-            *(decision_log.record(each, scene.at(at), "prod", "act") for each, at in decided),
-            *(decision_log.count_record(each, "prod") for each in recorder.pod_counts),
-        ]
-        found = incident.of(records)
+        found = incident.of(log_of(scene))
         seen = {key_of(each): health for each, health in scene.observer.workloads.items()}
         return Played(found.workloads if found is not None else (), seen, scene.at(0))
-    finally:
-        scene.close()
 
 
 def deletions(tale: Tale, name: str, begins: datetime) -> Sequence[datetime]:
@@ -125,7 +87,7 @@ def deletions(tale: Tale, name: str, begins: datetime) -> Sequence[datetime]:
     return [
         begins + timedelta(seconds=each.after)
         for each in tale.deeds
-        if each.what == "delete" and f"w{each.which % len(tale.workloads)}" == name
+        if each.what == "delete" and f"w{each.which % len(tale.world.workloads)}" == name
     ]
 
 
@@ -146,8 +108,8 @@ def _is_there(scene: Scene, node: str) -> bool:
 
 
 def _do(scene: Scene, tale: Tale, deed: Deed) -> None:
-    number = deed.which % len(tale.workloads)
-    name, kind = f"w{number}", tale.workloads[number][0]
+    number = deed.which % len(tale.world.workloads)
+    name, kind = f"w{number}", tale.world.workloads[number][0]
     of_kind = "StatefulSet" if kind == "ordinals" else "Deployment"
     match deed.what:
         case "delete":
