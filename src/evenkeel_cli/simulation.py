@@ -4,11 +4,12 @@ from collections.abc import Container, Mapping
 from typing import override
 
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
+from evenkeel.model.interruption import Key
 from evenkeel.ports import Recorder
 from evenkeel.settings import Mode
 from evenkeel_cli import observed
 from evenkeel_cli.history import incident
-from evenkeel_cli.history.incident import Incident, Key
+from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.journal import Journal
 from evenkeel_hosting.functions import Ports
 from evenkeel_sandbox.application import CLUSTER_NAME

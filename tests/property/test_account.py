@@ -17,9 +17,10 @@ from typing import Any, Final, NamedTuple
 from hypothesis import given, note
 from hypothesis import strategies as st
 
+from evenkeel.model.interruption import Key, key_of
 from evenkeel_cli.history import incident
 from evenkeel_cli.history.counts import Count
-from evenkeel_cli.history.incident import Key, WorkloadAccount, key_of
+from evenkeel_cli.history.incident import WorkloadAccount
 from evenkeel_sandbox.observer.health import Health
 from tests.kit.scene import Scene
 from tests.property.judging import tries

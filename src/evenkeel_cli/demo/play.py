@@ -9,12 +9,12 @@ from typing import Final
 import msgspec
 
 from evenkeel.decisions.notice import mark
+from evenkeel.model.interruption import Key
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.settings import Mode
 from evenkeel_cli import event_files, events, observed
 from evenkeel_cli.decision_file import DecisionLog, Lines
-from evenkeel_cli.history.incident import Key
 from evenkeel_cli.simulation import PlainEviction, ReportedSimulation
 from evenkeel_cli.status.gather import Found, gather
 from evenkeel_hosting import files

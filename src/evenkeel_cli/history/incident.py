@@ -19,7 +19,7 @@ from evenkeel.decisions.interruption.late import LAST_ON_PURPOSE
 from evenkeel.model.controllers.kinds import KINDS
 from evenkeel.model.decision import Verb
 from evenkeel.model.deployments import DEPLOYMENTS
-from evenkeel.model.interruption import QUIET
+from evenkeel.model.interruption import QUIET, Key, key_of
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod_count import FOLLOWED_FOR
 from evenkeel.model.reasons import Reason
@@ -61,8 +61,6 @@ _UNEXCUSED: Final = frozenset({Reason.REPLACEMENT_PENDING, Reason.LANDED_AFTER_C
 
 UNTROUBLED: Final = frozenset({Move.HANDED_OVER, Move.LEFT, Move.FINISHED, Move.PUT_BACK})
 """Ways on which a pod leaves no gap."""
-
-type Key = tuple[str, str, str]
 
 
 class NoteRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -697,8 +695,3 @@ def _departures(pods: Iterable[PodAccount], over: Mapping[str, datetime]) -> Ite
         at = pod.went_at or (over.get(pod.node) if pod.way is Move.LOST else None)
         if at is not None:
             yield Departure(at, pod.cause)
-
-
-def key_of(workload: Reference) -> Key:
-    """What a workload is known by in records: its uid is another one once it was made anew."""
-    return workload.namespace, workload.kind, workload.name

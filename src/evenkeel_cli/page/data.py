@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 import evenkeel
+from evenkeel.model.interruption import key_of
 from evenkeel.model.meta import Reference
 from evenkeel.model.reasons import Reason
 from evenkeel_cli import words
@@ -23,7 +24,6 @@ from evenkeel_cli.history.incident import (
     Step,
     Verdict,
     WorkloadAccount,
-    key_of,
 )
 from evenkeel_cli.history.listing import WorkloadHistory
 

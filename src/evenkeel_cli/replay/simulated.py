@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from evenkeel.model.interruption import Key
 from evenkeel.model.meta import Reference
 from evenkeel.model.notice import Concern
 from evenkeel.model.pod import Pod
@@ -14,7 +15,6 @@ from evenkeel.model.way import Way
 from evenkeel.ports import Clock, Cluster
 from evenkeel.settings import Mode
 from evenkeel_cli import binding, namespaces, observed, words
-from evenkeel_cli.history.incident import Key
 from evenkeel_cli.output import Output
 from evenkeel_cli.replay.output import Printer
 from evenkeel_cli.replay.task import Task

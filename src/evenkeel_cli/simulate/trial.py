@@ -12,6 +12,7 @@ import msgspec
 
 from evenkeel.decisions.notice.fields import INSTANCE_ID
 from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.interruption import key_of
 from evenkeel.model.meta import Reference
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NoticeKind
@@ -19,7 +20,7 @@ from evenkeel.model.pool import Pool
 from evenkeel.settings.shared import CAPACITY_LABELS
 from evenkeel_cli import event_files, events, observed
 from evenkeel_cli.errors import BadInputError
-from evenkeel_cli.history.incident import Incident, key_of
+from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.simulation import ReportedSimulation
 from evenkeel_hosting import files
 from evenkeel_hosting.functions import Ports

@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import NamedTuple
 
 from evenkeel.adapters.telemetry.decision_log import CountRecord
+from evenkeel.model.interruption import Key, key_of
 from evenkeel_cli.history.counts import Cause
-from evenkeel_cli.history.incident import Incident, Key, key_of
+from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.output import Item
 from evenkeel_cli.page.data import HINTS
 

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from evenkeel.adapters.telemetry.decision_log import CountRecord
+from evenkeel.model.interruption import key_of
 from evenkeel.model.meta import Reference
 from evenkeel_cli import report
 from evenkeel_cli.history import headline, incident
-from evenkeel_cli.history.incident import Incident, LostPod, Record, Seen, Verdict, key_of
+from evenkeel_cli.history.incident import Incident, LostPod, Record, Seen, Verdict
 from tests.unit.cli.history.records import WEB, at, counted, marked, of_pod
 
 LATE: dict[str, Any] = {"forced": True, "warning": True}

@@ -91,7 +91,7 @@ def dip_of(count: PodCount) -> Dip:
 
 
 def key_of(workload: Reference) -> Key:
-    """Which workload a reference names."""
+    """Which workload a reference names: its uid is another one once it was made anew."""
     return workload.namespace, workload.kind, workload.name
 
 
