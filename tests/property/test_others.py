@@ -127,6 +127,20 @@ TOO_MANY = Scene(
 )
 """Pods are put back, and their ReplicaSet takes an available one for one that is too many."""
 
+CHOSEN = Scene(
+    nodes=(NodePlan(),) * 3,
+    workloads=(
+        WorkloadPlan(replicas=6, start=2, undone=("labels",)),
+        WorkloadPlan(replicas=3, start=5, undone=("labels",)),
+        WorkloadPlan(replicas=6, undone=("ownerReferences",)),
+    ),
+    notices=(NoticePlan(), NoticePlan(node=1)),
+    age=100,
+    controller_qps=0.5,
+    seed=4,
+)
+"""A ReplicaSet deletes the pods that it chose, when an eviction has left it none too many."""
+
 BLOCKED = Scene(
     nodes=THREE,
     workloads=(WorkloadPlan(replicas=4, budget=Budget(min_available=4), refused=422),),
@@ -171,6 +185,7 @@ CORDONED = Scene(
 @example(FROM_NODE_TO_NODE)
 @example(TWICE)
 @example(TOO_MANY)
+@example(CHOSEN)
 @example(TWO_NODES)
 @example(BACK_ALONE)
 @example(BLOCKED)

@@ -238,7 +238,8 @@ def rationed(
         (8, 3, 2, 4, 1),
         (8, 3, 2, 3, 0),
         (8, 3, 2, 0, 0),
-        (2, 1, 2, 3, 1),
+        (2, 1, 2, 3, 0),
+        (4, 2, 2, 3, 0),
     ],
 )
 def test_no_more_than_max_unavailable_are_gone_at_a_time_but_always_one(

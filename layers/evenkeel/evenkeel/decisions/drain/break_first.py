@@ -61,7 +61,9 @@ def _within_budget(census: Census, going: Sequence[MovingPod]) -> Collection[str
     - pods that are not available cost nothing: all of them under a ration; of a StatefulSet, whose
       ordinals are made in order, the first one alone;
     - rationed: as many available ones as maxUnavailable (at least one) leaves room for;
-    - by ordinal: the first one, once all are available.
+    - by ordinal: the first one, once all are available;
+    - while the controller has pods too many: no available one. It has chosen which it deletes, and
+      deletes that many also when an eviction has left it none too many.
     """
     if not going:
         return ()
@@ -70,7 +72,8 @@ def _within_budget(census: Census, going: Sequence[MovingPod]) -> Collection[str
     whole = [mover.pod.uid for mover in going if counts.is_available(mover.pod)]
     if broken and going[0].route.way is Way.BY_ORDINAL:
         return broken[:1]
-    return {*broken, *whole[: max(0, _most_missing(census, going) - counts.missing)]}
+    may_go = 0 if counts.excess else max(0, _most_missing(census, going) - counts.missing)
+    return {*broken, *whole[:may_go]}
 
 
 def _most_missing(census: Census, going: Sequence[MovingPod]) -> int:
