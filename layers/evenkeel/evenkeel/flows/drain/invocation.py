@@ -17,7 +17,8 @@ from evenkeel.flows.drain.calls import Call
 from evenkeel.flows.drain.deployed import are_deployed, note_schedule
 from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.kept import Kept
-from evenkeel.flows.drain.leadership import Leadership, Remembered
+from evenkeel.flows.drain.leadership import Leadership
+from evenkeel.flows.drain.lease_notes import Remembered
 from evenkeel.flows.drain.loop import CLOSING, REST_IN_CALM, Outcome
 from evenkeel.flows.drain.low_counts import LowCounts
 from evenkeel.flows.drain.nodes import NodeReconciler
@@ -209,7 +210,7 @@ class HandoverFlow:
             return Outcome("Paused", REST_IN_CALM, needs_no_wake_up=True)
         if self._settings.stands_in and are_deployed(self._cluster, started):
             return Outcome("LeftToFunctions", None if scheduled else STANDING_BY)
-        leadership.nodes = view.nodes
+        leadership.notes.nodes = view.nodes
         held_for = self._take(leadership)
         if held_for or (number and not leadership.is_held):
             return Outcome("LeaseHeld", None if scheduled else held_for or STANDING_BY)

@@ -1,11 +1,8 @@
 """A reconciler's Lease: taken, renewed by a heartbeat, given up."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Protocol
-
-import msgspec
 
 from evenkeel.errors import (
     AlreadyExistsError,
@@ -15,22 +12,21 @@ from evenkeel.errors import (
     UnavailableError,
 )
 from evenkeel.flows import home
-from evenkeel.flows.drain.cache.nodes import MarkedNodes
 from evenkeel.flows.drain.calls import Call
 from evenkeel.flows.drain.company import division_of
-from evenkeel.flows.drain.lease import DURATION, VALID, held_for, noted_wake_up, question
-from evenkeel.flows.drain.lost_pools import LostPools
+from evenkeel.flows.drain.hold import Hold, Moment
+from evenkeel.flows.drain.lease import held_for, noted_wake_up, question
+from evenkeel.flows.drain.lease_notes import LeaseNotes, Remembered
+from evenkeel.flows.drain.lease_writes import LeaseWrites, note_read
 from evenkeel.flows.drain.server_time import ServerTime
 from evenkeel.flows.drain.sharing import Sharing
 from evenkeel.flows.drain.wake_up import Hide, WakeUp
 from evenkeel.flows.reads import answer
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
-from evenkeel.model.cluster_objects import Lease, LeaseSpec
-from evenkeel.model.division import Division, lease_of
-from evenkeel.model.meta import Metadata
-from evenkeel.model.request import Create, Operation, Patch, as_read, pointer
-from evenkeel.model.times import to_micro_time
+from evenkeel.model.cluster_objects import Lease
+from evenkeel.model.division import Division
+from evenkeel.model.request import Create, Patch
 from evenkeel.ports import Clock, Cluster, Recorder, Reply, Session
 
 AFTER_A_FAILURE = timedelta(seconds=1)
@@ -53,22 +49,6 @@ ATTEMPTS = 3
 
 _CHANGED_MEANWHILE = (AlreadyExistsError, ConflictError, InvalidError)
 
-_NOTE = pointer("metadata", "annotations", names.WAKE_UP_AT)
-_DIVISION = pointer("metadata", "annotations", names.DIVISION)
-
-
-class Remembered(Protocol):
-    """What outlives invocations, and is kept on the Lease for whoever works next."""
-
-    @property
-    def note(self) -> str:
-        """What the Lease is to keep."""
-        ...
-
-    def read(self, note: str | None) -> None:
-        """Take what the Lease has; None if nothing."""
-        ...
-
 
 class Leadership:
     """One invocation's hold on a Lease in Evenkeel's namespace, and on its wake-up.
@@ -78,10 +58,6 @@ class Leadership:
     A heartbeat renews the Lease and hides the wake-up: both run out within seconds when an
     invocation that works for minutes crashes. Writes that rest on a count of pods are made only
     under the Lease: see ``left``.
-
-    Times in the Lease are the API server's, so that machines whose clocks are apart compare them
-    alike. What is not known of it makes a hold longer: a renewal is noted with the latest that it
-    may be there, and compared with the earliest.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - what it asks and tells, each once
@@ -100,53 +76,31 @@ class Leadership:
         ``labels`` tell which nodes are spot. What ``memory`` has is kept on the Lease, by the keys
         of its annotations. ``call`` None: no storm is divided, for nobody else would come.
         """
-        self._memory = memory or {}
         self._cluster = cluster
         self._clock = clock
-        self._there = ServerTime(clock)
-        self.sharing = Sharing(holder, self._there, clock, recorder, call)
-        self._recorder = recorder
         self._holder = holder
-        self.wake_up = WakeUp(hide, clock, recorder)
-        self._beat_at: datetime | None = None
+        self._there = ServerTime(clock)
         self._lease: Lease | None = None
-        self.noted: Mapping[str, str] = {}
-        """What the Lease has by the last answer: its annotations."""
-        self._valid_from: tuple[datetime, timedelta] | None = None
-        self.nodes = MarkedNodes()
-        """The nodes that are known. The Lease notes the pools of those with a warning."""
-        self._lost_pools = LostPools(labels, clock)
-        self._is_taken_away = False
-        self._newest = 0
-        self._has_gone_back = False
+        self._hold = Hold(clock, recorder)
+        self._writes = LeaseWrites(holder, self._there)
+        self._beat_at: datetime | None = None
+        self.notes = LeaseNotes(memory or {}, labels, clock)
+        self.sharing = Sharing(holder, self._there, clock, recorder, call)
+        self.wake_up = WakeUp(hide, clock, recorder)
 
     @property
     def is_held(self) -> bool:
         """Whether this invocation took the Lease, and nothing is known of its loss."""
-        return self._valid_from is not None and not self.is_lost
+        return self._hold.was_taken and not self.is_lost
 
     @property
     def is_lost(self) -> bool:
-        """Whether another holder has taken the Lease, or it was deleted, or its division ended.
-
-        Or what this invocation knows is of a time that never was: see ``_note_revision``.
-        """
-        return self._is_taken_away or self._has_gone_back or self.sharing.is_over
+        """Whether the Lease is lost (see ``Hold``), or its division has ended."""
+        return self._hold.is_lost or self.sharing.is_over
 
     def left(self) -> timedelta:
-        """How long from now a write may begin that rests on the Lease; nothing without it.
-
-        The time since the last renewal that was accepted is the longer of two clocks': the wall's
-        and that of the machine since its start, which counts while it sleeps. A wall clock that was
-        set back counts as run out.
-        """
-        if not self.is_held or self._valid_from is None:
-            return timedelta()
-        wall, boot = self._valid_from
-        passed = self._clock.now() - wall
-        if passed < timedelta():
-            return timedelta()
-        return min(VALID - max(passed, self._clock.boot() - boot), self.sharing.left())
+        """How long from now a write may begin that rests on the Lease; nothing without it."""
+        return min(self._hold.left(), self.sharing.left())
 
     def look(self) -> timedelta:
         """How long another may still hold the Lease; 0 if it is free. Raises ClusterError.
@@ -158,15 +112,11 @@ class Leadership:
         self._there.heard(sent, reply.date)
         found = None if isinstance(reply.error, NotFoundError) else answer(reply)
         self._lease = found if isinstance(found, Lease) else None
-        self.noted = {} if self._lease is None else self._lease.metadata.annotations
+        self.notes.looked_at(self._lease)
         taken_for = held_for(self._lease, self._holder, self._there.earliest)
         if self._lease is not None and not taken_for:
-            self._remember()
+            self.notes.remember()
         return taken_for
-
-    def _remember(self) -> None:
-        for key, each in self._memory.items():
-            each.read(self.noted.get(key))
 
     def join(self) -> int:
         """From now on it is about another Lease that is free, and is to be taken; its number.
@@ -176,8 +126,8 @@ class Leadership:
         """
         self._lease = self.sharing.join(self._lease, self._cluster)
         if self.sharing.number:
-            self.noted = {} if self._lease is None else self._lease.metadata.annotations
-            self._remember()
+            self.notes.looked_at(self._lease)
+            self.notes.remember()
         return self.sharing.number
 
     def take(self) -> bool:
@@ -186,12 +136,11 @@ class Leadership:
         The namespace is made where it is missing. Raises ClusterError if the write is refused.
         """
         for attempt in range(1, ATTEMPTS + 1):
-            sent = self._clock.now(), self._clock.boot()
-            reply = self._create() if self._lease is None else self._replace()
+            sent = Moment.of(self._clock)
+            (reply,) = home.perform(self._cluster.perform, [self._taking()])
             error = reply.error
             if error is None or (isinstance(error, UnavailableError) and self._is_mine_by_now()):
-                self._valid_from = sent
-                self._note_revision(reply.result)
+                self._renewed(sent, reply.result)
                 self._meet()
                 return True
             if isinstance(error, _CHANGED_MEANWHILE) and self.look():
@@ -199,6 +148,35 @@ class Leadership:
             if not isinstance(error, _CHANGED_MEANWHILE) or attempt == ATTEMPTS:
                 raise error
         return False
+
+    def _taking(self) -> Create | Patch:
+        """The write that takes the Lease as it was looked at, with all that it is to keep.
+
+        So no further write follows in the first second, which is the busiest.
+        """
+        lease, number = self._lease, self.sharing.number
+        if lease is None:
+            return self._writes.create(number, self._first_notes)
+        self.sharing.inherit(lease)
+        return self._writes.take(number, lease, self._first_notes)
+
+    @property
+    def _first_notes(self) -> Mapping[str, str]:
+        """How far the clock here is ahead, which sets the last moments, and all that is kept."""
+        ahead = str(round(self._there.ahead.total_seconds()))
+        note = self.sharing.division.note
+        is_noted = note or division_of(self._lease).of > 1
+        division = {names.DIVISION: note} if is_noted else {}
+        return {**division, names.CLOCK_AHEAD: ahead, **self.notes.wanted}
+
+    def _is_mine_by_now(self) -> bool:
+        self.look()
+        return self._lease is not None and self._lease.spec.holder_identity == self._holder
+
+    def _renewed(self, sent: Moment, lease: object, newest: int = 0) -> None:
+        """A write was accepted that was sent then; see ``Hold.renew``."""
+        self._hold.renew(sent, lease, newest)
+        self.notes.written(lease)
 
     def _meet(self) -> None:
         """Look at the other Leases with the next heartbeat, which is now, if there may be others.
@@ -223,18 +201,13 @@ class Leadership:
         if not sharing.can_be_divided_anew(self._cluster):
             return sharing.division
         division = wanted.called_by(self._holder)
-        (reply,) = self._cluster.perform(
-            [self._patch(self._is_mine, Operation("add", _DIVISION, division.note))]
-        )
+        noting = self._writes.note_held(sharing.number, {names.DIVISION: division.note})
+        (reply,) = self._cluster.perform([noting])
         if reply.error is None:
             self._begin(division)
         else:  # whether it is noted may not be known
-            self._is_taken_away = True
+            self._hold.lose()
         return sharing.division
-
-    def _is_mine_by_now(self) -> bool:
-        self.look()
-        return self._lease is not None and self._lease.spec.holder_identity == self._holder
 
     def beat(self, session: Session) -> None:
         """The heartbeat, if it is time: renew the Lease if it is held, hide the wake-up.
@@ -243,47 +216,30 @@ class Leadership:
         answer is not waited for.
         """
         now = self._clock.now()
-        doomed = self.nodes.dooms.keys()
+        doomed = self.notes.nodes.dooms.keys()
         interval = SOON if self.sharing.is_beginning(doomed) else INTERVAL
         is_early = self._beat_at is not None and timedelta() <= now - self._beat_at < interval
-        if is_early and not self._lost_pools.take_new(self.nodes.warned.values()):
+        if is_early and not self.notes.take_new_pool():
             return
         self._beat_at = now
         self.sharing.learn(doomed)
         if self.is_held:
-            heard = partial(self._renewed, now, self._clock.boot(), self._newest)
-            session.submit(self._renewal(), heard)
+            renewal = self._writes.renew(
+                self.sharing.number, {**self.notes.wanted, **self.sharing.notes}
+            )
+            heard = partial(self._heard, Moment.of(self._clock), self._hold.newest)
+            session.submit(renewal, heard)
             self.sharing.look(session, now)
         self.wake_up.keep_hidden(session)
 
-    def _renewed(self, wall: datetime, boot: timedelta, newest: int, reply: Reply) -> None:
+    def _heard(self, sent: Moment, newest: int, reply: Reply) -> None:
         """Take the reply to a renewal that was sent then, when the Lease was known to be so new."""
         if reply.error is None:
-            self._valid_from = (wall, boot)
-            self._note_revision(reply.result, newest)
+            self._renewed(sent, reply.result, newest)
         elif isinstance(reply.error, (*_CHANGED_MEANWHILE, NotFoundError)):
-            self._is_taken_away = True
+            self._hold.lose()
         elif self._beat_at is not None:
             self._beat_at -= INTERVAL - AFTER_A_FAILURE
-
-    def _note_revision(self, lease: object, newest: int = 0) -> None:
-        """Take how new the Lease is by a write to it, before which it was known to be so new.
-
-        Each write makes it newer. One that left it older came to an etcd that was restored from a
-        backup: pods that are known may not be there, and those that come have lower revisions than
-        those that went. So this invocation ends, and the next one begins with nothing.
-        """
-        if not isinstance(lease, Lease):
-            return
-        if lease.revision < newest and not self._has_gone_back:
-            self._has_gone_back = True
-            self._recorder.noted(
-                "the API server's store went back, as after a restore of etcd: all is read anew",
-                revision=lease.revision,
-                before=newest,
-            )
-        self._newest = lease.revision
-        self.noted = lease.metadata.annotations
 
     def give_up(self, wake_up_at: datetime | None) -> bool:
         """Give up the Lease, so that the next invocation can take it; if that fails, it expires.
@@ -291,7 +247,7 @@ class Leadership:
         ``wake_up_at`` is when work is to go on, None if never. Answers whether a wake-up is
         known to be in the queue already that comes by then.
         """
-        if self._valid_from is None or self._is_taken_away:
+        if not self._hold.was_taken:
             return False
         if self.sharing.number == 0 and not self.sharing.is_alone:
             return False  # who takes it next may not look at theirs
@@ -305,125 +261,25 @@ class Leadership:
             is_known = (
                 known is not None and at is not None and now - ROUNDING <= known <= at + ON_TIME
             )
-            (reply,) = self._cluster.perform(
-                [
-                    self._patch(
-                        *as_read(lease),
-                        self._is_mine,
-                        Operation("add", "/spec/holderIdentity", ""),
-                        Operation("add", _NOTE, _text(known if is_known else at)),
-                        *_operations(self._notes),
-                    )
-                ]
+            giving_up = self._writes.give_up(
+                self.sharing.number, lease, known if is_known else at, self.notes.wanted
             )
-            self._take_notes(reply.result)
+            (reply,) = self._cluster.perform([giving_up])
+            self._noted(reply.result)
             if not isinstance(reply.error, _CHANGED_MEANWHILE):
                 break
         return is_known
 
     def note(self) -> None:
         """Note what is known, if it is news, on a Lease that is not held and has not changed."""
-        notes = {key: each.note for key, each in self._memory.items()}
-        if self._lease is None or notes.items() <= self.noted.items():
+        if self._lease is None or not self.notes.are_new:
             return
-        patch = self._patch(*as_read(self._lease), *_operations(notes))
-        (reply,) = self._cluster.perform([patch])
-        self._take_notes(reply.result)
+        noting = note_read(self.sharing.number, self._lease, self.notes.remembered)
+        (reply,) = self._cluster.perform([noting])
+        self._noted(reply.result)
 
-    def _take_notes(self, lease: object) -> None:
+    def _noted(self, lease: object) -> None:
         """The Lease is like this by now; anything else if that is not known."""
         if isinstance(lease, Lease):
-            self._lease, self.noted = lease, lease.metadata.annotations
-
-    def _renewal(self) -> Patch:
-        return self._patch(
-            self._is_mine,
-            Operation("add", "/spec/renewTime", _text(self._there.latest)),
-            *_operations(self._notes),
-            *self.sharing.notes,
-        )
-
-    @property
-    def _notes(self) -> Mapping[str, str]:
-        """What the Lease is to keep, by the keys of its annotations."""
-        return {names.LOST_POOLS: self._losses_note()} | {
-            key: each.note for key, each in self._memory.items()
-        }
-
-    def _losses_note(self) -> str:
-        """What this holder and those before know of pools that lost a node lately."""
-        notes = self._lease.metadata.annotations if self._lease is not None else {}
-        return self._lost_pools.note(notes.get(names.LOST_POOLS), self.nodes.warned.values())
-
-    def _create(self) -> Reply:
-        lease = Lease(
-            metadata=Metadata(
-                name=lease_of(self.sharing.number),
-                namespace=names.SYSTEM_NAMESPACE,
-                annotations={names.WAKE_UP_AT: ""} | self._first_notes,
-            ),
-            spec=self._spec(transitions=0),
-        )
-        (reply,) = home.perform(self._cluster.perform, [Create(lease)])
-        return reply
-
-    def _replace(self) -> Reply:
-        """Take the Lease as it was read; False if another took it meanwhile."""
-        lease = self._lease
-        assert lease is not None  # noqa: S101 - else there is nothing to replace
-        self.sharing.inherit(lease)
-        annotations = {names.WAKE_UP_AT: ""} | lease.metadata.annotations | self._first_notes
-        spec = self._spec(lease.spec.lease_transitions + 1)
-        patch = self._patch(
-            *as_read(lease),
-            Operation("add", "/metadata/annotations", annotations),
-            Operation("add", "/spec", msgspec.to_builtins(spec)),
-        )
-        (reply,) = self._cluster.perform([patch])
-        return reply
-
-    @property
-    def _first_notes(self) -> dict[str, str]:
-        """How far the clock here is ahead, which sets the last moments, and all that is kept.
-
-        The write that takes the Lease notes it as well, so that none follows for it in the first
-        second, which is the busiest.
-        """
-        ahead = str(round(self._there.ahead.total_seconds()))
-        note = self.sharing.division.note
-        is_noted = note or division_of(self._lease).of > 1
-        division = {names.DIVISION: note} if is_noted else {}
-        return division | {names.CLOCK_AHEAD: ahead, **self._notes}
-
-    @property
-    def _is_mine(self) -> Operation:
-        return Operation("test", "/spec/holderIdentity", self._holder)
-
-    def _patch(self, *operations: Operation) -> Patch:
-        return Patch(
-            kind=Lease,
-            name=lease_of(self.sharing.number),
-            namespace=names.SYSTEM_NAMESPACE,
-            body=operations,
-        )
-
-    def _spec(self, transitions: int) -> LeaseSpec:
-        text = _text(self._there.latest)
-        return LeaseSpec(
-            holder_identity=self._holder,
-            lease_duration_seconds=int(DURATION.total_seconds()),
-            acquire_time=text,
-            renew_time=text,
-            lease_transitions=transitions,
-        )
-
-
-def _operations(notes: Mapping[str, str]) -> Sequence[Operation]:
-    return [
-        Operation("add", pointer("metadata", "annotations", key), note)
-        for key, note in notes.items()
-    ]
-
-
-def _text(time: datetime | None) -> str:
-    return "" if time is None else to_micro_time(time)
+            self._lease = lease
+            self.notes.written(lease)

@@ -1,6 +1,6 @@
 """One reconciler's share of a storm: which it has, by which division, and beside whom."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 
@@ -13,14 +13,10 @@ from evenkeel.flows.reads import answer
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.division import MOST, UNDIVIDED, Division
-from evenkeel.model.request import Operation, pointer
 from evenkeel.ports import Clock, Cluster, Recorder, Session
 
 ZEROS_COUNT_FOR = timedelta(seconds=20)
 """How long from the beginning of a share the others' workloads that would reach zero go first."""
-
-_DIVISION = pointer("metadata", "annotations", names.DIVISION)
-_ZEROS_WAIT = pointer("metadata", "annotations", names.ZEROS_WAIT)
 
 
 class Sharing:
@@ -169,13 +165,10 @@ class Sharing:
         return {number: notes.get(key) for number, notes in seen.items()}
 
     @property
-    def notes(self) -> Sequence[Operation]:
+    def notes(self) -> Mapping[str, str]:
         """What a renewal notes on the Lease."""
         note = self.division.note
         if not note:
-            return []
+            return {}
         do_wait = self.zeros_wait() or (self.number == 0 and self.zeros_wait_elsewhere())
-        return [
-            Operation("add", _DIVISION, note),
-            Operation("add", _ZEROS_WAIT, names.TRUE if do_wait else ""),
-        ]
+        return {names.DIVISION: note, names.ZEROS_WAIT: names.TRUE if do_wait else ""}

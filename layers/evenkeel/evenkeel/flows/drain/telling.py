@@ -99,7 +99,7 @@ class Telling:
             self._look_at = now + LOOK_EVERY
             self.look(leadership)
         if self.of.account.untold:
-            self.send(leadership.noted.get(names.INTERRUPTION), session)
+            self.send(leadership.notes.shown.get(names.INTERRUPTION), session)
 
     def send(self, noted: str | None, background: Background) -> None:
         """Send the next one that is noted, unless one is under way, or it rests."""
@@ -125,12 +125,12 @@ class Telling:
         self.of.look()
         leadership.note()
         until = self._clock.now() + LONGEST
-        self.send(leadership.noted.get(names.INTERRUPTION), session)
+        self.send(leadership.notes.shown.get(names.INTERRUPTION), session)
         while self.is_sending and self._clock.now() < until:
             for arrival in session.next(until - self._clock.now()):
                 if isinstance(arrival, Done):
                     arrival.then()
-            self.send(leadership.noted.get(names.INTERRUPTION), session)
+            self.send(leadership.notes.shown.get(names.INTERRUPTION), session)
         leadership.note()
 
     def _sent(self, untold: Untold, sending: Future[None]) -> None:
