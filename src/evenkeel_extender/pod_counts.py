@@ -60,7 +60,7 @@ class PodCounts:
         self.lose(pod.uid, is_reserved=pod.active and not pod.spec.node_name)
         if pod.finished:
             return
-        requests = pod.requests
+        requests = pod.spec.requests
         load = Load(*(requests.get(each, 0.0) for each in Load._fields))
         key = "" if pod.leaving or pod.released else pod.controller_key
         seen = self._seen[pod.uid] = _Seen(pod.spec.node_name, key, load)

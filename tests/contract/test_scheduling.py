@@ -39,7 +39,7 @@ def unschedulable(ground: Ground, name: str) -> str:
     """Wait until a pod has found no node; answers why."""
 
     def refused() -> str:
-        return next((pod.refused for pod in there(ground, name)), "")
+        return next((pod.status.refused for pod in there(ground, name)), "")
 
     return ground.eventually(refused, f"{name} unschedulable")
 
@@ -258,7 +258,7 @@ def test_a_pod_waits_for_the_volume_of_its_claim(ground: Ground, volume: dict[st
 def test_a_pod_behind_a_gate_is_not_looked_at_until_that_is_taken_away(ground: Ground) -> None:
     node = ground.add_node("n")
     ground.apply(pod("p", schedulingGates=[{"name": "example.com/quota"}]))
-    told = ground.get(Pod, "p").not_scheduled
+    told = ground.get(Pod, "p").status.not_scheduled
     assert told is not None
     assert (told.reason, told.message) == (
         "SchedulingGated",

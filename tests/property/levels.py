@@ -26,7 +26,8 @@ from evenkeel.decisions.drain.agenda import Forced
 from evenkeel.decisions.drain.plan import Plan
 from evenkeel.flows.drain.cache.groups import Groups
 from evenkeel.flows.drain.loop import Loop
-from evenkeel.flows.drain.workload.planning import Planner, WorkloadPlan
+from evenkeel.flows.drain.workload.planning import Planner
+from evenkeel.flows.drain.workload.workload_plan import WorkloadPlan
 from evenkeel.model.decision import Decision
 from tests.property.walk.copies import Copier
 
@@ -62,12 +63,12 @@ def look_into(loop: Loop) -> Look:
     now, view, plans = loop._clock.now(), loop._reconcile._view, loop._reconcile._plans
     kept = plans._plans
     waiting = _with_mates(view.pods.groups, {*view.queue._wrong, *view.queue._changed})
-    known = filter(view.pods.has_any, plans.controllers)
+    known = filter(view.pods.members.has_any, plans.controllers)
     planner: list[Planner] = []
 
     def plan(key: str) -> WorkloadPlan:
         if not planner:
-            found_before = plans._planner._routes  # must not be what is found now
+            found_before = plans._planner._ways._routes  # must not be what is found now
             planner.append(Copier({id(found_before): {}}).copy(plans._planner))
         return _plan(planner[0], key, now)
 

@@ -157,7 +157,7 @@ class Story:
             assert pod.revision >= self._seen.get(pod.uid, 0), "an older revision of a pod is taken"
             self._seen[pod.uid] = pod.revision
         for key, (revision, uids) in self._listed.items():
-            for pod in self.pods.of_controller(key):
+            for pod in self.pods.members.of(key):
                 assert pod.uid in uids or pod.revision > revision, "a pod that is gone comes back"
 
 
@@ -175,5 +175,5 @@ def test_what_is_known_is_so_once_all_has_been_shown(
         story.check()
     story.end()
     owned = (WEB.key, API.key)
-    known = {pod.uid: pod.revision for key in owned for pod in story.pods.of_controller(key)}
+    known = {pod.uid: pod.revision for key in owned for pod in story.pods.members.of(key)}
     assert known == {pod.uid: pod.revision for pod in at(events, story.last).values()}

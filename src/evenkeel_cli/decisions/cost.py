@@ -18,6 +18,7 @@ from evenkeel.model import names
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.meta import Reference
 from evenkeel.model.node import Node
+from evenkeel.model.node_bound import is_mirror
 from evenkeel.model.pod import Pod
 from evenkeel.model.quantity import number
 from evenkeel_cli.decisions.prices import Gaps, Price, Prices, gaps
@@ -123,7 +124,7 @@ def part_of(pod: Pod, node: Node) -> float:
     room = node.status.allocatable
     shares = [
         amount / most
-        for name, amount in pod.requests.items()
+        for name, amount in pod.spec.requests.items()
         if _counts(name) and (most := number(room.get(name, ""))) > 0
     ]
     return min(1.0, max(shares, default=0.0))
@@ -214,6 +215,6 @@ def _counts(resource: str) -> bool:
 def _owner(pod: Pod) -> Reference:
     """What a pod counts for: its controller, or itself if it has none or is a static one."""
     owner = pod.controller
-    if owner is None or pod.is_mirror:
+    if owner is None or is_mirror(pod):
         return pod.reference
     return Reference(kind=owner.kind, namespace=pod.namespace, name=owner.name)

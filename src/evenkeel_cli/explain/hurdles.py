@@ -64,7 +64,7 @@ def _about(quota: ResourceQuota, handed: Collection[Situation]) -> Iterator[str]
         f"{key} {used[key]} of {hard[key]}"
         for key, resource in LIMITED.items()
         if key in hard and key in used
-        if number(used[key]) + max(each.pod.requests.get(resource, 0) for each in handed)
+        if number(used[key]) + max(each.pod.spec.requests.get(resource, 0) for each in handed)
         > max(number(hard[key]), number(used[key]))
     ]
     if full:

@@ -166,7 +166,7 @@ def _told(found: Present, name: str) -> Present:
 def judge_pods(case: Case) -> Present:
     """Whether all pause pods have a node."""
     standing = case.standing
-    size = max((size_of(pod.requests) for pod in case.owned), default=Size())
+    size = max((size_of(pod.spec.requests) for pod in case.owned), default=Size())
     room = Room(standing.replicas, size)
     missing = standing.replicas - standing.on_demand
     if missing <= 0:

@@ -13,6 +13,7 @@ from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.node_bound import is_of_node
 from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool, pools_of
 from evenkeel_cli import words
@@ -94,7 +95,7 @@ def of_singles(snapshot: Snapshot) -> Need:
     With a default floor a pod on on-demand prefers to stay there, and counts once it is on spot.
     """
     found = [
-        max(size_of(pod.requests) for pod in case.owned)
+        max(size_of(pod.spec.requests) for pod in case.owned)
         for case in snapshot.cases
         if case.standing.replicas == 1 and case.owned and _may_be_on_spot(case, snapshot.fleet)
     ]
@@ -117,7 +118,7 @@ def of_largest_pool(snapshot: Snapshot, *, singles: bool = False) -> tuple[Pool,
     for pod in snapshot.pods:
         pool = of_nodes.get(pod.spec.node_name)
         if pool is not None and _is_replaced(pod) and (not singles or pod.uid in counted):
-            pools[pool].append(size_of(pod.requests))
+            pools[pool].append(size_of(pod.spec.requests))
     if not pools:
         return None
     largest = max(pools, key=lambda pool: total_of(pools[pool]))
@@ -166,4 +167,4 @@ def _may_be_on_spot(case: Case, fleet: Fleet) -> bool:
 
 def _is_replaced(pod: Pod) -> bool:
     """Whether a controller makes it again elsewhere when its node goes."""
-    return pod.active and pod.controller is not None and not pod.is_of_node
+    return pod.active and pod.controller is not None and not is_of_node(pod)

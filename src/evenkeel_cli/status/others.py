@@ -10,7 +10,8 @@ from evenkeel.model.annotations import MANAGED
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.meta import Reference
-from evenkeel.model.pod import MOVED_CONTROLLERS, Pod
+from evenkeel.model.node_bound import MOVED_CONTROLLERS, is_of_node
+from evenkeel.model.pod import Pod
 from evenkeel_cli import words
 
 
@@ -49,7 +50,7 @@ def _floor(pod: Pod, space: Namespace) -> FloorOf:
 def _is_others(pod: Pod) -> bool:
     owner = pod.controller
     is_known = owner is not None and owner.full_kind in MOVED_CONTROLLERS
-    return not (pod.is_of_node or pod.released or is_known)
+    return not (is_of_node(pod) or pod.released or is_known)
 
 
 def _owner(pod: Pod) -> Reference:

@@ -11,6 +11,7 @@ import pytest
 
 from evenkeel.decisions.drain import writes
 from evenkeel.errors import ClusterError, ForbiddenError, NotFoundError, UnreadableObjectError
+from evenkeel.flows.replies import has_any_of_release
 from evenkeel.model import names
 from evenkeel.model.release import Cooldown
 from evenkeel.model.request import Evict, Get, Request
@@ -181,4 +182,4 @@ def test_a_pod_with_a_label_of_another_kind_goes_back_as_it_was(scene: Scene) ->
     (pod,) = (each for each in scene.pods("web", "s1") if each.name == old)
     assert pod.metadata.labels[names.ROLLOUT_HASH] == STABLE
     assert pod.controller is not None
-    assert not pod.has_any_of_release
+    assert not has_any_of_release(pod)

@@ -5,7 +5,8 @@ from datetime import datetime
 import pytest
 
 from evenkeel.decisions.drain.deadlines import Deadline
-from evenkeel.flows.drain.workload.planning import Planner, WorkloadPlan
+from evenkeel.flows.drain.workload.planning import Planner
+from evenkeel.flows.drain.workload.workload_plan import WorkloadPlan
 from evenkeel.model.decision import Verb
 from evenkeel.model.metrics import Metric
 from evenkeel.model.pod import Pod
@@ -29,7 +30,7 @@ def fail(scene: Scene, monkeypatch: pytest.MonkeyPatch, until: float = END_OF_TI
     plan = Planner.plan
 
     def fail(self: Planner, key: str, now: datetime) -> WorkloadPlan:
-        pods = self._view.pods.of_controller(key)
+        pods = self._view.pods.members.of(key)
         if scene.seconds < until and any(pod.name.startswith("bad") for pod in pods):
             raise OverflowError("date value out of range")
         return plan(self, key, now)
@@ -103,7 +104,7 @@ def test_nor_do_the_others_wait_where_nothing_at_all_can_be_said_of_a_workload(
     moments = Planner.last_moments
 
     def fail_again(self: Planner, key: str, now: datetime, again_at: datetime) -> WorkloadPlan:
-        if any(pod.name.startswith("bad") for pod in self._view.pods.of_controller(key)):
+        if any(pod.name.startswith("bad") for pod in self._view.pods.members.of(key)):
             raise OverflowError("date value out of range")
         return moments(self, key, now, again_at)
 

@@ -75,7 +75,7 @@ def test_its_pods_are_its_own_namespaces_whatever_others_name_as_their_owner() -
     for pod in (elsewhere(mine), elsewhere(released), mine, released):
         view.pods.update(pod)
 
-    assert view.pods.of_controller(replica_set.key) == [mine, released]
+    assert view.pods.members.of(replica_set.key) == [mine, released]
 
 
 def test_a_deployment_is_none_of_a_replica_set_elsewhere() -> None:

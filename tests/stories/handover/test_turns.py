@@ -174,7 +174,7 @@ def test_a_pod_goes_until_it_is_gone_or_finished_or_has_another_controller() -> 
     pods = Pods(Queue(), lambda _: True)
 
     def going() -> list[str]:
-        return [pod.name for pod in pods.going_of(REPLICA_SET.key)]
+        return [pod.name for pod in pods.members.going(REPLICA_SET.key)]
 
     pods.update(builders.pod("b", of=REPLICA_SET, revision=1))
     pods.update(builders.pod("a", of=REPLICA_SET, revision=1))
@@ -202,7 +202,7 @@ def test_it_is_found_at_once_among_many_pods() -> None:
         pods.update(builders.pod(f"p-{number}", of=ANOTHER))
 
     with measured() as effort:
-        found = pods.going_of(REPLICA_SET.key)
+        found = pods.members.going(REPLICA_SET.key)
 
     assert found == [GOING]
     assert effort.steps < 20

@@ -41,4 +41,4 @@ SIDECAR = {"restartPolicy": "Always"}
 )
 def test_what_the_scheduler_keeps_free(spec: Mapping[str, Any], cpu: float) -> None:
     pod = msgspec.convert({"metadata": {"name": "a"}, "spec": spec}, Pod)
-    assert pod.requests == {"cpu": cpu, PLACES: 1}
+    assert pod.spec.requests == {"cpu": cpu, PLACES: 1}

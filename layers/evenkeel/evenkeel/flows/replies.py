@@ -5,6 +5,7 @@ from typing import Final
 
 from evenkeel.decisions.drain import writes
 from evenkeel.errors import ClusterError, UndoneError
+from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Patch
@@ -20,9 +21,15 @@ def undoing(reply: Reply) -> Sequence[Patch]:
     """
     request, pod = reply.request, reply.result
     release = writes.release_in(request) if isinstance(request, Patch) else None
-    if release is None or not isinstance(pod, Pod) or not pod.has_any_of_release:
+    if release is None or not isinstance(pod, Pod) or not has_any_of_release(pod):
         return []
     return [writes.roll_back_patch(pod, release)]
+
+
+def has_any_of_release(pod: Pod) -> bool:
+    """Whether a pod has a label, an annotation or the owner that a release gives it."""
+    marks = names.RELEASED_FROM in pod.metadata.labels or names.RELEASE in pod.metadata.annotations
+    return marks or pod.released
 
 
 def error_in(reply: Reply) -> ClusterError | None:

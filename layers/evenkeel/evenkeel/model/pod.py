@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from evenkeel.model import names
 from evenkeel.model.affinity import NewAffinity, SchedulingGroup, Toleration, only_node
-from evenkeel.model.controllers.kinds import KINDS
 from evenkeel.model.deployments import DEPLOYMENTS
 from evenkeel.model.meta import (
     ApiStruct,
@@ -26,9 +25,6 @@ DEFAULT_GRACE_SECONDS = 30
 
 PLACES = "pods"
 """The resource of which every pod takes one."""
-
-MOVED_CONTROLLERS = frozenset({*DEPLOYMENTS, *KINDS})
-"""Kinds of controllers whose pods do not belong to their nodes, even if they are bound to one."""
 
 LONGEST_TEXT = 4_096
 """Characters of a note; a release has some 400. What is longer is none."""
@@ -102,7 +98,7 @@ class PodSpec(ApiStruct, frozen=True, kw_only=True):
 
     @property
     def requests(self) -> Mapping[str, float]:
-        """What the scheduler keeps free for it, in cores, bytes and the like.
+        """What the scheduler keeps free for it, in cores, bytes and the like, and its place.
 
         That is what its containers and sidecars ask for together. It is more where an init
         container asks for more, together with the sidecars that are started before it.
@@ -118,7 +114,7 @@ class PodSpec(ApiStruct, frozen=True, kw_only=True):
         for each in self.containers:
             running = _sum(running, each.resources.requests)
         found = _larger(running, most) | _sum({}, self.resources.requests)
-        return _sum(found, self.overhead)
+        return {**_sum(found, self.overhead), PLACES: 1.0}
 
 
 class PodStatus(ApiStruct, frozen=True, kw_only=True):
@@ -127,6 +123,35 @@ class PodStatus(ApiStruct, frozen=True, kw_only=True):
     phase: str = "Pending"
     conditions: tuple[Condition, ...] = ()
     start_time: datetime | None = None
+
+    def condition(self, condition_type: str) -> Condition | None:
+        """The condition of a type, true or false; None if nobody has set it."""
+        return next((each for each in self.conditions if each.type == condition_type), None)
+
+    @property
+    def started_at(self) -> datetime | None:
+        """When the pod's kubelet took it on; None before that, and where that makes no sense."""
+        started = self.start_time
+        return started if started is not None and is_sound(started) else None
+
+    @property
+    def not_scheduled(self) -> Condition | None:
+        """Why the pod has no node: the scheduler's word, or that of its gates; None if nobody says.
+
+        The reason is ``Unschedulable`` where the scheduler has looked for one.
+        https://kubernetes.io/docs/concepts/scheduling-eviction/pod-scheduling-readiness/
+        """
+        found = self.condition("PodScheduled")
+        return found if found is not None and found.status == "False" else None
+
+    @property
+    def refused(self) -> str:
+        """What the scheduler says of a pod for which it found no node; empty if it did not look.
+
+        Gates and others say something else.
+        """
+        said = self.not_scheduled
+        return said.message if said is not None and said.reason == "Unschedulable" else ""
 
 
 class Pod(KubernetesObject, frozen=True, kw_only=True):
@@ -144,11 +169,6 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         return span(DEFAULT_GRACE_SECONDS if seconds is None else seconds)
 
     @property
-    def requests(self) -> Mapping[str, float]:
-        """What it takes of its node: what it asks for, and its place."""
-        return {**self.spec.requests, PLACES: 1.0}
-
-    @property
     def finished(self) -> bool:
         """Whether all containers have ended for good (phase Succeeded or Failed)."""
         return self.status.phase in ("Succeeded", "Failed")
@@ -157,11 +177,6 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
     def active(self) -> bool:
         """Whether its controller counts it: neither finished nor being deleted."""
         return not self.finished and not self.leaving
-
-    @cached_property
-    def bears_release(self) -> bool:
-        """Whether it has the label of released pods, with a controller or without."""
-        return names.RELEASED_FROM in self.metadata.labels
 
     @cached_property
     def controller(self) -> OwnerReference | None:
@@ -186,19 +201,15 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
 
         One that another owner manages was not, or was adopted: the label is there by mistake.
         """
-        return self._is_kept or (self.bears_release and self.controller is None)
+        bears_label = names.RELEASED_FROM in self.metadata.labels
+        return self._is_kept or (bears_label and self.controller is None)
 
     @cached_property
     def is_released_in_part(self) -> bool:
         """Whether a part of its release, its labels or its owner, was put back by a policy."""
-        if not self.bears_release:
+        if names.RELEASED_FROM not in self.metadata.labels:
             return self._is_kept
         return self.controller is not None and self.release is not None
-
-    @property
-    def has_any_of_release(self) -> bool:
-        """Whether it has a label, an annotation or the owner that a release gives a pod."""
-        return self.bears_release or self._is_kept or names.RELEASE in self.metadata.annotations
 
     @cached_property
     def hash_label(self) -> str:
@@ -255,43 +266,10 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         """Whether somebody moves it to another node, running, once its eviction is asked for."""
         return self.metadata.labels.get(names.LIVE_MIGRATION) == names.TRUE
 
-    @property
-    def is_mirror(self) -> bool:
-        """Whether it is the API's picture of a static pod."""
-        return names.MIRROR_POD in self.metadata.annotations
-
-    @property
-    def is_of_node(self) -> bool:
-        """Whether it stays as long as its node: a DaemonSet's, or a static one."""
-        owner = self.controller
-        return (
-            self.is_mirror or self.is_of_daemon or (owner is not None and owner.full_kind == "Node")
-        )
-
-    @property
-    def is_of_daemon(self) -> bool:
-        """Whether it is a DaemonSet's, or like one: each node has one, bound by its name.
-
-        Others have kinds for that, too, such as OpenKruise's DaemonSet.
-        https://openkruise.io/docs/user-manuals/advanceddaemonset/
-        """
-        owner, affinity = self.controller, self.spec.affinity
-        if owner is None or owner.full_kind == "DaemonSet":
-            return owner is not None
-        terms = affinity.required_terms if affinity is not None else ()
-        is_bound = bool(terms) and all(term.field_node for term in terms)
-        return is_bound and owner.full_kind not in MOVED_CONTROLLERS
-
     @cached_property
     def ready_since(self) -> datetime | None:
         """When it became Ready; None while it is not (readiness gates are part of Ready)."""
-        return self._holds_since("Ready")
-
-    @property
-    def started_at(self) -> datetime | None:
-        """When its kubelet took it on; None before that, and where that makes no sense."""
-        started = self.status.start_time
-        return started if started is not None and is_sound(started) else None
+        return self.holds_since("Ready")
 
     @property
     def told_at(self) -> datetime | None:
@@ -308,36 +286,6 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         return deadline if deadline is not None and is_sound(deadline) else None
 
     @property
-    def landed_at(self) -> datetime | None:
-        """When it got its node, in whole seconds; None while it has none, or that is not known.
-
-        A pod whose template names its node has it from the beginning, and the condition only when
-        the kubelet sets it.
-        """
-        if not self.spec.node_name:
-            return None
-        return self._holds_since("PodScheduled") or self.metadata.creation_timestamp
-
-    @property
-    def not_scheduled(self) -> Condition | None:
-        """Why it has no node: the scheduler's word, or that of its gates; None if nobody says.
-
-        The reason is ``Unschedulable`` where the scheduler has looked for one.
-        https://kubernetes.io/docs/concepts/scheduling-eviction/pod-scheduling-readiness/
-        """
-        found = self.condition("PodScheduled")
-        return found if found is not None and found.status == "False" else None
-
-    @property
-    def refused(self) -> str:
-        """What the scheduler says of a pod for which it found no node; empty if it did not look.
-
-        Gates and others say something else.
-        """
-        said = self.not_scheduled
-        return said.message if said is not None and said.reason == "Unschedulable" else ""
-
-    @property
     def ready(self) -> bool:
         """Whether the Ready condition is true."""
         return self.ready_since is not None
@@ -349,16 +297,12 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
             return False
         return not min_ready_seconds or since + span(min_ready_seconds) <= now
 
-    def condition(self, condition_type: str) -> Condition | None:
-        """The condition of a type, true or false; None if nobody has set it."""
-        return next((each for each in self.status.conditions if each.type == condition_type), None)
-
-    def _holds_since(self, condition_type: str) -> datetime | None:
+    def holds_since(self, condition_type: str) -> datetime | None:
         """Since when a condition is true, at least since it was made; None while it is not.
 
         The condition's time is a kubelet's word, so one that is out of range is none.
         """
-        found = self.condition(condition_type)
+        found = self.status.condition(condition_type)
         if found is None or found.status != "True":
             return None
         since = found.last_transition_time

@@ -73,31 +73,6 @@ def test_a_pod_counts_as_available_once_it_was_ready_for_min_ready_seconds() -> 
     assert census.counts.next_available_at == NOW + seconds(1)
 
 
-def pending(name: str, message: str = "", node: str = "") -> Pod:
-    """A pod that is not Ready, with what the scheduler says of it."""
-    said = Condition(type="PodScheduled", status="False", reason="Unschedulable", message=message)
-    return builders.pod(
-        name, of=REPLICA_SET, node=node, ready=False, conditions=(said,) if message else ()
-    )
-
-
-@pytest.mark.parametrize(
-    ("pods", "lacks"),
-    [
-        ([pending("a", "0/3 nodes")], "0/3 nodes"),
-        ([pending("a"), pending("b", "0/3 nodes")], "0/3 nodes"),
-        ([pending("a", "0/3 nodes"), pending("b", node="n1")], ""),
-        ([pending("a")], ""),
-        ([], ""),
-    ],
-    ids=["refused", "not looked at yet", "one has a node", "none looked at", "none missing"],
-)
-def test_there_is_no_place_for_a_replacement_if_the_scheduler_has_a_node_for_none(
-    pods: Sequence[Pod], lacks: str
-) -> None:
-    assert builders.census(REPLICA_SET, owned=pods).counts.without_place == lacks
-
-
 def test_it_is_known_since_when_each_pod_is_available() -> None:
     slow = builders.replica_set(min_ready_seconds=10)
     pods = [

@@ -167,15 +167,37 @@ def test_no_release_is_planned_for_longer_than_one_is_believed() -> None:
     assert (found.steps, found.evictions) == ([], [])
 
 
-def test_a_released_pod_whose_replacement_finds_no_node_says_so() -> None:
-    said = Condition(
-        type="PodScheduled", status="False", reason="Unschedulable", message="0/3 nodes fit"
+def refused(message: str) -> tuple[Condition]:
+    """What the scheduler says of a pod for which it found no node."""
+    return (
+        Condition(type="PodScheduled", status="False", reason="Unschedulable", message=message),
     )
+
+
+def test_a_released_pod_whose_replacement_finds_no_node_says_so() -> None:
     scene = Scene(DYING).away("a", reason=INTERRUPTION)
-    found = scene.elsewhere("new", node="", ready=False, conditions=(said,)).plan()
+    found = scene.elsewhere("new", node="", ready=False, conditions=refused("0/3 nodes fit")).plan()
     assert told(found.steps) == [("a", Verb.WAIT, "NoPlace")]
     assert found.steps[0].message == "no place for its replacement: 0/3 nodes fit"
     assert (found.steps[0].until, found.due) == (EVICT_BY, TRIED_UNTIL)
+
+
+@pytest.mark.parametrize(
+    ("of_one", "of_other", "reason"),
+    [
+        ({}, {}, "ReplacementPending"),
+        ({}, {"conditions": refused("0/3")}, "NoPlace"),
+        ({"conditions": refused("0/3")}, {"node": "good"}, "ReplacementPending"),
+    ],
+    ids=["none looked at", "one not looked at yet", "one has a node"],
+)
+def test_it_says_so_if_the_scheduler_has_a_node_for_none_of_the_missing_pods(
+    of_one: dict[str, Any], of_other: dict[str, Any], reason: str
+) -> None:
+    scene = Scene(DYING).away("a", reason=INTERRUPTION)
+    for name, said in (("one", of_one), ("other", of_other)):
+        scene.elsewhere(name, **({"node": "", "ready": False} | said))
+    assert told(scene.plan().steps) == [("a", Verb.WAIT, reason)]
 
 
 @pytest.mark.parametrize("replacement", [PENDING, STARTING, {"leaving": True}], ids=str)

@@ -52,7 +52,7 @@ def test_a_pod_that_asks_is_told_when_its_node_ends() -> None:
 def test_then_it_gets_the_condition_of_a_disruption() -> None:
     (decision,) = told(pod := asking(ENDS_AT))
     assert decision.verb is Verb.SET_CONDITION
-    condition = patched(pod, decision.write).condition(names.DISRUPTION_TARGET)
+    condition = patched(pod, decision.write).status.condition(names.DISRUPTION_TARGET)
     assert condition is not None
     assert condition.status == "True"
 

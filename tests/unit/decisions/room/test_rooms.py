@@ -51,7 +51,7 @@ def test_a_pod_takes_its_requests_and_its_place() -> None:
         for cpu in ("500m", "1")
     )
     pod = msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, containers=two))
-    assert pod.requests == {"pods": 1.0, "cpu": 1.5, "memory": 2048.0}
+    assert pod.spec.requests == {"pods": 1.0, "cpu": 1.5, "memory": 2048.0}
 
 
 def test_room_is_what_others_leave_and_each_takes_its_part() -> None:

@@ -11,7 +11,7 @@ from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.plan import Plan
 from evenkeel.flows.drain.cache.view import Listed, View
 from evenkeel.flows.drain.dispatch.sending import Evictions
-from evenkeel.flows.drain.workload.planning import WorkloadPlan
+from evenkeel.flows.drain.workload.workload_plan import WorkloadPlan
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.reasons import Reason
 from tests.kit import builders

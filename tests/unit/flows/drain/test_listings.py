@@ -92,7 +92,7 @@ def test_many_pods_without_a_known_controller_are_one_list(site: Site) -> None:
     assert isinstance(request, List)
     stranger = builders.pod("other")
     site.answer(lambda asked: Listing([*filter(asked.kept, [*pods[1:], stranger])], "105"))
-    assert len(site.view.pods.of_controller(key)) == 299
+    assert len(site.view.pods.members.of(key)) == 299
     assert stranger.uid not in site.view.pods
 
 
@@ -102,7 +102,7 @@ def test_of_a_controller_that_is_not_known_all_pods_are_found(site: Site) -> Non
     (key,) = site.view.pods.controllers_of([one])
     site.listings.refresh([key], NOW)
     site.answer(lambda asked: Listing([*filter(asked.kept, [other, builders.pod("x")])], "105"))
-    assert site.view.pods.of_controller(key) == [other]
+    assert site.view.pods.members.of(key) == [other]
 
 
 def test_a_bare_pod_that_is_gone_counts_no_more(site: Site) -> None:

@@ -34,7 +34,7 @@ def test_what_decides_something_is_kept() -> None:
     assert small.reference == full.reference
     assert small.metadata == full.metadata
     assert (small.ready, small.active, small.template_hash) == (True, True, builders.HASH)
-    assert small.requests == full.requests
+    assert small.spec.requests == full.spec.requests
     assert small.spec.volumes == full.spec.volumes
 
 

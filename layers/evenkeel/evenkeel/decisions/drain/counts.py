@@ -49,13 +49,6 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             return 0
         return self.spec_replicas
 
-    def share(self, number: int) -> float:
-        """So many pods as a share of its replicas; 1 where none are asked for, as none is missing.
-
-        More than 1 where there are more pods than are asked for.
-        """
-        return max(0, number) / self.replicas_to_keep if self.replicas_to_keep else 1.0
-
     @cached_property
     def owned(self) -> Sequence[Pod]:
         """The pods that have a controller."""
@@ -109,10 +102,11 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def available_owned(self) -> int:
         """Available pods that the ReplicaSet owns."""
-        return len(self.owned) - len(self._unavailable)
+        return len(self.owned) - len(self.unavailable_owned)
 
     @cached_property
-    def _unavailable(self) -> Sequence[Pod]:
+    def unavailable_owned(self) -> Sequence[Pod]:
+        """Owned pods that are not available."""
         return [pod for pod in self.owned if not self.is_available(pod)]
 
     @property
@@ -120,16 +114,6 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """When each available pod became so, in order."""
         there = (pod for pod in self.pods if self.is_available(pod))
         return available_since(there, self.owner.min_ready_seconds)
-
-    @cached_property
-    def without_place(self) -> str:
-        """Why the scheduler has a node for none of the owned pods that are missing; empty if not.
-
-        It may not have looked for a node for all of them yet.
-        """
-        if any(pod.spec.node_name for pod in self._unavailable):
-            return ""
-        return next((pod.refused for pod in self._unavailable if pod.refused), "")
 
     @cached_property
     def available_released(self) -> int:
@@ -153,7 +137,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def on_their_way(self) -> Sequence[Pod]:
         """Owned pods that are about to be available."""
-        return [pod for pod in self._unavailable if self.is_on_its_way(pod)]
+        return [pod for pod in self.unavailable_owned if self.is_on_its_way(pod)]
 
     def is_on_its_way(self, pod: Pod) -> bool:
         """Whether a pod that is not available is young enough to be about to be."""

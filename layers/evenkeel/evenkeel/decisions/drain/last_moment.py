@@ -47,7 +47,7 @@ def _handed_over(census: Census) -> Iterator[Forced]:
                 pod=item.pod,
                 owner=census.owner,
                 evict_by=item.evict_by,
-                share_remaining=census.counts.share(serving),
+                share_remaining=_share(census, serving),
                 is_replaced=True,
             )
     for position, each in enumerate(waiting, 1):
@@ -55,7 +55,7 @@ def _handed_over(census: Census) -> Iterator[Forced]:
             pod=each.pod,
             owner=census.owner,
             evict_by=each.evict_by,
-            share_remaining=census.counts.share(serving - position),
+            share_remaining=_share(census, serving - position),
             is_coming=position <= census.starting_off_doomed,
             first=_back_first(census, each),
         )
@@ -71,10 +71,19 @@ def _breaking(census: Census) -> Iterator[Forced]:
             pod=mover.pod,
             owner=census.owner,
             evict_by=turns.get(mover.pod.uid, mover.evict_by),
-            share_remaining=census.counts.share(census.counts.available - position),
+            share_remaining=_share(census, census.counts.available - position),
             together=mover.together is not None,
             lives=mover.lives,
         )
+
+
+def _share(census: Census, pods: int) -> float:
+    """So many pods as a share of its replicas; 1 where none are asked for, as none is missing.
+
+    More than 1 where there are more pods than are asked for.
+    """
+    replicas = census.counts.replicas_to_keep
+    return max(0, pods) / replicas if replicas else 1.0
 
 
 def _back_first(census: Census, each: ReleasedPod | MovingPod) -> Decision | None:

@@ -10,6 +10,7 @@ from evenkeel.decisions.drain.movers import MovingPod, ReleasedPod
 from evenkeel.decisions.drain.pod_plan import PodPlan, Step
 from evenkeel.decisions.drain.quota_turns import A_QUOTA_REFUSES
 from evenkeel.decisions.drain.refusal import tried_until
+from evenkeel.decisions.drain.returning import landed_at
 from evenkeel.decisions.drain.targets import target_of
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.reasons import Reason
@@ -139,12 +140,23 @@ def _unreplaced(census: Census, item: ReleasedPod) -> PodPlan:
         return PodPlan(verdicts.roll_back(census, item, *back))
     due = end if target_of(item) is None else min(end, census.now + LOOK_AGAIN_AFTER)
     wait = verdicts.wait(census, pod, Reason.REPLACEMENT_PENDING, item.stays_until)
-    if lacks := census.counts.without_place:
+    if lacks := _without_place(census):
         message = f"no place for its replacement: {lacks}"
         wait = census.owner.decision(
             pod, Verb.WAIT, Reason.NO_PLACE, message, until=item.stays_until
         )
     return PodPlan(wait, due)
+
+
+def _without_place(census: Census) -> str:
+    """Why the scheduler has a node for none of the owned pods that are missing; empty if not.
+
+    It may not have looked for a node for all of them yet.
+    """
+    missing = census.counts.unavailable_owned
+    if any(pod.spec.node_name for pod in missing):
+        return ""
+    return next((pod.status.refused for pod in missing if pod.status.refused), "")
 
 
 def _why_back(census: Census, item: ReleasedPod) -> tuple[Reason, str] | None:
@@ -217,7 +229,7 @@ def _settled_at(mover: MovingPod, end: datetime) -> datetime | None:
     time until ``end``: there are few of them, and the last is still tried. None for all others. Of
     one that tolerates the taints see ``returning``.
     """
-    since, landed = mover.notice.cordoned_at, mover.pod.landed_at
+    since, landed = mover.notice.cordoned_at, landed_at(mover.pod)
     if since is None or landed is None or landed <= since:
         return None
     return landed + max(SHORTEST_STAY, min(landed - since, (end - landed) / 2))

@@ -30,7 +30,7 @@ def decide(census: Census) -> Iterator[PodPlan]:
             decision = census.owner.decision(
                 pod, Verb.TELL, Reason.NODE_END_TOLD, message, write=write
             )
-        elif pod.condition(names.DISRUPTION_TARGET) is None:
+        elif pod.status.condition(names.DISRUPTION_TARGET) is None:
             decision = census.owner.decision(
                 pod,
                 Verb.SET_CONDITION,

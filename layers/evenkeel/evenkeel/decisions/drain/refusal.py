@@ -119,5 +119,5 @@ def needs_condition(pod: Pod, owner: Owner) -> bool:
     """
     if owner.controller is None or not owner.controller.heeds_disruption:
         return False
-    condition = pod.condition(names.DISRUPTION_TARGET)
+    condition = pod.status.condition(names.DISRUPTION_TARGET)
     return condition is None or condition.status != "True"

@@ -5,7 +5,7 @@ keeps off a pod that tolerates them, or whose template names its node.
 """
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -94,15 +94,26 @@ def why_back(pod: Pod, owner: Owner, drain: Drain) -> str:
     return "it came to its node although that was drained" if _since_drained(pod, drain) else ""
 
 
+def landed_at(pod: Pod) -> datetime | None:
+    """When a pod got its node, in whole seconds; None while it has none, or that is not known.
+
+    A pod whose template names its node has it from the beginning, and the condition only when the
+    kubelet sets it.
+    """
+    if not pod.spec.node_name:
+        return None
+    return pod.holds_since("PodScheduled") or pod.metadata.creation_timestamp
+
+
 def came_late(pod: Pod, drain: Drain) -> bool:
     """Whether a pod got its node after that was drained, and late: it is not told to go again.
 
     Less time was left until its eviction deadline than had passed since the drain began.
     """
-    notice, after = drain.notice, _since_drained(pod, drain)
-    if notice is None or pod.landed_at is None:
+    notice, landed, after = drain.notice, landed_at(pod), _since_drained(pod, drain)
+    if notice is None or landed is None:
         return False
-    return bool(after) and after >= node_deadline(notice).evict_by(pod) - pod.landed_at
+    return bool(after) and after >= node_deadline(notice).evict_by(pod) - landed
 
 
 def _bound_to(pod: Pod, owner: Owner) -> str:
@@ -130,9 +141,10 @@ def _is_let_in(pod: Pod, owner: Owner, drain: Drain) -> bool:
 def _since_drained(pod: Pod, drain: Drain) -> timedelta:
     """How long its node had been drained when a pod got it; 0 if it was there before."""
     since = drain.notice.cordoned_at if drain.notice is not None else None
-    if since is None or pod.landed_at is None:
+    landed = landed_at(pod)
+    if since is None or landed is None:
         return timedelta()
-    return max(timedelta(), pod.landed_at - since)
+    return max(timedelta(), landed - since)
 
 
 def _route(way: Way, cause: str, consequence: str) -> Route:

@@ -16,6 +16,7 @@ from evenkeel.model.annotations import HANDOVER
 from evenkeel.model.controllers.kinds import way_of
 from evenkeel.model.deployments import DEPLOYMENTS
 from evenkeel.model.durations import go_duration
+from evenkeel.model.node_bound import is_mirror, is_of_daemon
 from evenkeel.model.pod import Pod
 from evenkeel.model.pod_label import LONGEST_HASH
 from evenkeel.model.reasons import Reason
@@ -173,9 +174,9 @@ def not_ours(pod: Pod, owner: Owner) -> Route | None:
         return Route(
             way=Way.STAY, reason=Reason.ALREADY_LEAVING, cause="it is being deleted already"
         )
-    if owner.kind == "DaemonSet" or pod.is_of_daemon:
+    if owner.kind == "DaemonSet" or is_of_daemon(pod):
         return Route(way=Way.STAY, reason=Reason.DAEMON_SET, cause="it belongs to its node")
-    if pod.is_mirror or owner.kind == "Node":
+    if is_mirror(pod) or owner.kind == "Node":
         return Route(way=Way.STAY, reason=Reason.STATIC_POD, cause="its kubelet owns it")
     return None
 
@@ -195,7 +196,7 @@ def _protected(pod: Pod, owner: Owner, now: datetime | None) -> Route | None:
         return None
     if word.lower() == "true":
         return _kept(names.DO_NOT_DISRUPT, word)
-    lasts, started = go_duration(word), pod.started_at
+    lasts, started = go_duration(word), pod.status.started_at
     if not lasts:
         return None
     until = None if started is None else started + min(lasts, LONGEST)

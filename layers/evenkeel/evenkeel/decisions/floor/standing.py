@@ -117,5 +117,5 @@ def stand(
 
 def _unschedulable(pod: Pod) -> str:
     """What is said of why a pod has no node."""
-    told = pod.not_scheduled
+    told = pod.status.not_scheduled
     return told.message if told is not None else ""

@@ -67,7 +67,7 @@ def _is_orphan(pod: Pod, now: datetime) -> bool:
     """Whether a pod that finds no node was made for a move; the caller knows that none goes on."""
     note = _note(pod)
     is_old = _age(pod, now) >= ORPHANED_AFTER
-    return note is not None and bool(note.move) and is_old and bool(pod.refused)
+    return note is not None and bool(note.move) and is_old and bool(pod.status.refused)
 
 
 def _waits(pod: Pod, now: datetime, patience: timedelta) -> bool:
@@ -79,7 +79,7 @@ def _waits(pod: Pod, now: datetime, patience: timedelta) -> bool:
     note = _note(pod)
     if note is None or not note.requires_on_demand:
         return False
-    return BY_ITS_RULES in pod.refused and _age(pod, now) >= patience
+    return BY_ITS_RULES in pod.status.refused and _age(pod, now) >= patience
 
 
 def _note(pod: Pod) -> Placed | None:

@@ -76,7 +76,7 @@ def used_by(
 ) -> Mapping[str, Mapping[str, float]]:
     """What these pods take of each node, by its name; ``others`` say what else takes how much."""
     used: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
-    of_pods = ((pod.spec.node_name, pod.requests) for pod in pods if pod.spec.node_name)
+    of_pods = ((pod.spec.node_name, pod.spec.requests) for pod in pods if pod.spec.node_name)
     for node, amounts in chain(of_pods, others):
         taken = used[node]
         for name, amount in amounts.items():

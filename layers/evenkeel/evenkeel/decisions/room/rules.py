@@ -71,7 +71,7 @@ def request_of(
     ``claims`` and ``volumes`` as for ``volumes_of``.
     """
     mounted = volumes_of(pod, claims, volumes)
-    return NodeRequest(resources=pod.requests, rules=own_rules(pod, labels), volumes=mounted)
+    return NodeRequest(resources=pod.spec.requests, rules=own_rules(pod, labels), volumes=mounted)
 
 
 def accepts(request: NodeRequest, node: Node, borne: Sequence[Toleration]) -> bool:

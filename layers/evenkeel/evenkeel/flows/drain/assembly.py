@@ -93,12 +93,12 @@ def observe(
     for step in (step for _, plan in plans for step in (*plan.plan.steps, *plan.plan.evictions)):
         if not forced.has_begun(step.subject.uid, now):
             once.record([step])
-    turns = pace.turns(plans.rankings, len(view.pods.active))
+    turns = pace.turns(plans.rankings, view.pods.members.number)
     once.record(pace.release(turn, now) for turn in turns)
     once.record(keeper.plan(plans.handovers, now))
     for _, found in plans:
-        if found.count is not None:  # of all pods, which were listed
-            once.count(found.count, found.available_since, begins=found.is_touched)
+        if found.counted is not None:  # of all pods, which were listed
+            once.count(found.counted)
     once.tell_counts()
 
 

@@ -114,7 +114,7 @@ class Reconcile:
         for key in self.queue.take(self._clock):
             now = self._clock.now()
             if key == NODES:
-                undecided = plans.undecided | self._view.unread
+                undecided = plans.undecided | self._view.candidates.unread
                 plans.of_nodes = keeper.plan(plans.handovers | undecided, now)
             else:
                 plans.replan(key, now)
@@ -253,7 +253,7 @@ class Loop:
                 self._sender.writer.keep_asking()
                 self._sender.send_forced(at, back_at)
             is_done = has_to_stop or not self._sender.has_unsent_forced(at, back_at)
-            if is_done and not self._sender.writer.busy:
+            if is_done and not self._sender.writer.under_way:
                 return
             for arrival in self._session.next(LONGEST_WAIT):
                 if isinstance(arrival, Reply | Done):

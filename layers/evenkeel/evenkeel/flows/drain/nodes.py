@@ -21,6 +21,7 @@ from evenkeel.model.controllers.kinds import way_of
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.hook import Termination
 from evenkeel.model.node import Node
+from evenkeel.model.node_bound import is_of_node
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.pod import Pod
 from evenkeel.model.times import earliest
@@ -193,7 +194,7 @@ class NodeReconciler:
         occupied, pods = set(self._handovers), self._view.pods
         ends = list[datetime]()
         for pod in chain.from_iterable(map(pods.on, node_names)):
-            if pod.finished or pod.is_of_node:
+            if pod.finished or is_of_node(pod):
                 continue
             end = pod.ends_at
             if end is None and pods.is_assumed_evicted(pod.uid):

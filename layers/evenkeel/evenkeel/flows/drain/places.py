@@ -155,7 +155,7 @@ class Places:
         found = [wish for wish in wishes if wish.pod.uid in nodes]
         for wish in found:
             uid = wish.pod.uid
-            self._found[uid] = Place(nodes[uid], wish.pod.requests, now)
+            self._found[uid] = Place(nodes[uid], wish.pod.spec.requests, now)
 
     def _tell(self, error: ClusterError | None) -> None:
         """Say what keeps places from being known, once for as long as it is the same."""
@@ -236,7 +236,7 @@ def _shifts(cluster: Cluster, now: datetime) -> Sequence[ZonalShift]:
 
 def _request(wish: Wish, volumes: Mapping[str, PersistentVolume]) -> NodeRequest:
     mounted = volumes_of(wish.pod, wish.claims, volumes)
-    return NodeRequest(resources=wish.pod.requests, rules=wish.rules, volumes=mounted)
+    return NodeRequest(resources=wish.pod.spec.requests, rules=wish.rules, volumes=mounted)
 
 
 def _volumes(

@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from evenkeel.flows.drain.low_counts import LowCounts
@@ -13,10 +14,20 @@ from evenkeel.ports import Recorder
 COUNTS_APART = timedelta(seconds=1)
 """A workload's counts are recorded at most so often."""
 
-type Since = Callable[[], Sequence[datetime]]
-"""Tells when the available pods of a workload became available, in order."""
-
 type _Word = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A count of a workload's pods, as a plan has it.
+
+    ``since`` tells when the available pods became so, in order. ``begins``: some of them move, so
+    its counts are told from now on.
+    """
+
+    count: PodCount
+    since: Callable[[], Sequence[datetime]]
+    begins: bool
 
 
 class OnceRecorder:
@@ -33,7 +44,7 @@ class OnceRecorder:
         self._low = low
         self._words: dict[tuple[str, str], tuple[_Word, ...]] = {}
         self._counts: dict[str, PodCount] = {}
-        self._held_back: dict[str, tuple[PodCount, Since]] = {}
+        self._held_back: dict[str, Counted] = {}
         self._tell_at: list[tuple[datetime, str]] = []  # a heap: when each of those may be told
 
     def record(self, decisions: Iterable[Decision]) -> None:
@@ -47,19 +58,16 @@ class OnceRecorder:
                 self._words[key] = (*last[-1:], word)
                 self.recorder.decided(decision)
 
-    def count(self, count: PodCount, since: Since, *, begins: bool) -> None:
-        """Take a count, to be told unless its numbers were told last.
-
-        Counts of a workload count from the first one with ``begins`` on. ``since`` tells when the
-        available pods became so.
-        """
+    def count(self, counted: Counted) -> None:
+        """Take a count, to be told unless its numbers were told last."""
+        count = counted.count
         uid = count.workload.uid
         told = self._counts.get(uid)
-        if told is None and not begins:
+        if told is None and not counted.begins:
             return
         held_back = self._held_back.get(uid)
-        if held_back is not None and held_back[0].is_whole != count.is_whole:
-            self._tell(*self._held_back.pop(uid))
+        if held_back is not None and held_back.count.is_whole != count.is_whole:
+            self._tell(self._held_back.pop(uid))
             told = self._counts[uid]
         if count.says_as(told):
             self._held_back.pop(uid, None)
@@ -67,7 +75,7 @@ class OnceRecorder:
         if uid not in self._held_back:
             at = count.at if told is None else told.at + COUNTS_APART
             heapq.heappush(self._tell_at, (at, uid))
-        self._held_back[uid] = count, since
+        self._held_back[uid] = counted
 
     def tell_counts(self, now: datetime | None = None) -> None:
         """Record the counts that are held back: up to ``now`` one a second and workload.
@@ -78,13 +86,14 @@ class OnceRecorder:
         while self._tell_at and (now is None or self._tell_at[0][0] <= now):
             _, uid = heapq.heappop(self._tell_at)
             if (held_back := self._held_back.pop(uid, None)) is not None:
-                self._tell(*held_back)
+                self._tell(held_back)
 
-    def _tell(self, count: PodCount, since: Since) -> None:
+    def _tell(self, counted: Counted) -> None:
         """Record a count, and after a low one what came in between: nobody may have looked."""
+        count = counted.count
         low = self._low.of(count.workload)
         self._counts[count.workload.uid] = count
-        for each in (count,) if low is None else between(low, count, since()):
+        for each in (count,) if low is None else between(low, count, counted.since()):
             self.recorder.counted_pods(each)
         self._low.take(count)
 

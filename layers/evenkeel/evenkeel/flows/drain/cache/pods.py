@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from typing import NamedTuple
 
 from evenkeel.flows.drain.cache.groups import Groups
+from evenkeel.flows.drain.cache.members import Members
 from evenkeel.flows.drain.cache.share import Share
 from evenkeel.flows.drain.queue import NODES, Queue
 from evenkeel.model.gang import group_of
@@ -43,7 +44,7 @@ class Pods:
         awaits: Callable[[str], bool] = lambda _: False,
         share: Share | None = None,
     ) -> None:
-        """``awaits``: whether a controller's plan changes only once a pod that goes is gone.
+        """``awaits``: see ``Members``.
 
         ``share``: which pods are the reconciler's. Of others nothing is known.
         """
@@ -53,8 +54,6 @@ class Pods:
         self._pods: dict[str, Pod] = {}
         self._on: defaultdict[str, dict[str, Pod]] = defaultdict(dict)  # by node
         self._revisions: dict[str, int] = {}
-        self._counting: defaultdict[str, dict[str, Pod]] = defaultdict(dict)  # by controller
-        self._going: defaultdict[str, dict[str, Pod]] = defaultdict(dict)  # by controller
         self._controllers: dict[str, str] = {}
         self._assumed_evicted: set[str] = set()
         self._absences: dict[str, Sequence[Absence]] = {}
@@ -62,6 +61,7 @@ class Pods:
         self.awaited_on = frozenset[str]()
         """The nodes of which each pod that comes or goes may change what becomes of them."""
         self._listed: dict[str, int] = {}  # by controller, the last list of all its pods
+        self.members = Members(awaits)
         self.groups = Groups()
 
     def __contains__(self, uid: str) -> bool:
@@ -102,7 +102,7 @@ class Pods:
         before = self._controllers.get(uid, "")
         controller = pod.origin_key or before or pod.key
         if before and before != controller:
-            self._unindex(uid, before)
+            self.members.delete(before, uid)
         self._pods[uid] = self._on[pod.spec.node_name][uid] = pod
         self._revisions[uid] = revision
         self._controllers[uid] = controller
@@ -160,7 +160,7 @@ class Pods:
         for pod in pods:
             self.update(pod)
             listed.add(pod.uid)
-        for pod in (*self.of_controller(key), *self.going_of(key)):
+        for pod in (*self.members.of(key), *self.members.going(key)):
             if pod.uid not in listed:
                 self.delete(pod.uid, revision)
         self._listed[key] = max(revision, self._listed.get(key, revision))
@@ -183,31 +183,6 @@ class Pods:
         """Whether an eviction or deletion of the pod was sent, and not refused."""
         return uid in self._assumed_evicted
 
-    def of_controller(self, controller_key: str) -> Sequence[Pod]:
-        """The pods that count of those that a controller owns, or that were released from it.
-
-        Sorted by uid, so that equal knowledge gives equal decisions.
-        """
-        pods = self._counting.get(controller_key, {})
-        return [pods[uid] for uid in sorted(pods)]
-
-    def going_of(self, controller_key: str) -> Sequence[Pod]:
-        """The pods that are told to go, or about to be, and are not gone, if that is awaited.
-
-        Sorted by uid.
-        """
-        pods = self._going.get(controller_key, {}) if self._awaits(controller_key) else {}
-        return [pods[uid] for uid in sorted(pods)]
-
-    def number_of(self, controller_key: str) -> int:
-        """How many pods of a controller are there, and were not leaving when they were seen."""
-        going = self._going.get(controller_key, {}).values()
-        return len(self._counting.get(controller_key, {})) + sum(not pod.leaving for pod in going)
-
-    def has_any(self, controller_key: str) -> bool:
-        """Whether a controller has active pods, or awaits that others are gone."""
-        return bool(self._counting.get(controller_key)) or self._awaits(controller_key)
-
     def on(self, node_name: str) -> Collection[Pod]:
         """The pods on a node, leaving and finished ones too."""
         return self._on[node_name].values() if node_name in self._on else ()
@@ -217,18 +192,13 @@ class Pods:
 
         They have active pods there, or pods of which it is awaited that they are gone.
         """
-        counting, of = self._counting, self._controllers
+        matters, of = self.members.matters, self._controllers
         keys = ((uid, of[uid]) for uid in self._on.get(node_name, ()))
-        return {key for uid, key in keys if uid in counting[key] or self._awaits(key)}
+        return {key for uid, key in keys if matters(key, uid)}
 
     def controllers_of(self, pods: Iterable[Pod]) -> set[str]:
         """The keys of the controllers of pods that were seen."""
         return {self._controllers[pod.uid] for pod in pods}
-
-    @property
-    def active(self) -> Sequence[Pod]:
-        """All pods that count, in no order that means anything."""
-        return [pod for pods in self._counting.values() for pod in pods.values()]
 
     def _recount(self, uid: str) -> None:
         """Note whether a pod counts: it is active, and its eviction was not sent.
@@ -240,16 +210,9 @@ class Pods:
             return
         controller = self._controllers[uid]
         counts = pod.active and not self.is_assumed_evicted(uid)
-        self._unindex(uid, controller)
-        if not pod.finished:
-            (self._counting if counts else self._going)[controller][uid] = pod
+        self.members.update(controller, pod, counts=counts)
         if (group := group_of(pod)) is not None:
             self.groups.update(group, pod, controller, counts=counts)
-
-    def _unindex(self, uid: str, controller: str) -> bool:
-        """A pod is none of this controller's, for now; whether it counted."""
-        self._going[controller].pop(uid, None)
-        return self._counting[controller].pop(uid, None) is not None
 
     def _note_change_on(self, node_name: str) -> None:
         if node_name in self.awaited_on:
@@ -262,5 +225,5 @@ class Pods:
             self.groups.update(group, pod, controller, counts=False)
         del self._on[pod.spec.node_name][uid]
         self._note_change_on(pod.spec.node_name)
-        if self._unindex(uid, controller) or self._awaits(controller):
+        if self.members.delete(controller, uid):
             self._queue.add([controller], urgent=urgent)

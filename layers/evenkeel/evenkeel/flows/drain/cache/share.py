@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
 from evenkeel.model.division import UNDIVIDED, Division
+from evenkeel.model.node_bound import is_of_node
 from evenkeel.model.pod import Pod
 
 
@@ -51,4 +52,4 @@ class Share:
 
 def is_to_go(pod: Pod) -> bool:
     """Whether a pod of a doomed node is work for somebody: not one that stays with its node."""
-    return pod.active and not pod.is_of_node
+    return pod.active and not is_of_node(pod)

@@ -7,7 +7,7 @@ the queue whose plans depend on a change.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import partial
@@ -17,7 +17,8 @@ import msgspec
 
 from evenkeel.decisions.drain.owner import ReleasesRefused
 from evenkeel.flows import selections
-from evenkeel.flows.drain.cache.facts import SOON_AGAIN_AFTER, Facts
+from evenkeel.flows.drain.cache.candidates import Candidates
+from evenkeel.flows.drain.cache.facts import Facts
 from evenkeel.flows.drain.cache.groups import is_listed
 from evenkeel.flows.drain.cache.nodes import MarkedNodes
 from evenkeel.flows.drain.cache.owners import Owners
@@ -81,12 +82,12 @@ class View:
         self.streams = Streams()
         self.share = share or Share()
         self.nodes = MarkedNodes(assumed, node_pools, self._node_changed)
+        self.candidates = Candidates(self.facts, self.nodes)
         self.owners = Owners(releases_refused)
         self.pods = Pods(self.queue, self.owners.is_refused, self.share)
         self.surroundings = Surroundings()
         self.do_pods_return = False  # pods that no watch shows may come to dying nodes
         self.listed_at: dict[str, datetime] = {}  # by key: when its last list was asked for
-        self._listed_again: AbstractSet[str] = frozenset()  # doomed nodes
         self._evicted_unlisted = defaultdict[str, set[str]](set)  # by key, before its first list
 
     def update(self, item: object, *, urgent: bool = False) -> None:
@@ -225,14 +226,6 @@ class View:
 
     # How much is known.
 
-    @property
-    def unread(self) -> frozenset[str]:
-        """The doomed nodes whose pods were not read yet."""
-        know, dooms = self.facts.know, self.nodes.dooms
-        if not self.facts.are_missing:
-            return frozenset()
-        return frozenset(each for each in dooms if not know([selections.candidates_on(each)]))
-
     def is_fresh(self, key: str, labels: frozenset[PodLabel], now: datetime) -> bool:
         """Whether all that matters to a workload is known as of a moment ago.
 
@@ -280,20 +273,7 @@ class View:
         shows; and all of ``landing``, on which pods may land that no watch shows.
         """
         self.pods.awaited_on = names
-        again = (self.share.others_on & names) | landing
-        others = again ^ self._listed_again
-        self._listed_again = again
-        self._need_candidates(others)
-
-    def _need_candidates(self, names: Iterable[str]) -> None:
-        """The nodes' plan depends on the pods of these nodes while they are doomed."""
-        for name in names:
-            fact = selections.candidates_on(name)
-            if name in self.nodes.dooms:
-                again = name in self._listed_again
-                self.facts.want(NODES, fact, SOON_AGAIN_AFTER if again else None)
-            else:
-                self.facts.spare(NODES, fact)
+        self.candidates.need_again((self.share.others_on & names) | landing)
 
     def _replace_pods(self, where: Selection[Pod], pods: Sequence[Pod], revision: int) -> None:
         """All pods of a node, or all that are in a group.
@@ -316,7 +296,7 @@ class View:
         self.queue.add(self.pods.controller_of(uid).union(beside))
 
     def _node_changed(self, name: str, plans_change: bool) -> None:  # noqa: FBT001 - a callback
-        self._need_candidates([name])
+        self.candidates.need([name])
         self.queue.add([NODES], urgent=True)
         if plans_change:
             self.queue.add(self.pods.controllers_on(name), urgent=True)

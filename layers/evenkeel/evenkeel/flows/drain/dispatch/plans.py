@@ -12,9 +12,10 @@ from evenkeel.flows.drain.cache.facts import Needs
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.places import Wish
-from evenkeel.flows.drain.queue import NODES
-from evenkeel.flows.drain.recording import OnceRecorder
-from evenkeel.flows.drain.workload.planning import Has, Planner, WorkloadPlan
+from evenkeel.flows.drain.queue import NODES, Queue
+from evenkeel.flows.drain.recording import Counted, OnceRecorder
+from evenkeel.flows.drain.workload.planning import Planner
+from evenkeel.flows.drain.workload.workload_plan import Has, WorkloadPlan
 from evenkeel.model.decision import Decision
 from evenkeel.model.metrics import Metric
 
@@ -22,6 +23,29 @@ AFTER_A_FAILURE = timedelta(seconds=5)
 """How long until a workload is planned for again that could not be."""
 
 _NOTHING = WorkloadPlan(plan=Plan())
+
+
+class Handovers:
+    """Of how many workloads each node still has pods that are handed over."""
+
+    def __init__(self, queue: Queue) -> None:
+        """``queue`` gets the nodes when the first workload of one has such pods, or none has."""
+        self._queue = queue
+        self._workloads = Counter[str]()
+
+    @property
+    def nodes(self) -> frozenset[str]:
+        """The nodes that still have such pods."""
+        return frozenset(node for node, workloads in self._workloads.items() if workloads)
+
+    def change(self, before: frozenset[str], after: frozenset[str]) -> None:
+        """A workload had such pods on nodes, and has them on others now."""
+        gained, lost = after - before, before - after
+        self._workloads.update(gained)
+        self._workloads.subtract(lost)
+        counts = self._workloads
+        if any(counts[each] == 1 for each in gained) or any(not counts[each] for each in lost):
+            self._queue.add([NODES], urgent=True)
 
 
 class Plans:
@@ -42,7 +66,7 @@ class Plans:
         self._followers: list[set[str]] = []
         self._unreported: set[str] = set()
         self._uncounted: set[str] = set()
-        self._handovers = Counter[str]()
+        self._handovers = Handovers(view.queue)
         self.of_nodes: Sequence[Decision] = ()
         """What was decided about the nodes."""
 
@@ -83,7 +107,7 @@ class Plans:
     @property
     def handovers(self) -> frozenset[str]:
         """The nodes that still have pods which are handed over."""
-        return frozenset(node for node, workloads in self._handovers.items() if workloads)
+        return self._handovers.nodes
 
     @property
     def is_unfinished(self) -> bool:
@@ -97,7 +121,7 @@ class Plans:
         """The nodes of the pods whose plans are wrong."""
         pods = self._view.pods
         wrong = self._view.queue.wrong
-        return frozenset(pod.spec.node_name for key in wrong for pod in pods.of_controller(key))
+        return frozenset(pod.spec.node_name for key in wrong for pod in pods.members.of(key))
 
     def replan(self, key: str, now: datetime) -> None:
         """Plan again for a controller.
@@ -105,8 +129,9 @@ class Plans:
         If something else becomes of a gang of its pods the plans of the gang's others are wrong.
         """
         before = self._plans.pop(key, _NOTHING)
-        plan = self._plan(key, before.needs, now) if self._view.pods.has_any(key) else _NOTHING
-        if plan.count is None:
+        has_pods = self._view.pods.members.has_any(key)
+        plan = self._plan(key, before.needs, now) if has_pods else _NOTHING
+        if plan.counted is None:
             self._count_without(key, before, now)
         if plan is _NOTHING:
             self._unreported.discard(key)
@@ -125,17 +150,8 @@ class Plans:
         self._view.facts.need(key, plan.needs)
         self._forced.put(key, plan.plan.forced)
         self._view.queue.again(key, plan.plan.due)
-        self._count_handovers(before.handovers, plan.handovers)
+        self._handovers.change(before.handovers, plan.handovers)
         self._view.queue.add(self._planner.others_of_gang(key), urgent=True)
-
-    def _count_handovers(self, before: frozenset[str], after: frozenset[str]) -> None:
-        """Nodes are planned for when the first workload hands pods of one over, or the last has."""
-        gained, lost = after - before, before - after
-        self._handovers.update(gained)
-        self._handovers.subtract(lost)
-        counts = self._handovers
-        if any(counts[each] == 1 for each in gained) or any(not counts[each] for each in lost):
-            self._view.queue.add([NODES], urgent=True)
 
     def _plan(self, key: str, needs: Needs, now: datetime) -> WorkloadPlan:
         """A plan; where none can be made, what is due by the deadline, and another try soon.
@@ -184,26 +200,27 @@ class Plans:
 
         They were, too, if as many as are wanted are known, with those that were told to go.
         """
-        plan, pods = self._plans[key], self._view.pods
-        if plan.count is None:
+        plan, members = self._plans[key], self._view.pods.members
+        counted = plan.counted
+        if counted is None:
             self._uncounted.discard(key)
             return
-        known = {pod.uid for pod in (*pods.of_controller(key), *pods.going_of(key))}
-        if plan.count.is_whole or len(known) >= plan.count.wanted or self._were_seen(key, plan):
+        count, known = counted.count, {pod.uid for pod in (*members.of(key), *members.going(key))}
+        if count.is_whole or len(known) >= count.wanted or self._were_seen(key, plan):
             self._uncounted.discard(key)
-            self._once.count(plan.count, plan.available_since, begins=plan.is_touched)
+            self._once.count(counted)
 
     def _count_without(self, key: str, before: WorkloadPlan, now: datetime) -> None:
         """Count a workload of which all pods that are known were just told to go.
 
         That is none, or not known where others of it were not seen yet.
         """
-        pods, was_counted = self._view.pods, key not in self._uncounted
+        members, was_counted = self._view.pods.members, key not in self._uncounted
         self._uncounted.discard(key)
-        if before.count is not None and not pods.of_controller(key) and pods.number_of(key):
+        if before.counted is not None and not members.of(key) and members.number_of(key):
             available = 0 if was_counted else None
-            count = msgspec.structs.replace(before.count, at=now, available=available)
-            self._once.count(count, tuple, begins=before.is_touched)
+            count = msgspec.structs.replace(before.counted.count, at=now, available=available)
+            self._once.count(Counted(count, tuple, before.counted.begins))
 
     def _may_report(self, key: str, plan: WorkloadPlan) -> bool:
         return self._were_seen(key, plan) or not plan.plan.awaits_pods

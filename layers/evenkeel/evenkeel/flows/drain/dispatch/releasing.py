@@ -10,7 +10,7 @@ from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.writing import Writer
-from evenkeel.flows.drain.workload.planning import Has
+from evenkeel.flows.drain.workload.workload_plan import Has
 from evenkeel.model.decision import Verb
 from evenkeel.model.pod import Pod
 from evenkeel.settings import HandoverSettings
@@ -132,9 +132,9 @@ class Releases:
         self._unplanned = {
             uid: key
             for uid, key in self._unplanned.items()
-            if self._writer.is_under_way(uid) or self._view.queue.has_changed(key)
+            if uid in self._writer.under_way or self._view.queue.has_changed(key)
         }
-        under_way = sum(map(self._writer.is_under_way, self._unplanned))
+        under_way = sum(uid in self._writer.under_way for uid in self._unplanned)
         short = self._plans.pending_replacements + len(self._unplanned)
         window = pace.window(
             max(1, round(self._settings.window * self._view.share.part)),

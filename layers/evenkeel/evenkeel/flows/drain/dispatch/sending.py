@@ -14,7 +14,7 @@ from evenkeel.flows.drain.dispatch.releasing import Releases
 from evenkeel.flows.drain.dispatch.writing import Writer
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync.listings import Listings
-from evenkeel.flows.drain.workload.planning import Has
+from evenkeel.flows.drain.workload.workload_plan import Has
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod_label import PodLabel
 from evenkeel.model.times import earliest
@@ -147,7 +147,7 @@ class Sender:
 
     def is_busy(self, now: datetime) -> bool:
         """Whether something is under way, or was decided and is not done."""
-        if self.writer.busy or self._evictions.are_listing or self.plans.is_unfinished:
+        if self.writer.under_way or self._evictions.are_listing or self.plans.is_unfinished:
             return True
         return any(self.forced.due(now, now))
 

@@ -24,6 +24,7 @@ from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.backoff import Backoff
 from evenkeel.flows.drain.dispatch.forced_evictions import Answers
 from evenkeel.flows.drain.dispatch.last_moments import LastMoments
+from evenkeel.flows.drain.dispatch.under_way import UnderWay
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.replies import error_in, undoing
 from evenkeel.model.decision import Decision, Verb
@@ -110,8 +111,7 @@ class Writer:
         self._gate = pause.PauseGate()
         self._left = left
         self._answers = answers
-        self._under_way: dict[str, str] = {}  # the objects' namespaces, by uid
-        self._in_namespaces = Counter[str]()
+        self.under_way = UnderWay()
         self._accepted_counts: Counter[Verb] = Counter()
         self._backoff = backoff
         self._last_moments = LastMoments(view, once)
@@ -121,28 +121,12 @@ class Writer:
         """Whether Evenkeel is known to be paused."""
         return self._gate.is_paused
 
-    @property
-    def busy(self) -> bool:
-        """Whether writes are under way."""
-        return bool(self._under_way)
-
-    def is_under_way(self, uid: str) -> bool:
-        """Whether a write to this object is under way, or its answer is being looked up."""
-        return uid in self._under_way
-
     def crowds(self, namespace: str) -> bool:
         """Whether a namespace has half of the places under way that are not for forced evictions.
 
         Others want the rest.
         """
-        return self._in_namespaces[namespace] >= max(1, self._session.capacity // 4)
-
-    def _begin(self, subject: Reference) -> None:
-        self._under_way[subject.uid] = subject.namespace
-        self._in_namespaces[subject.namespace] += 1
-
-    def _end(self, uid: str) -> None:
-        self._in_namespaces[self._under_way.pop(uid)] -= 1
+        return self.under_way.number_in(namespace) >= max(1, self._session.capacity // 4)
 
     def accepted(self, verb: Verb) -> int:
         """How many writes of this kind were accepted so far."""
@@ -165,7 +149,7 @@ class Writer:
         Not while another is under way, nor once the object is leaving, nor while it rests after
         such a write was refused. ``verb`` None: at a pod's last moment.
         """
-        if uid in self._under_way or self._view.pods.is_assumed_evicted(uid):
+        if uid in self.under_way or self._view.pods.is_assumed_evicted(uid):
             return False
         return self._backoff.may_write(uid, verb, self._clock.now())
 
@@ -197,7 +181,7 @@ class Writer:
             return False
         if self.room(forced=decision.forced) == 0:
             return False
-        self._begin(decision.subject)
+        self.under_way.begin(decision.subject)
         if isinstance(decision.write, Evict | Delete):
             self._view.evicting(subject, self._clock.now())
         revision = self._view.revision_of(decision.subject)
@@ -221,7 +205,7 @@ class Writer:
         """Take the reply to a decision's write: is what was asked for in it?"""
         now, error = self._clock.now(), error_in(reply)
         self._answers.saw(now - sent.at, now, is_write=True)
-        self._end(sent.uid)
+        self.under_way.end(sent.uid)
         if isinstance(reply.result, Pod):
             self._view.wrote(reply.result, sent.at, now)
         if error is None:
@@ -319,13 +303,13 @@ class Writer:
 
     def _read_again(self, sent: Sent, error: ClusterError) -> None:
         subject = sent.decision.subject
-        self._begin(subject)
+        self.under_way.begin(subject)
         request = Get(_REREAD[subject.kind], subject.name, subject.namespace)
         self._session.submit(request, partial(self._reread, sent, error))
 
     def _reread(self, sent: Sent, error: ClusterError, reply: Reply) -> None:
         subject, found = sent.decision.subject, reply.result
-        self._end(subject.uid)
+        self.under_way.end(subject.uid)
         self._view.write_failed(subject.uid, stays=True)
         self._view.update(found)
         is_another = isinstance(found, Pod) and found.uid != subject.uid

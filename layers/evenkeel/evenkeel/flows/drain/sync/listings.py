@@ -79,7 +79,7 @@ class Listings:
 
     def _ask(self, key: str, now: datetime) -> None:
         view = self._view
-        controller, pods = view.owners.controllers.get(key), view.pods.of_controller(key)
+        controller, pods = view.owners.controllers.get(key), view.pods.members.of(key)
         deployment = view.owners.above(controller).deployment_in_rollout
         requests = _requests(key, controller, deployment, pods)
         self._asked_at[key] = now

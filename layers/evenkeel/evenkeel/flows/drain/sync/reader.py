@@ -179,7 +179,7 @@ def read_facts(
     while True:
         on_doomed = (pod for name in view.nodes.dooms for pod in view.pods.on(name))
         for key in view.pods.controllers_of(on_doomed if of_doomed else view.pods):
-            if pods := view.pods.of_controller(key):
+            if pods := view.pods.members.of(key):
                 needs = owner_and_namespace(view, key, pods)
                 view.facts.need(key, {**needs, **nodes_of(view, key, pods)})
         if not view.facts.are_missing:

@@ -101,7 +101,10 @@ class Watches:
         if selection == self._released:
             borne = pod.metadata.labels
             own = (PodLabel(key, borne[key]) for key in names.HASHES if key in borne)
-            return pod.bears_release and self._released_elsewhere.isdisjoint(own)
+            return (
+                names.RELEASED_FROM in pod.metadata.labels
+                and self._released_elsewhere.isdisjoint(own)
+            )
         labels = self._labels.get(selection, ())
         return any(each in labels for each in selections.labels_on(pod))
 

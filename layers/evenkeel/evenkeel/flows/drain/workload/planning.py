@@ -1,9 +1,7 @@
 """Deciding: turns what the view holds of one controller into the plan for its pods."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
-from enum import StrEnum, auto
-from functools import cached_property
 
 import msgspec
 
@@ -14,81 +12,24 @@ from evenkeel.decisions.drain.counts import Counts
 from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.movers import MovingPod
 from evenkeel.decisions.drain.owner import Owner
-from evenkeel.decisions.drain.pace import Ranking
 from evenkeel.decisions.drain.plan import Plan, plan
 from evenkeel.decisions.drain.refusal import kept_past_deadline
-from evenkeel.decisions.drain.returning import Drain, came_late, with_return
-from evenkeel.decisions.drain.route import Route, not_ours, route, unless_young, without_place
+from evenkeel.decisions.drain.returning import came_late
+from evenkeel.decisions.drain.route import not_ours
 from evenkeel.flows.drain.cache.facts import Needs
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.places import Places, Wish
+from evenkeel.flows.drain.places import Places
+from evenkeel.flows.drain.recording import Counted
 from evenkeel.flows.drain.workload.gangs import Gangs
-from evenkeel.flows.drain.workload.needs import (
-    budgets_in,
-    nodes_of,
-    owner_and_namespace,
-)
+from evenkeel.flows.drain.workload.needs import budgets_in, nodes_of, owner_and_namespace
+from evenkeel.flows.drain.workload.ways import Ways
+from evenkeel.flows.drain.workload.workload_plan import WorkloadPlan
 from evenkeel.model.controllers.controller import Controller
-from evenkeel.model.decision import Decision
-from evenkeel.model.node import Node
-from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.pod_count import PodCount
 from evenkeel.model.pod_label import PodLabel
-from evenkeel.model.reasons import Reason
 from evenkeel.model.times import earliest
 from evenkeel.model.way import Way
-
-
-class Has(StrEnum):
-    """What is asked for in each turn, of the plans that have it."""
-
-    WRITES = auto()
-    EVICTIONS = auto()
-    RANKING = auto()
-    AWAITS_PODS = auto()
-    WISHES = auto()
-
-
-class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """The plan for one controller's pods, and what the flow has to know to carry it out.
-
-    - ``writes`` are those of its steps that change the cluster, ``notes`` the others, but for what
-      waits to hear of a place for the first time.
-    - ``ranking``: the pods that wait to be released; None if no pod does.
-    - ``pending_replacements``: so many released pods have no replacement yet.
-    - ``watched_by``: watches of these labels show all that matters to it; empty where they cannot.
-    - ``handovers`` names the nodes that still have pods of it which are handed over, or may be.
-    - ``needs``: what has to be read for it.
-    - ``wishes``: its pods that move for a hint once a place is known for them.
-    - ``count``: how many pods of the workload are available; ``available_since`` tells since when.
-    - ``is_touched``: some of its pods move.
-    """
-
-    plan: Plan
-    writes: Sequence[Decision] = ()
-    notes: Sequence[Decision] = ()
-    ranking: Ranking | None = None
-    pending_replacements: int = 0
-    watched_by: frozenset[PodLabel] = frozenset()
-    handovers: frozenset[str] = frozenset()
-    needs: Needs = {}
-    wishes: Sequence[Wish] = ()
-    count: PodCount | None = None
-    available_since: Callable[[], Sequence[datetime]] = tuple
-    is_touched: bool = False
-
-    @cached_property
-    def has(self) -> frozenset[Has]:
-        """Which of these it has."""
-        having = {
-            Has.WRITES: self.writes,
-            Has.EVICTIONS: self.plan.evictions,
-            Has.RANKING: self.ranking,
-            Has.AWAITS_PODS: self.plan.awaits_pods,
-            Has.WISHES: self.wishes,
-        }
-        return frozenset(has for has, found in having.items() if found)
 
 
 class Planner:
@@ -97,9 +38,7 @@ class Planner:
     def __init__(self, view: View, places: Places) -> None:
         """``places`` are those that are known for pods that a hint would move."""
         self._view = view
-        self._places = places
-        self._routes: dict[str, tuple[tuple[object, ...], Route]] = {}
-        self._drains: dict[str, tuple[Node | None, NodeNotice, Drain]] = {}
+        self._ways = Ways(view, places)
         self._gangs = Gangs(view)
 
     @property
@@ -108,7 +47,7 @@ class Planner:
 
     def plan(self, controller_key: str, now: datetime) -> WorkloadPlan:
         """Plan for one controller, by its key, from the view."""
-        pods = self._view.pods.of_controller(controller_key)
+        pods = self._view.pods.members.of(controller_key)
         controller = self._view.owners.controllers.get(controller_key)
         if not pods and not self._view.owners.is_refused(controller_key):
             return WorkloadPlan(plan=Plan())
@@ -140,29 +79,21 @@ class Planner:
         found = plan(census)
         if orphans:
             found = _with_orphans(found, census, orphans)
-        wishes = self._wishes(controller_key, moving)
-        unsought = {each.pod.uid for each in wishes if not self._places.was_sought(each.pod)}
+        wishes = self._ways.wishes(controller_key, moving)
         is_handed_over = census.owner.hands_over
         needs = {**needs, **nodes_of(self._view, controller_key, pods)}
         if is_handed_over and _is_voluntary(census):
             needs |= budgets_in(pods[0].namespace)
         return WorkloadPlan(
             plan=found,
-            writes=[step for step in found.steps if step.write is not None],
-            notes=[
-                step
-                for step in found.steps
-                if step.write is None and step.subject.uid not in unsought
-            ],
             ranking=pace.rank(census, found.candidates) if found.candidates else None,
             pending_replacements=census.releases.pending_replacements if is_handed_over else 0,
             watched_by=_watched_by(controller, census),
             handovers=_handovers(census),
             needs=needs,
             wishes=wishes,
-            count=_count(census),
-            available_since=lambda: census.counts.available_since,
-            is_touched=bool(census.moving or census.counts.released),
+            unsought=self._ways.unsought(wishes),
+            counted=_counted(census),
         )
 
     def _needs(self, controller_key: str, pods: Sequence[Pod]) -> Needs:
@@ -179,11 +110,11 @@ class Planner:
         It looks at as little as it can, because something about the workload cannot be read.
         """
         view, forced = self._view, list[Forced]()
-        for pod in view.pods.of_controller(controller_key):
+        for pod in view.pods.members.of(controller_key):
             notice = view.nodes.dooms.get(pod.spec.node_name)
             if notice is None or not (deadline := node_deadline(notice)).forced:
                 continue
-            owner, drain = view.owners.of(pod), self._drain(pod.spec.node_name, notice)
+            owner, drain = view.owners.of(pod), self._ways.drain(pod.spec.node_name, notice)
             if came_late(pod, drain) or not_ours(pod, owner) is not None:
                 continue
             if not kept_past_deadline(pod, owner, deadline, now):
@@ -203,7 +134,9 @@ class Planner:
             notice = view.nodes.dooms.get(pod.spec.node_name)
             if pod.released:
                 continue
-            own = None if notice is None else MovingPod(pod, self._way(pod, notice, now), notice)
+            own = None
+            if notice is not None:
+                own = MovingPod(pod, self._ways.of(pod, notice, now), notice)
             mover = self._gangs.mover(pod, own, pods, now) if has_gangs else own
             if mover is not None:
                 found.append(mover)
@@ -232,7 +165,7 @@ class Planner:
             ),
             moving=moving,
             budgets=() if one is None else view.surroundings.of(one.namespace).budgets_of(one),
-            going=view.pods.going_of(controller_key) if is_tight else (),
+            going=view.pods.members.going(controller_key) if is_tight else (),
             siblings=self._siblings(controller_key, owner),
             minimum_available=view.owners.minimum_of(owner.controller),
         )
@@ -241,7 +174,9 @@ class Planner:
         return census
 
     def _most_seen(self, controller_key: str) -> int:
-        return self._view.owners.saw(controller_key, self._view.pods.number_of(controller_key))
+        return self._view.owners.saw(
+            controller_key, self._view.pods.members.number_of(controller_key)
+        )
 
     def _owner(self, controller: Controller | None, pods: Sequence[Pod]) -> Owner:
         """Who owns a controller's pods; a ReplicaSet, where released pods are all that there is."""
@@ -262,58 +197,6 @@ class Planner:
         is_evicted = self._view.pods.is_assumed_evicted
         return [pod for uid, pod in siblings.items() if not is_evicted(uid)]
 
-    def _way(self, pod: Pod, notice: NodeNotice, now: datetime) -> Route:
-        """The way of a pod; one that would break first for a hint stays without a place.
-
-        For a recommendation it stays while it is young, too.
-        """
-        found = self._route(pod, notice, now)
-        if found.way is not Way.BY_ORDINAL or not notice.is_hint:
-            return found
-        if notice.is_recommendation:
-            found = unless_young(found, pod, now)
-        if found.way is Way.STAY:
-            return found
-        until = self._places.known_until(pod, now)
-        if until is None:
-            return without_place(found, self._places.lacks(pod))
-        return msgspec.structs.replace(found, until=until)
-
-    def _wishes(self, controller_key: str, movers: Sequence[MovingPod]) -> Sequence[Wish]:
-        """The pods that would move if a place were known for them."""
-        return [
-            Wish.of(
-                controller_key,
-                mover.pod,
-                self._view.surroundings.of(mover.pod.namespace).claims,
-            )
-            for mover in movers
-            if mover.route.reason is Reason.NO_PLACE
-        ]
-
-    def _route(self, pod: Pod, notice: NodeNotice, now: datetime) -> Route:
-        """The way of a pod, decided anew when something changes that it depends on."""
-        owner = self._view.owners.of(pod)
-        around = self._view.surroundings.of(pod.namespace)
-        above = owner.controller
-        known = None if above is None else (above.metadata.annotations, above.spec)
-        drain = self._drain(pod.spec.node_name, notice)
-        said = owner.deployment, owner.releases_refused
-        inputs = (pod.revision, drain, owner.kind, known, said, around)
-        found = self._routes.get(pod.uid)
-        is_over = found is not None and found[1].until is not None and found[1].until <= now
-        if found is None or found[0] != inputs or is_over:
-            way = route(pod, owner, around, hint=notice.is_hint, now=now)
-            found = self._routes[pod.uid] = inputs, with_return(way, pod, owner, drain)
-        return found[1]
-
-    def _drain(self, name: str, notice: NodeNotice) -> Drain:
-        """What keeps pods off a doomed node, found out anew when its notice or the node changes."""
-        node, last = self._view.nodes.marked.get(name), self._drains.get(name)
-        if last is None or last[0] is not node or last[1] is not notice:
-            last = self._drains[name] = node, notice, Drain.of(notice, node)
-        return last[2]
-
 
 def _watched_by(controller: Controller | None, census: Census) -> frozenset[PodLabel]:
     """The labels by which watches show all that matters to the plan for a controller's pods.
@@ -331,10 +214,11 @@ def _watched_by(controller: Controller | None, census: Census) -> frozenset[PodL
     return labels if all(value in values for value in borne) else frozenset()
 
 
-def _count(census: Census) -> PodCount | None:
+def _counted(census: Census) -> Counted | None:
     """How many pods of the workload are available; None where its kind says not how many it wants.
 
-    In a rollout they are not counted, for they are in several ReplicaSets.
+    In a rollout they are not counted, for they are in several ReplicaSets. It is told of from when
+    some of its pods move.
     """
     owner = census.owner
     workload = owner.workload
@@ -343,13 +227,15 @@ def _count(census: Census) -> PodCount | None:
     if owner.controller is None or owner.controller.replicas is None:
         return None
     counts, in_rollout = census.counts, owner.deployment_in_rollout
-    return PodCount(
+    count = PodCount(
         at=census.now,
         workload=workload,
         available=counts.available if in_rollout is None else None,
         wanted=counts.spec_replicas if in_rollout is None else in_rollout.replicas,
         generation=(owner.deployment or owner.controller).metadata.generation,
     )
+    is_touched = bool(census.moving or counts.released)
+    return Counted(count, lambda: counts.available_since, is_touched)
 
 
 def _is_voluntary(census: Census) -> bool:

@@ -1,0 +1,84 @@
+"""Which way each pod goes, found out anew when something changes that it depends on."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from evenkeel.decisions.drain.movers import MovingPod
+from evenkeel.decisions.drain.returning import Drain, with_return
+from evenkeel.decisions.drain.route import Route, route, unless_young, without_place
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.places import Places, Wish
+from evenkeel.model.node import Node
+from evenkeel.model.notice import NodeNotice
+from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
+from evenkeel.model.way import Way
+
+
+class Ways:
+    """The ways of the pods of a view."""
+
+    def __init__(self, view: View, places: Places) -> None:
+        """``places`` are those that are known for pods that a hint would move."""
+        self._view = view
+        self._places = places
+        self._routes: dict[str, tuple[tuple[object, ...], Route]] = {}
+        self._drains: dict[str, tuple[Node | None, NodeNotice, Drain]] = {}
+
+    def of(self, pod: Pod, notice: NodeNotice, now: datetime) -> Route:
+        """The way of a pod; one that would break first for a hint stays without a place.
+
+        For a recommendation it stays while it is young, too.
+        """
+        found = self._route(pod, notice, now)
+        if found.way is not Way.BY_ORDINAL or not notice.is_hint:
+            return found
+        if notice.is_recommendation:
+            found = unless_young(found, pod, now)
+        if found.way is Way.STAY:
+            return found
+        until = self._places.known_until(pod, now)
+        if until is None:
+            return without_place(found, self._places.lacks(pod))
+        return msgspec.structs.replace(found, until=until)
+
+    def wishes(self, controller_key: str, movers: Sequence[MovingPod]) -> Sequence[Wish]:
+        """The pods that would move if a place were known for them."""
+        return [
+            Wish.of(
+                controller_key,
+                mover.pod,
+                self._view.surroundings.of(mover.pod.namespace).claims,
+            )
+            for mover in movers
+            if mover.route.reason is Reason.NO_PLACE
+        ]
+
+    def unsought(self, wishes: Sequence[Wish]) -> frozenset[str]:
+        """The uids of the pods for which no place was looked for yet."""
+        return frozenset(each.pod.uid for each in wishes if not self._places.was_sought(each.pod))
+
+    def drain(self, name: str, notice: NodeNotice) -> Drain:
+        """What keeps pods off a doomed node, found out anew when its notice or the node changes."""
+        node, last = self._view.nodes.marked.get(name), self._drains.get(name)
+        if last is None or last[0] is not node or last[1] is not notice:
+            last = self._drains[name] = node, notice, Drain.of(notice, node)
+        return last[2]
+
+    def _route(self, pod: Pod, notice: NodeNotice, now: datetime) -> Route:
+        """The way of a pod, decided anew when something changes that it depends on."""
+        owner = self._view.owners.of(pod)
+        around = self._view.surroundings.of(pod.namespace)
+        above = owner.controller
+        known = None if above is None else (above.metadata.annotations, above.spec)
+        drain = self.drain(pod.spec.node_name, notice)
+        said = owner.deployment, owner.releases_refused
+        inputs = (pod.revision, drain, owner.kind, known, said, around)
+        found = self._routes.get(pod.uid)
+        is_over = found is not None and found[1].until is not None and found[1].until <= now
+        if found is None or found[0] != inputs or is_over:
+            way = route(pod, owner, around, hint=notice.is_hint, now=now)
+            found = self._routes[pod.uid] = inputs, with_return(way, pod, owner, drain)
+        return found[1]
