@@ -7,6 +7,7 @@ acknowledged, answered or not: the next one says more than an old one.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
@@ -51,6 +52,15 @@ def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
     return _NoticeHandler(flow, settings, cluster, notices, recorder)
 
 
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """What the records of one invocation say."""
+
+    notices: list[tuple[Record, Notice]] = field(default_factory=list)
+    probes: list[Probe] = field(default_factory=list)
+    malformed: list[Record] = field(default_factory=list)
+
+
 class _NoticeHandler:
     """A handler; remembers which unknown kinds it has told about."""
 
@@ -76,9 +86,22 @@ class _NoticeHandler:
             self._recorder.flush()
 
     def _handle(self, records: Sequence[Record]) -> dict[str, Any]:
-        malformed: list[Record] = []
-        arrived: list[tuple[Record, Notice]] = []
-        probes: list[Probe] = []
+        batch = self._read(records)
+        arrived = batch.notices
+        results = self._flow.handle([notice for _, notice in arrived]) if arrived else ()
+        back = [*_again(arrived, results), *((each, MALFORMED_DELAY) for each in batch.malformed)]
+        postpone(back, self._notices, self._recorder)
+        again = [each for each in results if isinstance(each, Again)]
+        errors = [each.error for each in again if each.error is not None]
+        if batch.probes:
+            errors += self._answer(batch.probes, errors)
+        for metric in {metric_of(error) for error in errors}:
+            self._recorder.counted(metric)
+        return failures(record.message_id for record, _ in back)
+
+    def _read(self, records: Sequence[Record]) -> _Batch:
+        """What the records say; what needs nothing else is acknowledged."""
+        batch = _Batch()
         for record in records:
             try:
                 reading = read_json(
@@ -88,25 +111,16 @@ class _NoticeHandler:
                 )
             except MalformedNoticeError as error:
                 self._reject(record, error)
-                malformed.append(record)
+                batch.malformed.append(record)
+                continue
+            if isinstance(reading, Understood):
+                self._welcome(record, reading)
+                batch.notices.extend((record, notice) for notice in reading.notices)
+            elif isinstance(reading, Probe):
+                batch.probes.append(reading)
             else:
-                if isinstance(reading, Understood):
-                    self._welcome(record, reading)
-                    arrived.extend((record, notice) for notice in reading.notices)
-                elif isinstance(reading, Probe):
-                    probes.append(reading)
-                else:
-                    self._acknowledge(reading)
-        results = self._flow.handle([notice for _, notice in arrived]) if arrived else ()
-        back = [*_again(arrived, results), *((each, MALFORMED_DELAY) for each in malformed)]
-        postpone(back, self._notices, self._recorder)
-        again = [each for each in results if isinstance(each, Again)]
-        errors = [each.error for each in again if each.error is not None]
-        if probes:
-            errors += self._answer(probes, errors)
-        for metric in {metric_of(error) for error in errors}:
-            self._recorder.counted(metric)
-        return failures(record.message_id for record, _ in back)
+                self._acknowledge(reading)
+        return batch
 
     def _answer(
         self, probes: Sequence[Probe], known: Sequence[ClusterError]

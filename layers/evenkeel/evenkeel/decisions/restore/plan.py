@@ -1,6 +1,8 @@
 """The plan for all workloads: missing floors first, then what is above them."""
 
+from collections.abc import Iterable, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 import msgspec
 
@@ -25,13 +27,37 @@ def plan(snapshot: Snapshot) -> RestorePlan:
     """
     rooms = Rooms(snapshot.fleet)
     attempts.take_room(snapshot, rooms)
-    steps: list[Step] = []
-    without_room: list[tuple[Case, str]] = []
+    ordered = sorted(snapshot.cases, key=_rank)
+    cases = [case for case in ordered if case.workload.key not in snapshot.not_taken]
+    at_rest = [case for case in ordered if case.workload.key in snapshot.not_taken]
+    moves = _moves(snapshot, cases, rooms)
+    tried = _without_room(snapshot, moves, rooms)
+    steps = [*moves.steps, *tried.steps]
+    return RestorePlan(
+        steps=[*steps, *_full_pools(snapshot, cases, steps)],
+        left=[
+            *map(_bad_floor, filter(_has_bad_floor, ordered)),
+            *moves.left,
+            *tried.left,
+            *(_at_rest(case, snapshot, rooms) for case in at_rest),
+        ],
+        rest=tried.rest,
+    )
+
+
+class _Moves(NamedTuple):
+    """The moves that have a room, what is left, and those to spot that no node has room for."""
+
+    steps: Sequence[Step]
+    left: Sequence[Decision]
+    without_room: Sequence[tuple[Case, str]]
+    budget: int
+
+
+def _moves(snapshot: Snapshot, cases: Sequence[Case], rooms: Rooms) -> _Moves:
+    """Take the budget, and a room, for one workload after the other."""
+    steps, left, without_room = list[Step](), list[Decision](), list[tuple[Case, str]]()
     budget = snapshot.terms.moves
-    cases = sorted(snapshot.cases, key=_rank)
-    left = [_bad_floor(case) for case in cases if _has_bad_floor(case)]
-    at_rest = [case for case in cases if case.workload.key in snapshot.not_taken]
-    cases = [case for case in cases if case.workload.key not in snapshot.not_taken]
     for case in cases:
         outcome = consider(case, snapshot, rooms)
         if isinstance(outcome, Decision) and attempts.lacks_room(case, outcome):
@@ -43,21 +69,28 @@ def plan(snapshot: Snapshot) -> RestorePlan:
         else:
             budget -= outcome.counts
             steps.append(outcome)
+    return _Moves(steps, left, without_room, budget)
+
+
+def _without_room(snapshot: Snapshot, moves: _Moves, rooms: Rooms) -> RestorePlan:
+    """Try as many moves to spot without a room as may be tried now; the others wait."""
+    waiting = sorted(moves.without_room, key=lambda each: attempts.rank(each[0]))
     rest = attempts.renewed(snapshot, snapshot.rest) if snapshot.rest is not None else None
-    number = min(budget, attempts.allowed(snapshot, rest)) if rest is not None else 0
-    without_room.sort(key=lambda each: attempts.rank(each[0]))
-    begun = [consider(case, snapshot, rooms, may_wait=True) for case, _ in without_room[:number]]
-    steps += [step for step in begun if isinstance(step, Step)]
-    left += [
-        attempts.left(case, message, rest, snapshot.now) for case, message in without_room[number:]
-    ]
-    noted = attempts.noted(snapshot, rest, begins=bool(begun)) if rest is not None else None
-    left += [_at_rest(case, snapshot, rooms) for case in at_rest]
+    number = min(moves.budget, attempts.allowed(snapshot, rest)) if rest is not None else 0
+    begun = [consider(case, snapshot, rooms, may_wait=True) for case, _ in waiting[:number]]
+    return RestorePlan(
+        steps=[step for step in begun if isinstance(step, Step)],
+        left=[attempts.left(case, text, rest, snapshot.now) for case, text in waiting[number:]],
+        rest=attempts.noted(snapshot, rest, begins=bool(begun)) if rest is not None else None,
+    )
+
+
+def _full_pools(snapshot: Snapshot, cases: Sequence[Case], steps: Sequence[Step]) -> Iterable[Step]:
+    """Note which pools are full on workloads without a step."""
     have = {step.workload for step in steps}
     others = (case for case in cases if case.workload.key not in have)
     found = (other_pool.note(case, snapshot.fleet) for case in others)
-    notes = islice(filter(None, found), snapshot.terms.moves)
-    return RestorePlan(steps=[*steps, *notes], left=left, rest=noted)
+    return islice(filter(None, found), snapshot.terms.moves)
 
 
 def plan_again(snapshot: Snapshot, case: Case, step: Step) -> Step | None:
