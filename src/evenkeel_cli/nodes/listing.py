@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import ClassVar, Final
 
 from evenkeel.flows.drain.company import divided_by
+from evenkeel.flows.drain.lease import held_for
 from evenkeel.model import names
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
@@ -15,7 +16,7 @@ from evenkeel.model.way import Way
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.draining.pods import OF_THE_NODE
-from evenkeel_cli.nodes.looking import Doomed, Going, Look, is_held
+from evenkeel_cli.nodes.looking import Doomed, Going, Look
 from evenkeel_cli.output import Item, Listing, ObjectItem
 from evenkeel_cli.program import NAME
 
@@ -191,7 +192,7 @@ def listing(look: Look) -> DoomedNodeList:
         items=items,
         lease=LeaseHolder(
             identity=lease.spec.holder_identity or "",
-            held=is_held(lease, look.at),
+            held=held_for(lease, "", look.at) > timedelta(),
             renewed=since,
             seconds_ago=None if since is None else max(0, round((look.at - since).total_seconds())),
             shares=divided_by(lease).of,

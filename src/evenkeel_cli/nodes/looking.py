@@ -13,7 +13,6 @@ from evenkeel.decisions.drain.route import Route, not_ours
 from evenkeel.decisions.notice import mark
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.lease import LONGEST_HELD
 from evenkeel.flows.reads import ask, ask_for_one, list_all
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
@@ -117,14 +116,6 @@ class Looker:
             for (key, (gang, _)), members in zip(asked.items(), listed, strict=True)
         }
         return {key: each for key, each in broken.items() if each is not None}
-
-
-def is_held(lease: Lease | None, now: datetime) -> bool:
-    """Whether a reconciler is at work: it holds the Lease, and renewed it lately."""
-    if lease is None or not lease.spec.holder_identity or lease.held_since is None:
-        return False
-    lasts = timedelta(seconds=lease.spec.lease_duration_seconds or 0)
-    return now - lease.held_since <= min(lasts, LONGEST_HELD)
 
 
 def _going(

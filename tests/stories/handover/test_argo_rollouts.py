@@ -183,3 +183,14 @@ def test_a_pod_with_a_label_of_another_kind_goes_back_as_it_was(scene: Scene) ->
     assert pod.metadata.labels[names.ROLLOUT_HASH] == STABLE
     assert pod.controller is not None
     assert not has_any_of_release(pod)
+
+
+def test_when_one_is_whole_again_is_told_after_the_drain_has_ended(scene: Scene) -> None:
+    given(scene, web(1), {STABLE: 1})
+    scene.cluster.delete("Node", "o1")
+    scene.interrupt("s1").run(until=150)
+    found = scene.recorder.pod_counts
+    assert (found[-1].available, found[-1].workload.kind) == (0, "Rollout")
+    scene.add_node("o2", spot=False)
+    scene.run(until=400)
+    assert (found[-1].available, found[-1].wanted) == (1, 1)

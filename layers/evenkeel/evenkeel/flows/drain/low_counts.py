@@ -12,10 +12,10 @@ from typing import Final
 from evenkeel.errors import NotFoundError
 from evenkeel.flows import selections
 from evenkeel.flows.reads import items_of
-from evenkeel.model.controllers.replica_set import ReplicaSet
+from evenkeel.model.controllers import kinds
 from evenkeel.model.controllers.replicated import Replicated
-from evenkeel.model.controllers.stateful_set import StatefulSet
 from evenkeel.model.deployment import Deployment
+from evenkeel.model.deployments import DEPLOYMENTS
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod, available_since
 from evenkeel.model.pod_count import PodCount, low_counts_in, noted, since
@@ -25,11 +25,11 @@ from evenkeel.ports import Clock, Cluster, Recorder
 type Owner = Deployment | Replicated
 
 KINDS: Final[Mapping[str, type[Owner]]] = {
-    "Deployment": Deployment,
-    "ReplicaSet": ReplicaSet,
-    "StatefulSet": StatefulSet,
+    kind.resource.kind: kind
+    for kind in (*DEPLOYMENTS.values(), *kinds.KINDS.values())
+    if issubclass(kind, Deployment | Replicated)
 }
-"""The kinds of workloads that every cluster has, and that say how many pods they want."""
+"""The kinds of workloads that say how many pods they want, by the kind that a count names."""
 
 
 class LowCounts:
