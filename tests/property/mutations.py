@@ -192,13 +192,10 @@ MUTATIONS = (
     ),
     Mutation(
         "a stopped holder writes when it wakes",
-        "flows/drain/leadership.py",
+        "flows/drain/hold.py",
         [
-            ("VALID - max(passed, self._clock.boot() - boot)", "VALID"),
-            (
-                "            self._is_taken_away = True\n        elif",
-                "            self._is_taken_away = False\n        elif",
-            ),
+            ("VALID - max(passed, self._clock.boot() - self._since.boot)", "VALID"),
+            ("self._is_taken_away = True", "self._is_taken_away = False"),
         ],
         [OVERTAKEN],
     ),
@@ -396,7 +393,7 @@ MUTATIONS = (
     Mutation(
         "none moves without room",
         "decisions/restore/plan.py",
-        [("for case, _ in without_room[:number]]", "for case, _ in without_room[:0]]")],
+        [("for case, _ in waiting[:number]]", "for case, _ in waiting[:0]]")],
         [BACK],
     ),
     Mutation(
@@ -495,12 +492,20 @@ MUTATIONS = (
     ),
     Mutation(
         "nobody hears that a pod is gone which was told to go",
-        "flows/drain/cache/pods.py",
+        "flows/drain/cache/members.py",
         [
-            ("(uid, controller) or self._awaits(controller):", "(uid, controller):"),
-            ("_assumed_evicted and not self._awaits(controller)", "_assumed_evicted"),
+            (
+                "uid in self._counting.get(key, ()) or self._awaits(key)",
+                "uid in self._counting.get(key, ())",
+            )
         ],
         [SLOW_TO_STOP],
+    ),
+    Mutation(
+        "a pod goes in turn while its controller has pods too many",
+        "decisions/drain/break_first.py",
+        [("0 if counts.excess else max(", "max(")],
+        [MEDDLED],
     ),
     Mutation(
         "an ordinal becomes available and nothing is due",

@@ -8,17 +8,14 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.drain.budgets import max_surge
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner
+from evenkeel.decisions.drain.two_at_once import ruled_out
 from evenkeel.model import names
-from evenkeel.model.annotations import HANDOVER
 from evenkeel.model.controllers.kinds import way_of
-from evenkeel.model.deployments import DEPLOYMENTS
 from evenkeel.model.durations import go_duration
 from evenkeel.model.node_bound import is_mirror, is_of_daemon
 from evenkeel.model.pod import Pod
-from evenkeel.model.pod_label import LONGEST_HASH
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import COOLDOWN_LONGEST
 from evenkeel.model.times import LONGEST, in_words
@@ -244,163 +241,22 @@ def _replica_set(pod: Pod, owner: Owner, around: NamespaceObjects, now: datetime
     Single replicas, Recreate and a volume that only one node can mount gain nothing from
     waiting: they go at once. All others go a few at a time.
     """
-    ruled_out = _two_at_once_ruled_out(pod, owner, around) or _refused(owner, now)
-    if ruled_out is None:
+    obstacle = ruled_out(pod, owner, around, now)
+    if obstacle is None:
         return Route(
             way=Way.HANDOVER,
             reason=Reason.MAKE_BEFORE_BREAK,
             cause="its replacement runs before it goes",
         )
-    reason, why, remedy = ruled_out
     alone = owner.controller is not None and owner.controller.at_a_time <= 1
-    refused = owner.releases_refused
-    until = refused.until if reason is Reason.RELEASE_REFUSED and refused is not None else None
-    if alone or reason in (Reason.RECREATE, Reason.SINGLE_NODE_VOLUME):
-        return Route(
-            way=Way.AT_ONCE,
-            reason=reason,
-            cause=why,
-            consequence="it goes at once, so that its replacement has the most time",
-            remedy=remedy,
-            until=until,
-        )
+    at_once = alone or obstacle.reason in (Reason.RECREATE, Reason.SINGLE_NODE_VOLUME)
     return Route(
-        way=Way.RATIONED,
-        reason=reason,
-        cause=why,
-        consequence="no more than maxUnavailable at a time",
-        remedy=remedy,
-        until=until,
+        way=Way.AT_ONCE if at_once else Way.RATIONED,
+        reason=obstacle.reason,
+        cause=obstacle.cause,
+        consequence="it goes at once, so that its replacement has the most time"
+        if at_once
+        else "no more than maxUnavailable at a time",
+        remedy=obstacle.remedy,
+        until=obstacle.until,
     )
-
-
-def _two_at_once_ruled_out(
-    pod: Pod, owner: Owner, around: NamespaceObjects
-) -> tuple[Reason, str, str] | None:
-    """Why a pod and its replacement cannot, or must not, run at the same time.
-
-    Answers reason, message and remedy; None when they can. A host port rules nothing out:
-    the replacement never comes to the cordoned node, so it is never the old pod that holds
-    the port it needs (docs/decisions/0002-host-ports.md).
-
-    The first two come first because nothing is gained by a ration under them, whatever else
-    rules out two at once:
-
-    - Recreate: two versions must not meet, and the owner accepts that all are down at once;
-    - a volume that only one node can mount: no replacement starts before all pods have left;
-    - the owner said ``evenkeel.dev/handover: never``;
-    - maxSurge 0: the owner forbids more pods than replicas;
-    - somebody moves it alive, and keeps its owner for that;
-    - the ReplicaSet does not select by template hash: its pods cannot be released from it;
-    - no Deployment made it: a released pod would have no controller, and another may adopt it;
-    - what made it could not be read, and would say how traffic reaches the pod;
-    - what made it has traffic sent by template hash: a released pod would lose it;
-    - a Service or NetworkPolicy selects by template hash, or a NetworkPolicy of other pods allows
-      the traffic of such: a released pod would lose it.
-    """
-    deployment = owner.deployment
-    if deployment is not None and deployment.spec.strategy.bounds is None:
-        return (
-            Reason.RECREATE,
-            f"the {deployment.resource.kind}'s strategy is Recreate",
-            "set the strategy to RollingUpdate",
-        )
-    claim = _single_node_claim(pod, around)
-    if claim:
-        return (
-            Reason.SINGLE_NODE_VOLUME,
-            f"the volume {claim} can be mounted by one node at a time",
-            "use a ReadWriteMany volume",
-        )
-    if owner.says(HANDOVER, pod) == "never":
-        return (
-            Reason.HANDOVER_NEVER,
-            f"the annotation {names.HANDOVER}: never forbids two at once",
-            f"take the annotation {names.HANDOVER} off",
-        )
-    if deployment is not None and max_surge(deployment) == 0:
-        why = f"the {deployment.resource.kind}'s maxSurge is 0"
-        return (Reason.NO_SURGE, why, "set maxSurge to 1 or more")
-    if (unreleasable := _cannot_be_released(pod, owner)) is not None:
-        return unreleasable
-    if deployment is not None and deployment.is_reached_by_hash:
-        return (
-            Reason.SELECTED_BY_HASH,
-            f"traffic reaches it by {pod.hash_label}, and a released pod would lose it",
-            "have the canary go without Services and a mesh of its own",
-        )
-    selector = _selects_by_hash(pod, around)
-    if selector:
-        return (
-            Reason.SELECTED_BY_HASH,
-            f"{selector} selects by {pod.hash_label} and would lose the released pod",
-            f"take {pod.hash_label} out of the selector of {selector}",
-        )
-    return None
-
-
-def _refused(owner: Owner, now: datetime | None) -> tuple[Reason, str, str] | None:
-    """What a webhook or policy said of releases of its owner's pods; None if that is over."""
-    refused = owner.releases_refused
-    if refused is None or now is None or refused.until <= now:
-        return None
-    return (
-        Reason.RELEASE_REFUSED,
-        f"its release is not taken ({refused.words})",
-        "let Evenkeel change labels, annotations and ownerReferences of pods",
-    )
-
-
-def _single_node_claim(pod: Pod, around: NamespaceObjects) -> str:
-    wanted = pod.spec.claims
-    return next(
-        (claim.name for claim in around.claims if claim.name in wanted and claim.single_node),
-        "",
-    )
-
-
-def _cannot_be_released(pod: Pod, owner: Owner) -> tuple[Reason, str, str] | None:
-    """Why a pod has to stay its ReplicaSet's until it goes."""
-    if pod.is_moved_alive:
-        return (
-            Reason.LIVE_MIGRATION,
-            f"the label {names.LIVE_MIGRATION} has it moved alive once its eviction is asked for",
-            f"take the label {names.LIVE_MIGRATION} off to have it replaced before it goes",
-        )
-    template_hash = pod.template_hash
-    replica_set = owner.controller
-    is_selected = replica_set is None or replica_set.selector.mentions(pod.hash_label)
-    if not template_hash or len(template_hash) > LONGEST_HASH or not is_selected:
-        return (
-            Reason.NO_TEMPLATE_HASH,
-            f"its ReplicaSet does not select by {pod.hash_label}, so it cannot be released",
-            "run it under a Deployment",
-        )
-    above = replica_set.deployment if replica_set is not None else None
-    if replica_set is not None and above is None:
-        return (
-            Reason.NO_DEPLOYMENT,
-            "no Deployment made its ReplicaSet, so another controller could adopt the released pod",
-            "run it under a Deployment",
-        )
-    if above is not None and owner.deployment is None and DEPLOYMENTS[above.full_kind].must_be_read:
-        return (
-            Reason.NO_DEPLOYMENT,
-            f"the {above.kind} that made its ReplicaSet could not be read",
-            "apply manifests/rbac",
-        )
-    return None
-
-
-def _selects_by_hash(pod: Pod, around: NamespaceObjects) -> str:
-    labels = pod.metadata.labels
-    if pod.released:
-        labels = labels | {pod.hash_label: pod.template_hash}
-    for service in around.services:
-        selector = service.spec.selector
-        if pod.hash_label in selector and selector.items() <= labels.items():
-            return str(service.reference)
-    for policy in around.policies:
-        if any(selector.matches(labels) for selector in policy.spec.by_hash):
-            return str(policy.reference)
-    return ""

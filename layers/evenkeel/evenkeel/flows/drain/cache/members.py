@@ -22,9 +22,11 @@ class Members:
             (self._counting if counts else self._going)[key][pod.uid] = pod
 
     def delete(self, key: str, uid: str) -> bool:
-        """A pod is none of this controller's; whether a plan may change by it."""
+        """A pod is none of this controller's; whether it mattered."""
+        did_matter = self.matters(key, uid)
         self._going[key].pop(uid, None)
-        return self._counting[key].pop(uid, None) is not None or self._awaits(key)
+        self._counting[key].pop(uid, None)
+        return did_matter
 
     def of(self, key: str) -> Sequence[Pod]:
         """The pods of a controller that count. Sorted by uid: equal knowledge, equal decisions."""
@@ -41,7 +43,7 @@ class Members:
 
     def matters(self, key: str, uid: str) -> bool:
         """Whether the controller's plan depends on this pod of it."""
-        return uid in self._counting[key] or self._awaits(key)
+        return uid in self._counting.get(key, ()) or self._awaits(key)
 
     def number_of(self, key: str) -> int:
         """How many pods of a controller are there, and were not leaving when they were seen."""

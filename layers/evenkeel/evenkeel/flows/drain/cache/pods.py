@@ -49,7 +49,6 @@ class Pods:
         ``share``: which pods are the reconciler's. Of others nothing is known.
         """
         self._queue = queue
-        self._awaits = awaits
         self._share = share or Share()
         self._pods: dict[str, Pod] = {}
         self._on: defaultdict[str, dict[str, Pod]] = defaultdict(dict)  # by node
@@ -108,7 +107,7 @@ class Pods:
         self._controllers[uid] = controller
         self._recount(uid)
         self._note_change_on(pod.spec.node_name)
-        is_over = uid in self._assumed_evicted and not self._awaits(controller)
+        is_over = uid in self._assumed_evicted and not self.members.matters(controller, uid)
         if is_over or (last is not None and last.says_as_much_as(pod)):
             return
         self._queue.add({controller, before or controller}, urgent=urgent)
