@@ -233,8 +233,8 @@ release-notes: venv ## Write what the changelog says of a tag into dist/notes.md
 # `$(PYTHON) -m bench --help` names the cases; docs/measurements.md shows how they are called.
 .PHONY: bench-readme
 bench-readme: venv ## Measure what README and docs/cost.md show, on a quiet machine: an hour
-	-$(PYTHON) -m bench storm A --rounds 3
-	-$(PYTHON) -m bench storm A-deletion A-drain D
+	-$(PYTHON) -m bench storm A A50 --rounds 3
+	-$(PYTHON) -m bench storm A50-deletion A-deletion A-drain D
 	-$(PYTHON) -m bench drainers kubectl consolidation drift
 	-$(PYTHON) -m bench drainers kubectl-gated consolidation-gated drift-gated --rounds 3
 	-$(PYTHON) -m bench webhook paced --rounds 3

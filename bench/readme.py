@@ -21,9 +21,13 @@ DRAINS: Final = {
     "drift": "Karpenter replaces such a node for drift, no budgets",
 }
 PODS: Final = 3_000
+HALF: Final = 1_500
 LATE: Final = "pods too late"
 IDLE: Final = "a month in which nothing happens"
 CURVES: Final = {"A": "Evenkeel", "A-drain": "kubectl drain", "A-deletion": "bare deletion"}
+
+HALVES: Final = ("A50", "A50-deletion")
+"""The storm in which it is seldom the machine that is too slow."""
 
 SLOW: Final = (
     "the same where the controller manager, at its default of 20 requests a second, replaces"
@@ -100,6 +104,7 @@ def _rows() -> Sequence[tuple[Sequence[tuple[str, str]], Row]]:
     ]
     return [
         *drains,
+        ([("storm", size) for size in HALVES], _half),
         ([("storm", size) for size in CURVES], _storm),
         ([("storm", "D")], _slow),
         ([("webhook", "paced")], _creation),
@@ -121,13 +126,23 @@ def _drain(way: str, title: str) -> Row:
     return row
 
 
+def _half(found: Found) -> Sequence[str]:
+    half = found["storm", "A50"]
+    zero = _of(found["storm", "A50-deletion"].value("workloads at zero"), 50)
+    return (
+        f"50 spot nodes are interrupted at once, with {HALF:,} pods",
+        f"bare deletion: {zero} at zero",
+        f"{_below(half, 50)}, {_late(half, HALF)}",
+    )
+
+
 def _storm(found: Found) -> Sequence[str]:
     drain, deletion = (
         _of(found["storm", f"A-{way}"].value("workloads at zero"), 100)
         for way in ("drain", "deletion")
     )
     return (
-        "100 spot nodes are interrupted at once, with 3,000 pods",
+        "the same of 100 nodes, with 3,000 pods: 2 CPUs for all, control plane and kubelets too",
         f"bare deletion: {deletion} at zero; `kubectl drain`: {drain} at zero",
         f"{_below(found['storm', 'A'], 100)}, {_late(found['storm', 'A'])}",
     )
@@ -173,11 +188,11 @@ def _below(measured: Measurement, workloads: int) -> str:
     return f"{_of(measured.value('workloads below wanted'), workloads)} below wanted"
 
 
-def _late(measured: Measurement) -> str:
+def _late(measured: Measurement, pods: int = PODS) -> str:
     """How many pods went too late, bold if any is more than is wanted."""
     late = measured.value(LATE)
     is_met = all(each.mark is None or each.mark.is_met(late) for each in _figures(measured, LATE))
-    told = f"{written(late, '') if late else 'none'} of {PODS:,} pods too late"
+    told = f"{written(late, '') if late else 'none'} of {pods:,} pods too late"
     return told if is_met else f"**{told}**"
 
 
