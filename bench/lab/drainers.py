@@ -15,13 +15,6 @@ from evenkeel.model.names import RELEASED_FROM
 from tests.e2e.manifests import budget, deployment
 from tests.kit.control_plane import ControlPlane
 
-SINGLES: Final = 10
-LARGE: Final = 4
-REPLICAS: Final[Mapping[str, int]] = {
-    **{f"single-{number}": 1 for number in range(SINGLES)},
-    **{f"large-{number}": 3 for number in range(LARGE)},
-}
-"""How many replicas each workload has, by its name."""
 OLD: Final = "old"
 NEW: Final = "new"
 BUILDING: Final = 1200.0
@@ -34,19 +27,26 @@ class Site:
     """A cluster without nodes and workloads yet."""
 
     def __init__(
-        self, control_plane: ControlPlane, *, budgets: bool, annotations: Mapping[str, str]
+        self,
+        control_plane: ControlPlane,
+        replicas: Mapping[str, int],
+        *,
+        budgets: bool,
+        annotations: Mapping[str, str],
     ) -> None:
-        """``budgets``: every other workload has one that lets no pod, or only one, be missing.
+        """``replicas``: how many each workload is to have, by its name.
 
-        The pods have these ``annotations``.
+        ``budgets``: every other one has one that lets no pod, or only one, be missing. The pods
+        have these ``annotations``.
         """
         self.control_plane = control_plane
+        self.replicas = replicas
         self.budgets = budgets
         self._annotations = annotations
 
     def fill(self) -> None:
         """Run the workloads, and wait until all of them are Ready."""
-        for number, (name, replicas) in enumerate(REPLICAS.items()):
+        for number, (name, replicas) in enumerate(self.replicas.items()):
             manifest = deployment(name, replicas, start="2s")
             manifest["spec"]["template"]["metadata"]["annotations"] |= self._annotations
             self.apply(manifest)
@@ -54,7 +54,7 @@ class Site:
                 self.apply(budget(name, minAvailable=max(1, replicas - 1)))
         self.control_plane.wait_for("all pods to be Ready", self.is_whole, seconds=FILLING)
         if self.budgets:
-            self.control_plane.wait_for("the budgets to know of them", self._are_budgets_counted)
+            self.control_plane.wait_for("the budgets to know of them", self.are_budgets_counted)
 
     def apply(self, manifest: dict[str, Any]) -> None:
         """Apply a manifest in the namespace of the workloads."""
@@ -67,7 +67,7 @@ class Site:
             each["metadata"]["name"]: each.get("status", {}).get("availableReplicas", 0)
             for each in found
         }
-        return all(ready.get(name, 0) >= wanted for name, wanted in REPLICAS.items())
+        return all(ready.get(name, 0) >= wanted for name, wanted in self.replicas.items())
 
     def add_node(self, name: str) -> None:
         """Add a node with room for all of them."""
@@ -75,22 +75,24 @@ class Site:
 
     def occupied(self) -> Collection[str]:
         """The nodes that the workloads' pods are on."""
-        return {pod["spec"]["nodeName"] for pod in self._pods() if "nodeName" in pod["spec"]}
+        return {pod["spec"]["nodeName"] for pod in self.pods() if "nodeName" in pod["spec"]}
 
     def is_moving(self) -> bool:
         """Whether a pod is on its way out, or its replacement is awaited."""
-        found = [pod["metadata"] for pod in self._pods()]
+        found = [pod["metadata"] for pod in self.pods()]
         return any("deletionTimestamp" in each or RELEASED_FROM in each["labels"] for each in found)
 
-    def _pods(self) -> Sequence[dict[str, Any]]:
+    def pods(self) -> Sequence[dict[str, Any]]:
         """The workloads' pods, released ones too."""
         found = self.control_plane.items("v1", "Pod", NAMESPACE)
-        return [pod for pod in found if pod["metadata"]["labels"].get("app") in REPLICAS]
+        return [pod for pod in found if pod["metadata"]["labels"].get("app") in self.replicas]
 
-    def _are_budgets_counted(self) -> bool:
+    def are_budgets_counted(self) -> bool:
+        """Whether each budget knows of all pods of its workload."""
         budgets = self.control_plane.items("policy/v1", "PodDisruptionBudget", NAMESPACE)
         return all(
-            each.get("status", {}).get("currentHealthy", 0) == REPLICAS[each["metadata"]["name"]]
+            each.get("status", {}).get("currentHealthy", 0)
+            == self.replicas[each["metadata"]["name"]]
             for each in budgets
         )
 

@@ -63,6 +63,28 @@ def fewest(
     return {app: each.lowest for app, each in serving.items()}
 
 
+def ready_seconds_lost(
+    sights: Iterable[Sight], replicas: Mapping[str, int], since: float, until: float
+) -> float:
+    """How many pods were missing of all workloads, times for how long.
+
+    A pod is missing while fewer serve than a workload's ``replicas``; more of one workload's make
+    up for none of another's. Both moments are in seconds since 1970.
+    """
+    serving = {app: Serving() for app in replicas}
+    lost, latest = 0.0, since
+
+    def missing() -> int:
+        return sum(max(0, wanted - serving[app].ready) for app, wanted in replicas.items())
+
+    for sight in sights:
+        if sight.at > latest:
+            lost += missing() * (sight.at - latest)
+            latest = sight.at
+        _see(serving, sight, None)
+    return lost + missing() * (until - latest)
+
+
 def _begin(serving: Mapping[str, Serving]) -> None:
     for each in serving.values():
         each.begin()

@@ -6,7 +6,7 @@ import pytest
 
 from bench.cases.drainers import emptied
 from bench.figure import NONE, percentiles
-from bench.lab.sights import Sight, fewest, judge, overlaps
+from bench.lab.sights import Sight, fewest, judge, overlaps, ready_seconds_lost
 
 BEGAN = 1_000.0
 NOTICED = {"s1": BEGAN, "s2": BEGAN}
@@ -162,6 +162,14 @@ def test_the_fewest_on_some_nodes_are_those_of_them_alone() -> None:
     assert fewest(SERVED, ["web"], BEGAN, on=["s1"]) == {"web": 0}
 
 
+def test_ready_seconds_are_lost_while_a_workload_has_fewer_than_wanted() -> None:
+    whole, apart = BEGAN + 3, BEGAN + 5
+    assert ready_seconds_lost(SERVED, {"web": 2}, BEGAN, whole) == 0
+    assert ready_seconds_lost(SERVED, {"web": 2}, BEGAN, apart) == 2
+    assert ready_seconds_lost(SERVED, {"web": 3}, BEGAN, apart) == 2 + 2 * 2
+    assert ready_seconds_lost(SERVED, {"web": 1, "none": 2}, BEGAN, apart) == 2 * 5
+
+
 def test_a_node_is_empty_when_its_last_pod_is_gone() -> None:
     old = {"app": "single-0"}
     sights = [
@@ -170,8 +178,8 @@ def test_a_node_is_empty_when_its_last_pod_is_gone() -> None:
         pod(4, "b", "new", **old),
         pod(7, "a", "old", gone=True, leaving=True, **old),
     ]
-    stays, empty = emptied(sights, ["old"], is_wanted=True)
+    stays, empty = emptied(sights, ["single-0"], ["old"], is_wanted=True)
     assert (stays.value, empty.value) == (0, 4)
-    stays, empty = emptied(sights[:-1], ["old"], is_wanted=True)
+    stays, empty = emptied(sights[:-1], ["single-0"], ["old"], is_wanted=True)
     assert (stays.value, empty.value) == (1, None)
     assert stays.mark == NONE
