@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from evenkeel.errors import ClusterError
 from evenkeel.flows.gate.flow import GateFlow
 from evenkeel.model import names
+from evenkeel.model.times import in_words
 from evenkeel.settings import GateSettings, Mode
 from evenkeel_cli.cancelling import cancel
 from evenkeel_responder.eviction import NAME
@@ -17,7 +18,7 @@ from evenkeel_sandbox.simulator.api.eviction import evict
 from evenkeel_sandbox.simulator.api.webhooks import Client, Webhook
 from evenkeel_sandbox.simulator.webhook import HandlerWebhook
 from tests.kit.drainer import Drainer
-from tests.kit.eviction_requests import Controllers, Operations, eviction_request
+from tests.kit.eviction_requests import API, Controllers, Operations, eviction_request
 from tests.kit.manifests import Manifest, resource
 from tests.kit.reviews import TOKEN, answering
 from tests.kit.scene import Scene
@@ -140,6 +141,22 @@ class EvictionRequests:
             key = "default", each["metadata"]["name"]
             withdrawn = {"spec": {"intent": "Withdrawn"}}
             self.scene.cluster.server.patch("EvictionRequest", key, withdrawn)
+
+    def stray(self, name: str, uid: str) -> None:
+        """Kubernetes asks Evenkeel about a pod of this name with another uid."""
+        eviction = {
+            "apiVersion": API,
+            "kind": "Eviction",
+            "metadata": {"name": "stray", "namespace": "default", "labels": {NAME: "responder"}},
+            "spec": {"target": {"pod": {"name": name, "uid": uid}}},
+        }
+        self.scene.apply(eviction)
+        start = in_words(self.scene.clock.now())
+        status = {
+            "targetResponders": [{"name": NAME, "priority": PRIORITY, "state": "Active"}],
+            "responders": [{"name": NAME, "startTime": start}],
+        }
+        self.scene.cluster.server.set_status("Eviction", ("default", "stray"), status)
 
     def told(self) -> list[dict[str, Any]]:
         """What Evenkeel has said in each Eviction."""

@@ -87,6 +87,20 @@ def test_a_pod_goes_back_at_once_when_its_request_is_withdrawn(requests: Evictio
     assert [pod.released for pod in requests.scene.pods("one") if pod.spec.node_name] == [False]
 
 
+def test_the_eviction_of_a_pod_that_is_gone_is_done(requests: EvictionRequests) -> None:
+    """Another pod has its name."""
+    scene = requests.scene
+    scene.place(deployment("other", pod=NAMING), on="o1")
+    scene.given(deployment("one", pod=NAMING))
+    (other,) = scene.pods("other")
+    requests.ask()
+    requests.stray(other.name, "8c1f0d5e-0000-4000-8000-000000000001")
+    scene.settle(2)
+    (said,) = (each for each in requests.told() if "with the uid" in each.get("message", ""))
+    assert "completionTime" in said
+    assert [pod.released for pod in scene.pods("other")] == [False]
+
+
 def test_nothing_is_said_during_a_pause(requests: EvictionRequests) -> None:
     scene = requests.scene
     scene.given(deployment("one", pod=NAMING), spare="o1")
