@@ -31,8 +31,8 @@ class Server(Protocol):
         """All Evictions."""
         ...
 
-    def pod(self, name: str) -> Manifest | None:
-        """A pod; None without it."""
+    def pods(self) -> Sequence[Manifest]:
+        """All pods, also those that were told to go."""
         ...
 
     def create(self, manifest: Manifest) -> None:
@@ -78,24 +78,22 @@ class Controllers:
 
     def turn(self) -> None:
         """Look at all EvictionRequests and Evictions once."""
-        asked = self._server.requests()
-        known = {each["spec"]["target"]["pod"]["uid"] for each in self._server.evictions()}
+        asked, evictions = self._server.requests(), self._server.evictions()
+        pods = {each["metadata"]["uid"]: each for each in self._server.pods()}
+        known = set(map(_uid, evictions))
         for each in asked:
-            if each["spec"]["target"]["pod"]["uid"] not in known and _stands(each):
-                self._begin(each)
-        for each in self._server.evictions():
+            if _uid(each) not in known and _uid(each) in pods and _stands(each):
+                self._begin(each, pods[_uid(each)])
+        for each in evictions:
             if not holds(each, "Failed") and not holds(each, "TargetEvicted"):
-                self._go_on(each, asked)
+                mine = [request for request in asked if _uid(request) == _uid(each)]
+                self._go_on(each, mine, pods.get(_uid(each)))
 
     @property
     def _now(self) -> str:
         return in_words(self._clock.now())
 
-    def _begin(self, request: Manifest) -> None:
-        target = request["spec"]["target"]
-        pod = self._server.pod(target["pod"]["name"])
-        if pod is None or pod["metadata"]["uid"] != target["pod"]["uid"]:
-            return
+    def _begin(self, request: Manifest, pod: Manifest) -> None:
         named = [each["name"] for each in pod["spec"].get("evictionResponders", ())]
         roles = dict.fromkeys([*named, EVICTOR], "responder")
         owner = {"apiVersion": API, "kind": "EvictionRequest", "name": request["metadata"]["name"]}
@@ -106,14 +104,11 @@ class Controllers:
             "ownerReferences": [{**owner, "uid": request["metadata"]["uid"]}],
         }
         eviction = {"apiVersion": API, "kind": "Eviction", "metadata": metadata}
-        self._server.create({**eviction, "spec": {"target": target}})
+        self._server.create({**eviction, "spec": {"target": request["spec"]["target"]}})
 
-    def _go_on(self, eviction: Manifest, asked: Sequence[Manifest]) -> None:
-        name, target = eviction["metadata"]["name"], eviction["spec"]["target"]["pod"]
-        pod = self._server.pod(target["name"])
-        if pod is not None and pod["metadata"]["uid"] != target["uid"]:
-            pod = None
-        mine = [each for each in asked if each["spec"]["target"]["pod"]["uid"] == target["uid"]]
+    def _go_on(self, eviction: Manifest, mine: Sequence[Manifest], pod: Manifest | None) -> None:
+        """Take an Eviction a step on. ``mine`` are the requests that it is for."""
+        name = eviction["metadata"]["name"]
         status = eviction.get("status", {})
         if not status.get("targetResponders"):
             if pod is not None:
@@ -185,6 +180,12 @@ class Controllers:
             }
             for kind in ("Failed", "TargetEvicted")
         ]
+
+
+def _uid(item: Manifest) -> str:
+    """The uid of the pod that an EvictionRequest or an Eviction is about."""
+    uid: str = item["spec"]["target"]["pod"]["uid"]
+    return uid
 
 
 def _stands(request: Manifest) -> bool:

@@ -78,10 +78,8 @@ class Requests:
     def evictions(self) -> Sequence[Manifest]:
         return self._control_plane.items(API, "Eviction", self._namespace)
 
-    def pod(self, name: str) -> Manifest | None:
-        path = f"api/v1/namespaces/{self._namespace}/pods/{name}"
-        found: Manifest = self._control_plane.request("GET", path, fine=(404,))
-        return found if found["kind"] == "Pod" else None
+    def pods(self) -> Sequence[Manifest]:
+        return self._control_plane.items("v1", "Pod", self._namespace)
 
     def create(self, manifest: Manifest) -> None:
         plural = f"{manifest['kind'].lower()}s"

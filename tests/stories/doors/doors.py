@@ -97,9 +97,8 @@ class _Server:
     def evictions(self) -> Sequence[Manifest]:
         return self._cluster.objects("Eviction")
 
-    def pod(self, name: str) -> Manifest | None:
-        found = self._cluster.objects("Pod", "default")
-        return next((each for each in found if each["metadata"]["name"] == name), None)
+    def pods(self) -> Sequence[Manifest]:
+        return self._cluster.objects("Pod", "default")
 
     def create(self, manifest: Manifest) -> None:
         self._cluster.apply(manifest)
