@@ -1,8 +1,10 @@
 """The thread that watches Evictions, and has each answered when it is due."""
 
+from collections.abc import Sequence
 from concurrent.futures import Future
 from datetime import datetime, timedelta
 from functools import partial
+from operator import itemgetter
 from threading import Event, Thread
 from typing import Final, Self
 
@@ -82,9 +84,12 @@ class Responding:
                 self._is_over.wait(PAUSE)
 
     def begin(self, session: Session) -> None:
-        """Watch all Evictions of which Evenkeel is a responder."""
+        """Watch all Evictions of which Evenkeel is a responder.
+
+        Of what is under way by an earlier session the end is not heard of: it is done once more.
+        """
         for each in self._known.values():
-            each.is_under_way = False
+            each.is_under_way, each.due = False, self._due(each.task)
         session.watch(EVICTIONS)
 
     def turn(self, session: Session) -> None:
@@ -92,22 +97,27 @@ class Responding:
 
         Raises the ClusterError by which the API server refuses the watch.
         """
-        now = self._clock.now()
-        due = earliest(*(each.due for each in self._known.values() if not each.is_under_way))
-        wait = TURN if due is None else min(TURN, max(timedelta(), due - now))
+        due = earliest(*(each.due for each in self._ready())) if self._room else None
+        wait = TURN if due is None else min(TURN, max(timedelta(), due - self._clock.now()))
         for arrival in session.next(wait):
             self._take(arrival)
         now = self._clock.now()
-        room = self._at_once - sum(each.is_under_way for each in self._known.values())
-        ready = [
-            each
-            for each in self._known.values()
-            if not each.is_under_way and each.due is not None and each.due <= now
-        ]
-        for each in sorted(ready, key=lambda known: known.due or now)[: max(0, room)]:
+        ready = [each for each in self._ready() if each.due is not None and each.due <= now]
+        for each in ready[: self._room]:
             each.due, each.is_under_way = None, True
             work = partial(self._responder.carry_out, each.task, each.eviction)
             session.start(work, partial(self._carried_out, each))
+
+    def _ready(self) -> Sequence[Known]:
+        """Those that are due at some time and not under way, the first to be due first."""
+        waiting = (each for each in self._known.values() if not each.is_under_way)
+        due = [(each.due, each) for each in waiting if each.due is not None]
+        return [each for _, each in sorted(due, key=itemgetter(0))]
+
+    @property
+    def _room(self) -> int:
+        """How many more may be answered now."""
+        return self._at_once - sum(each.is_under_way for each in self._known.values())
 
     def _take(self, arrival: Arrival) -> None:
         match arrival:
