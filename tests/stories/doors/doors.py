@@ -54,16 +54,20 @@ class _Gated(Scene):
         self.settings = GateSettings(mode=Mode.ACT)
         self.apply(resource("Namespace", "default", labels={names.GATE: "true"}))
 
+    def ask_the_gate(self) -> None:
+        """Have the API server ask the webhook about evictions."""
+        handler = answering(self.recorder, self.settings)
+        gate = HandlerWebhook(self.cluster, TOKEN, handler, name="evictions")
+        self.cluster.ask(Webhook.gate(gate))
+
 
 class Gate:
     """Somebody drains the node, through the webhook."""
 
     def __init__(self) -> None:
         self.scene = _Gated()
-        cluster = self.scene.cluster
-        handler = answering(self.scene.recorder, self.scene.settings)
-        cluster.ask(Webhook.gate(HandlerWebhook(cluster, TOKEN, handler, name="evictions")))
-        self._drainer = Drainer(self.scene.clock, cluster)
+        self.scene.ask_the_gate()
+        self._drainer = Drainer(self.scene.clock, self.scene.cluster)
 
     def ask(self) -> None:
         self._drainer.drain(NODE)

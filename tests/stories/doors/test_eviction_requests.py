@@ -2,7 +2,13 @@
 
 import pytest
 
+from evenkeel.errors import ClusterError, ForbiddenError, InvalidError
 from evenkeel.model import names
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Patch
+from evenkeel_responder.eviction import Eviction
+from tests.kit.asking import asks
+from tests.kit.drainer import Drainer
 from tests.kit.eviction_requests import holds
 from tests.kit.manifests import PAUSED, RECREATE, Manifest, deployment
 from tests.stories.doors.doors import NAMING, EvictionRequests
@@ -99,6 +105,78 @@ def test_the_eviction_of_a_pod_that_is_gone_is_done(requests: EvictionRequests) 
     (said,) = (each for each in requests.told() if "with the uid" in each.get("message", ""))
     assert "completionTime" in said
     assert [pod.released for pod in scene.pods("other")] == [False]
+
+
+@pytest.mark.parametrize(
+    ("error", "metric"),
+    [(ForbiddenError("no right"), "WritesFailed"), (InvalidError("changed"), "WritesConflicted")],
+)
+def test_what_could_not_be_told_is_told_again(
+    error: ClusterError, metric: str, requests: EvictionRequests
+) -> None:
+    scene = requests.scene
+    scene.given(deployment("one", pod=NAMING), spare="o1")
+    scene.fail(error, asks(Patch, of=Eviction), times=2)
+    requests.ask()
+    scene.settle(30)
+    (said,) = requests.told()
+    assert "completionTime" in said
+    assert scene.recorder.total(metric) == 2
+
+
+def test_a_pod_that_cannot_go_back_at_once_goes_back_a_moment_later(
+    requests: EvictionRequests,
+) -> None:
+    scene = requests.scene
+    scene.given(deployment("one", pod=NAMING), room={"s1": "1"})
+    requests.ask()
+    scene.settle(5)
+    (pod,) = (pod for pod in scene.pods("one") if pod.released)
+    scene.fail(InvalidError("changed"), asks(Patch, of=Pod), times=2)
+    requests.withdraw()
+    scene.settle(3)
+    assert [each.released for each in scene.pods("one") if each.uid == pod.uid] == [False]
+
+
+def test_a_pod_that_was_released_for_another_stays_released(requests: EvictionRequests) -> None:
+    """A notice came first: whoever withdraws a request does not stop what EC2 does."""
+    scene = requests.scene
+    scene.given(deployment("one", pod=NAMING), room={"s1": "1"})
+    scene.interrupt("s1", carried_out=False)
+    scene.settle(5)
+    requests.ask()
+    scene.settle(5)
+    requests.withdraw()
+    scene.settle(3)
+    assert [pod.released for pod in scene.pods("one") if pod.spec.node_name] == [True]
+
+
+def test_so_does_one_that_a_drainer_asked_for_before(requests: EvictionRequests) -> None:
+    scene = requests.scene
+    scene.ask_the_gate()
+    scene.given(deployment("one", pod=NAMING), room={"s1": "1"})
+    (pod,) = scene.pods("one")
+    Drainer(scene.clock, scene.cluster).drain("s1")
+    scene.settle(5)
+    requests.ask()
+    scene.settle(5)
+    requests.withdraw()
+    scene.settle(3)
+    assert not any("roll-back" in line for line in scene.story(pod.name))
+
+
+def test_nothing_goes_back_during_a_pause(requests: EvictionRequests) -> None:
+    scene = requests.scene
+    scene.given(deployment("one", pod=NAMING), room={"s1": "1"})
+    requests.ask()
+    scene.settle(5)
+    scene.apply(PAUSED)
+    requests.withdraw()
+    scene.settle(15)
+    assert [pod.released for pod in scene.pods("one") if pod.spec.node_name] == [True]
+    scene.cluster.delete("ConfigMap", names.PAUSED, names.SYSTEM_NAMESPACE)
+    scene.settle(15)
+    assert [pod.released for pod in scene.pods("one") if pod.spec.node_name] == [False]
 
 
 def test_nothing_is_said_during_a_pause(requests: EvictionRequests) -> None:
