@@ -13,16 +13,18 @@ pytestmark = pytest.mark.controlplane
 
 MANY = 100
 VALIDATING = ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration")
-COOLDOWNS = "cooldown"
 
 
 def as_they_are(site: Site) -> dict[str, Any]:
-    """What says of each pod whose it is, by its uid."""
+    """The labels, the annotations and the owners of each pod, by its uid."""
+    found = {pod["metadata"]["uid"]: pod["metadata"] for pod in site.witness.pods()}
     return {
-        pod["metadata"]["uid"]: {
-            key: pod["metadata"].get(key) for key in ("labels", "annotations", "ownerReferences")
-        }
-        for pod in site.witness.pods()
+        uid: (
+            each["labels"],
+            each["annotations"],
+            [(owner["kind"], owner["uid"]) for owner in each["ownerReferences"]],
+        )
+        for uid, each in found.items()
     }
 
 
