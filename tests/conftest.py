@@ -56,6 +56,14 @@ def control_plane_with_gangs(request: pytest.FixtureRequest) -> Iterator[Control
         yield started
 
 
+@pytest.fixture(scope="session")
+def control_plane_with_eviction_requests(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
+    """A control plane that serves EvictionRequests, one per test process that needs it."""
+    options = Options(kube=request.config.getoption("--kube"), eviction_requests=True)
+    with ControlPlane.launch(options) as started:
+        yield started
+
+
 @pytest.fixture
 def namespace(control_plane: ControlPlane) -> Iterator[str]:
     """A fresh namespace on the real control plane; nodes added meanwhile go with it."""

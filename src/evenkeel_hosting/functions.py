@@ -13,6 +13,7 @@ from evenkeel.flows.drain.calls import Call
 from evenkeel.handlers import Handler, Lazy
 from evenkeel.handlers.handover import build as build_handover
 from evenkeel.handlers.interruption import build as build_interruption
+from evenkeel.handlers.placement import Adds, adds_nothing
 from evenkeel.handlers.placement import build as build_placement
 from evenkeel.handlers.requests import Answerer
 from evenkeel.handlers.restore import build as build_restore
@@ -108,13 +109,16 @@ def placement(
     clock: Clock,
     recorder: Recorder,
     besides: Mapping[str, Answerer] | None = None,
+    adds: Adds = adds_nothing,
 ) -> Handler:
     """The placement function, with memory of its own. Raises ImportError.
 
-    ``besides``: who answers at paths that the deployed function does not have.
+    ``besides``: who answers at paths that the deployed function does not have. ``adds``: what a new
+    pod is given beside its place.
     """
     function = load("placement")
-    function.bind(build_placement(settings, gate, cluster, clock, recorder, besides=besides))
+    handler = build_placement(settings, gate, cluster, clock, recorder, besides=besides, adds=adds)
+    function.bind(handler)
     return function
 
 

@@ -24,6 +24,7 @@ CLUSTER_WIDE = (
 
 
 GATE_RIGHTS = ROOT / "manifests" / "gate" / "rights.yaml"
+RESPONDER_RIGHTS = ROOT / "manifests" / "responder" / "rights.yaml"
 
 
 type Right = tuple[str, str]

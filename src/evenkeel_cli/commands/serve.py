@@ -12,6 +12,8 @@ from evenkeel import settings
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
+from evenkeel.flows.gate.flow import GateFlow
+from evenkeel.handlers.placement import adds_nothing
 from evenkeel.handlers.requests import Answerer, authenticate
 from evenkeel.settings import WEBHOOK_REQUEST, GateSettings, Mode, PlacementSettings
 from evenkeel_cli import metering, options
@@ -24,6 +26,9 @@ from evenkeel_extender.extender import Extender
 from evenkeel_extender.store import Store
 from evenkeel_extender.watching import Watching
 from evenkeel_hosting import functions
+from evenkeel_responder.naming import named
+from evenkeel_responder.responder import Responder
+from evenkeel_responder.responding import Responding
 from evenkeel_runtime.end_signal import EndSignal
 from evenkeel_runtime.metrics import PrometheusRecorder
 from evenkeel_runtime.serve.events import EventsBeside
@@ -68,6 +73,11 @@ from evenkeel_runtime.serve.sharing import SharingCluster
     is_flag=True,
     help="Answer the scheduler, too, as its extender; watches all nodes and pods.",
 )
+@click.option(
+    "--responder",
+    is_flag=True,
+    help="Answer EvictionRequests, too (lifecycle.k8s.io/v1alpha1, Kubernetes 1.37 and newer).",
+)
 @click.option("--dry-run", is_flag=True, help="Only log; change no pod.")
 def serve(  # noqa: PLR0913 - a command has as many arguments as options
     *,
@@ -80,6 +90,7 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
     cluster_name: str | None,
     metrics_port: int | None,
     extender: bool,
+    responder: bool,
     dry_run: bool,
 ) -> int:
     """Serve the mutating webhook over HTTPS, as the Lambda function does behind its HTTP API.
@@ -87,9 +98,11 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
     POST /v1/TOKEN, with the token from $EVENKEEL_WEBHOOK_TOKEN (or two, comma-separated: the
     current one and the one before). evenkeel webhook-config prints what tells the API server.
     With --extender the scheduler asks at /v1/TOKEN/filter and /v1/TOKEN/prioritize, and is
-    answered from watches. Probes ask the port of --metrics-port, which no crowd at this one holds
-    up; GET /healthz is answered here, too. SIGTERM or Ctrl-C ends it when the requests under way
-    are answered. It acts without --apply; with --dry-run it observes.
+    answered from watches. With --responder new pods name Evenkeel as a responder to their
+    evictions, and EvictionRequests about them are answered as the gate answers evictions. Probes
+    ask the port of --metrics-port, which no crowd at this one holds up; GET /healthz is answered
+    here, too. SIGTERM or Ctrl-C ends it when the requests under way are answered. It acts without
+    --apply; with --dry-run it observes.
 
     Examples:
         evenkeel serve --port 8443 --tls-cert tls.crt --tls-key tls.key
@@ -120,7 +133,7 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
     with (
         target.connect(budget=WEBHOOK_REQUEST, journal=Tee(log, metrics)) as cluster,
         EventsBeside(ClusterEvents(cluster, clock, log, observes=mode is Mode.OBSERVE)) as events,
-        ExitStack() as watching,
+        ExitStack() as beside,
     ):
         shared = SharingCluster(cluster)
         recorder = Tee(events, log, metrics)
@@ -128,12 +141,18 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
         if extender:
             labels = chosen.capacity_labels
             store = Store(labels, clock)
-            watching.enter_context(Watching(cluster, store, recorder))
+            beside.enter_context(Watching(cluster, store, recorder))
             asked = Extender(
                 *(store, labels, clock, recorder), mode=mode, everywhere=chosen.everywhere
             )
             besides = calls.answerers(asked, recorder)
-        handler = functions.placement(chosen, gate, shared, clock, recorder, besides)
+        responds = responder and mode is Mode.ACT
+        if responds:
+            flow = GateFlow(gate, shared, clock, recorder)
+            answering = Responder(flow, shared, clock, recorder)
+            beside.enter_context(Responding(answering, cluster, clock, recorder))
+        adds = named if responds else adds_nothing
+        handler = functions.placement(chosen, gate, shared, clock, recorder, besides, adds)
         try:
             server = WebhookServer((bind, port), tls, handler, known, note)
         except OSError as error:

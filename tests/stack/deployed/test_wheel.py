@@ -64,6 +64,7 @@ def test_nothing_lies_beside_its_packages(installed: Installed) -> None:
         "evenkeel_cli",
         "evenkeel_extender",
         "evenkeel_hosting",
+        "evenkeel_responder",
         "evenkeel_runtime",
         "evenkeel_sandbox",
     }

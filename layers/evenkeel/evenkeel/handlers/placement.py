@@ -3,7 +3,7 @@
 In a dry run a warning says what was decided, so that a person sees that the webhook was asked.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from evenkeel.decisions.gate.scope import Evictor
@@ -24,14 +24,24 @@ from evenkeel.model.admission import (
 from evenkeel.model.decoding import decoded
 from evenkeel.model.metrics import Metric
 from evenkeel.model.placement import NewPod
+from evenkeel.model.request import Operation
 from evenkeel.ports import Clock, Cluster, Recorder
 from evenkeel.settings import GateSettings, PlacementSettings
+
+type Adds = Callable[[AdmissionRequest], Sequence[Operation]]
+"""What a new pod is given beside its place."""
+
+
+def adds_nothing(_: AdmissionRequest) -> Sequence[Operation]:
+    """A new pod is given its place alone."""
+    return ()
+
 
 PLACEMENT, EVICTIONS = "", "/evictions"
 """What follows the token in the path."""
 
 
-def build(
+def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
     settings: PlacementSettings,
     gate: GateSettings,
     cluster: Cluster,
@@ -39,33 +49,38 @@ def build(
     recorder: Recorder,
     tokens: Tokens | None = None,
     besides: Mapping[str, Answerer] | None = None,
+    adds: Adds = adds_nothing,
 ) -> Handler:
     """Build the handler. Several threads may call it at once, if the recorder bears that.
 
     ``tokens`` None: those of the settings. ``besides``: who answers at further paths.
+    ``adds``: what new pods are given beside their places.
     """
     placing = PlacementFlow(settings, cluster, clock, recorder)
     gating = GateFlow(gate, cluster, clock, recorder)
     answerers = {
-        PLACEMENT: reviewed_by(partial(_place, placing, recorder)),
+        PLACEMENT: reviewed_by(partial(_place, placing, adds, recorder)),
         EVICTIONS: reviewed_by(partial(_gate, gating, recorder)),
         **(besides or {}),
     }
     return Requests(answerers, tokens or (lambda: settings.tokens), recorder)
 
 
-def _place(flow: PlacementFlow, recorder: Recorder, request: AdmissionRequest) -> AnsweredReview:
+def _place(
+    flow: PlacementFlow, adds: Adds, recorder: Recorder, request: AdmissionRequest
+) -> AnsweredReview:
     """Place a pod. It is never refused: an error leaves it as it is."""
     if not request.creates_a_pod:
         return allowed(request.uid)
     try:
         outcome = flow.place(request, decoded(NewPod, request.object))
+        patch = (*outcome.patch, *adds(request))
     except Exception as error:  # noqa: BLE001 - a webhook fails open, whatever fails
         failed = Metric.PLACEMENTS_FAILED
         what = _failed(recorder, request, error, failed, "a pod was left as it is")
         return allowed(request.uid, warnings=(f"evenkeel did not place this pod ({what})",))
     warnings = (f"evenkeel {outcome.summary}",) if request.dry_run and outcome.summary else ()
-    return allowed(request.uid, outcome.patch, warnings)
+    return allowed(request.uid, patch, warnings)
 
 
 def _gate(flow: GateFlow, recorder: Recorder, request: AdmissionRequest) -> AnsweredReview:

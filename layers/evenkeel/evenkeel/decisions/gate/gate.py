@@ -151,6 +151,7 @@ def _released(found: GatedPod, evictor: Evictor, item: ReleasedPod) -> Verdict:
         reason=Reason.REPLACEMENT_PENDING,
         message=f"its replacement is not available yet: {counts}",
         retry_after=_retry(census.now - item.release.since, end - census.now),
+        until=end,
     )
 
 
@@ -190,6 +191,7 @@ def _dying(found: GatedPod, evictor: Evictor, deadline: Deadline) -> Verdict:
         reason=Reason.NODE_DOOMED,
         message="its node dies, and Evenkeel hands it over",
         retry_after=_retry(rest, rest),
+        until=end,
         step=_note(found, evictor, Reason.NODE_DOOMED) if end < last_moment else None,
     )
 
@@ -238,6 +240,7 @@ def _release(found: GatedPod, evictor: Evictor) -> Verdict:
         reason=Reason.RELEASED,
         message=f"{turn.replica_set.name} makes its replacement first",
         retry_after=SHORTEST_RETRY,
+        until=deadline.at,
         step=release,
     )
 

@@ -1,6 +1,6 @@
 """What becomes of an eviction that somebody asks for: it is allowed, or deferred."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -23,7 +23,8 @@ class Allowed(msgspec.Struct, frozen=True, kw_only=True):
 class Deferred(msgspec.Struct, frozen=True, kw_only=True):
     """The eviction is refused for now; it may be asked for again ``retry_after`` so long.
 
-    Zero: it need not be, for Evenkeel finishes it.
+    Zero: it need not be, for Evenkeel finishes it. ``until``: when it passes at the latest; None:
+    that is not known.
 
     ``step`` takes the pod out of its ReplicaSet, so that its replacement is made meanwhile, or
     notes since when the eviction waits; None where nothing is to be written. ``in_turn``: others
@@ -33,6 +34,7 @@ class Deferred(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason
     message: str
     retry_after: timedelta
+    until: datetime | None = None
     step: Decision | None = None
     in_turn: bool = False
 

@@ -6,10 +6,14 @@ from evenkeel.decisions.gate.scope import Evictor
 
 
 class Eviction(msgspec.Struct, frozen=True, kw_only=True):
-    """An eviction that somebody asks for. ``dry_run``: nothing may be written."""
+    """An eviction that somebody asks for.
+
+    ``uid``: that of the pod; empty: any of this name. ``dry_run``: nothing may be written.
+    """
 
     name: str
     namespace: str
+    uid: str = ""
     evictor: Evictor = Evictor()
     dry_run: bool = False
 

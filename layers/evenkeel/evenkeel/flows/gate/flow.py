@@ -123,6 +123,8 @@ class GateFlow:
         ``waited``: how long ago this process was asked first. Raises ClusterError.
         """
         found = self._reader.subject(eviction.name, eviction.namespace)
+        if eviction.uid not in {"", found.pod.uid}:
+            raise NotFoundError(f"there is no pod {found.pod.name} with the uid {eviction.uid}")
         passes = passes_by_place(found.namespace, everywhere=self._settings.everywhere)
         if passes is None and found.is_paused:
             passes = Allowed(reason=Reason.PAUSED, message="Evenkeel is paused")

@@ -1,0 +1,34 @@
+"""EvictionRequests are tested where Kubernetes has them, switched on."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.harness import Site
+from tests.e2e.placement.webhook import Ground
+from tests.e2e.responder.requests import Requests
+from tests.e2e.rights import RESPONDER_RIGHTS
+from tests.kit.control_plane import ControlPlane
+
+
+@pytest.fixture(scope="session")
+def control_plane(control_plane_with_eviction_requests: ControlPlane) -> ControlPlane:
+    """The control plane of these tests."""
+    if control_plane_with_eviction_requests.eviction_requests is None:
+        pytest.skip("this Kubernetes has no EvictionRequests")
+    return control_plane_with_eviction_requests
+
+
+@pytest.fixture
+def requests(
+    site: Site, ground: Ground, rights: None, gate_rights: None, tmp_path: Path
+) -> Iterator[Requests]:
+    """A gated namespace whose pods name Evenkeel. No webhook is asked about evictions."""
+    del rights, gate_rights
+    site.control_plane.kubectl("apply", "-f", str(RESPONDER_RIGHTS))
+    try:
+        with Requests.answered(site, ground, tmp_path) as made:
+            yield made
+    finally:
+        site.control_plane.kubectl("delete", "-f", str(RESPONDER_RIGHTS))
