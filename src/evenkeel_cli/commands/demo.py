@@ -18,7 +18,8 @@ from evenkeel_cli.demo.play import Phase, Scene
 from evenkeel_cli.demo.ratios import Ratios
 from evenkeel_cli.demo.recovery import Recovery
 from evenkeel_cli.demo.view import View
-from evenkeel_cli.history.incident import Incident, WorkloadAccount
+from evenkeel_cli.history.incident import Incident
+from evenkeel_cli.history.workloads import WorkloadAccount
 from evenkeel_cli.lines import Line
 from evenkeel_cli.output import Output
 from evenkeel_cli.pace import Pace

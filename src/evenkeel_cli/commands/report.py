@@ -18,7 +18,7 @@ from evenkeel_cli.decisions.prices import Prices
 from evenkeel_cli.demo import play
 from evenkeel_cli.duration import Duration
 from evenkeel_cli.errors import BadInputError, UnmetError
-from evenkeel_cli.history import cloudwatch, incident, reading
+from evenkeel_cli.history import cloudwatch, cutting, incident, reading
 from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.history.reading import Found
 from evenkeel_cli.page import data, html, surroundings
@@ -150,7 +150,7 @@ def report(  # noqa: PLR0913 - a command has as many arguments as options
 def _of_log(read: Found, source: str) -> Told:
     """The last interruption of a log. Raises BadInputError."""
     records = reading.of_one_cluster(read.records, None)
-    return Told(incident.of(incident.last(records)), source, left_out=read.sentences())
+    return Told(incident.of(cutting.last(records)), source, left_out=read.sentences())
 
 
 def _of_demo(prices: Prices) -> Told:

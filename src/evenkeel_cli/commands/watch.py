@@ -16,7 +16,7 @@ from evenkeel_cli.cost.prices import option as prices_option
 from evenkeel_cli.cost.prices import read as read_prices
 from evenkeel_cli.decisions.prices import Prices
 from evenkeel_cli.errors import BadInputError, UnmetError
-from evenkeel_cli.history import incident, reading
+from evenkeel_cli.history import cutting, reading
 from evenkeel_cli.reading import reading as read_only
 from evenkeel_cli.simulate import clusters, storms, trial
 from evenkeel_cli.simulate.trial import Ground, Policy, Setting
@@ -133,7 +133,7 @@ def _opened(
 
 def _played(name: str, speed: float) -> Playback:
     read = reading.read_files([name])
-    records = incident.last(reading.of_one_cluster(read.records, None))
+    records = cutting.last(reading.of_one_cluster(read.records, None))
     if not records:
         raise UnmetError(f"{name}: nothing was decided about a node or pod there")
     told = f"{Path(name).name}, {speed:g} times as fast as it was"

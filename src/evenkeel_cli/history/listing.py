@@ -12,16 +12,11 @@ from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.history import headline
 from evenkeel_cli.history.counts import Cause
-from evenkeel_cli.history.incident import (
-    SHORT,
-    Incident,
-    NodeAccount,
-    Note,
-    PodAccount,
-    Verdict,
-    WorkloadAccount,
-)
+from evenkeel_cli.history.incident import Incident, Note
+from evenkeel_cli.history.nodes import SHORT, NodeAccount
+from evenkeel_cli.history.pods import PodAccount
 from evenkeel_cli.history.remedies import BY_REASON
+from evenkeel_cli.history.workloads import Verdict, WorkloadAccount
 from evenkeel_cli.moves import Move
 from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, Listing, ObjectItem, Output
 from evenkeel_cli.program import NAME

@@ -9,14 +9,12 @@ from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.history.counts import Cause, Count
-from evenkeel_cli.history.incident import (
-    Incident,
-    NodeAccount,
-    PodAccount,
-    Step,
-    WorkloadAccount,
-)
+from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.history.listing import clock
+from evenkeel_cli.history.nodes import NodeAccount
+from evenkeel_cli.history.pods import PodAccount
+from evenkeel_cli.history.steps import Step
+from evenkeel_cli.history.workloads import WorkloadAccount
 from evenkeel_cli.lines import ABBREVIATED, STYLES
 from evenkeel_cli.moves import Move
 from evenkeel_cli.output import Item, Listing, ObjectItem, Output

@@ -17,15 +17,12 @@ from evenkeel.model.reasons import Reason
 from evenkeel_cli import words
 from evenkeel_cli.history import headline, listing, remedies
 from evenkeel_cli.history.counts import Cause, Count
-from evenkeel_cli.history.incident import (
-    Incident,
-    NodeAccount,
-    PodAccount,
-    Step,
-    Verdict,
-    WorkloadAccount,
-)
+from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.history.listing import WorkloadHistory
+from evenkeel_cli.history.nodes import NodeAccount
+from evenkeel_cli.history.pods import PodAccount
+from evenkeel_cli.history.steps import Step
+from evenkeel_cli.history.workloads import Verdict, WorkloadAccount
 
 MINUTE: Final = 60
 NAMED: Final = 3

@@ -14,14 +14,11 @@ from evenkeel_cli import words
 from evenkeel_cli.history import headline
 from evenkeel_cli.history import listing as histories
 from evenkeel_cli.history.counts import Cause
-from evenkeel_cli.history.incident import (
-    Incident,
-    NodeAccount,
-    PodAccount,
-    Step,
-    Verdict,
-    WorkloadAccount,
-)
+from evenkeel_cli.history.incident import Incident
+from evenkeel_cli.history.nodes import NodeAccount
+from evenkeel_cli.history.pods import PodAccount
+from evenkeel_cli.history.steps import Step
+from evenkeel_cli.history.workloads import Verdict, WorkloadAccount
 from evenkeel_cli.moves import Move
 from evenkeel_cli.nodes.listing import LeaseHolder
 from evenkeel_cli.output import Item, ObjectItem

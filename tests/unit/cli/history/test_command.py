@@ -17,7 +17,7 @@ from evenkeel_cli import words
 from evenkeel_cli.demo import play
 from evenkeel_cli.errors import Exit
 from evenkeel_cli.history import incident
-from evenkeel_cli.history.incident import Record
+from evenkeel_cli.history.cutting import Record
 from evenkeel_cli.moves import NO_WARNING, REASONS
 from tests.unit.cli.history.records import BEGIN, counted, decided, marked, of_pod
 from tests.unit.cli.running import run

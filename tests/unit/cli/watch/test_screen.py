@@ -8,7 +8,7 @@ import pytest
 from evenkeel.adapters.telemetry.decision_log import CountRecord
 from evenkeel.model.meta import Reference
 from evenkeel_cli.history import incident
-from evenkeel_cli.history.incident import Record
+from evenkeel_cli.history.cutting import Record
 from evenkeel_cli.nodes.listing import LeaseHolder
 from evenkeel_cli.watch import screen
 from evenkeel_cli.watch.known import Around, Known
