@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -18,8 +17,9 @@ from evenkeel_cli.decisions.prices import Prices
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.history import cutting, reading
 from evenkeel_cli.reading import reading as read_only
-from evenkeel_cli.simulate import clusters, storms, trial
-from evenkeel_cli.simulate.trial import Ground, Policy, Setting
+from evenkeel_cli.simulate import clusters, one
+from evenkeel_cli.simulate.one import OneStorm
+from evenkeel_cli.simulate.trial import Ground
 from evenkeel_cli.source import Source
 from evenkeel_cli.watch import known, screen, showing
 from evenkeel_cli.watch.live import Live
@@ -27,24 +27,11 @@ from evenkeel_cli.watch.playback import Playback
 from evenkeel_cli.watch.rehearsal import Rehearsal
 
 SPEED: Final = 8.0
-STORM: Final = "pool"
 
 
 @click.command(cls=Command)
 @options.source
-@click.option(
-    "--storm",
-    metavar="STORM",
-    help=f"The storm over a copy: {storms.FORMS}. [default: {STORM}]",
-)
-@click.option(
-    "--seed",
-    metavar="N",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="Which of the storms of this shape.",
-)
+@one.option
 @click.option(
     "--decisions",
     metavar="FILE",
@@ -72,8 +59,7 @@ STORM: Final = "pool"
 def watch(
     *,
     source: Source,
-    storm: str | None,
-    seed: int,
+    storm: OneStorm | None,
     decisions: str | None,
     speed: float,
     port: int | None,
@@ -96,7 +82,7 @@ def watch(
     """
     source.check()
     clock = SystemClock()
-    with _opened(source, storm, seed, decisions, speed, read_prices(prices)) as opened:
+    with _opened(source, storm, decisions, speed, read_prices(prices)) as opened:
         screens = (screen.of(each) for each in opened.looks())
         if port is not None:
             showing.serve(screens, port, clock)
@@ -107,8 +93,7 @@ def watch(
 @contextmanager
 def _opened(
     source: Source,
-    storm: str | None,
-    seed: int,
+    storm: OneStorm | None,
     decisions: str | None,
     speed: float,
     prices: Prices,
@@ -124,7 +109,7 @@ def _opened(
     if decisions is not None:
         yield _played(decisions, speed)
     elif is_copy:
-        yield _rehearsed(source, storm or STORM, seed, speed, prices)
+        yield _rehearsed(source, storm or OneStorm(), speed, prices)
     else:
         with read_only(source) as cluster:
             name = source.cluster_name or str(source)
@@ -140,13 +125,8 @@ def _played(name: str, speed: float) -> Playback:
     return Playback(records, told, speed, SystemClock())
 
 
-def _rehearsed(source: Source, storm: str, seed: int, speed: float, prices: Prices) -> Rehearsal:
+def _rehearsed(source: Source, storm: OneStorm, speed: float, prices: Prices) -> Rehearsal:
     objects = clusters.read(source.snapshot, built_in=source.built_in)
-    setting = Setting(
-        shape=storms.read(storm, timedelta(seconds=trial.SPREAD)),
-        policy=Policy.EVENKEEL,
-        labels=source.labels(),
-    )
-    trial.check(objects, setting)
-    name = f"{source}, a simulated storm ({storm}, seed {seed}), {speed:g} times as fast as real"
-    return Rehearsal(Ground.of(objects), setting, seed, name, prices, speed, SystemClock())
+    setting = storm.over(objects, source.labels())
+    name = f"{source}, {storm}, {speed:g} times as fast as real"
+    return Rehearsal(Ground.of(objects), setting, storm.seed, name, prices, speed, SystemClock())

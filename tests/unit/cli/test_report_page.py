@@ -153,6 +153,8 @@ def test_report_writes_the_page_of_the_demo(tmp_path: Path) -> None:
         ["--from", "demo", "--log-group", "x"],
         ["--from", "nowhere.log"],
         ["--from", "demo", "--snapshot", "mine.json"],
+        ["--from", "demo", "--storm", "all"],
+        ["--from", "demo", "--seed", "0"],
         ["--from", "simulate", "--storm", "hail"],
     ],
 )
