@@ -135,7 +135,7 @@ NODES: Final[Columns[NodeHistory]] = (
 def listing(incident: Incident) -> WorkloadHistoryList:
     """What is said of an interruption; the worst comes first."""
     items = [workload(each, incident.in_plain(each.subject)) for each in incident.workloads]
-    items.sort(key=_rank)
+    items.sort(key=rank)
     return WorkloadHistoryList(
         items=items,
         cluster=incident.cluster,
@@ -227,8 +227,22 @@ def workload(account: WorkloadAccount, plain: int | None = None) -> WorkloadHist
     )
 
 
-def _rank(item: WorkloadHistory) -> tuple[object, ...]:
-    return not item.was_at_zero, not item.fell, -item.late, -item.below, str(item.subject)
+_WORST: Final = (Verdict.FAILED, Verdict.DIPPED, Verdict.UNKNOWN, Verdict.KEPT, None)
+
+
+def rank(item: WorkloadHistory) -> tuple[object, ...]:
+    """The worst first: who has none at the end, who has fewer than wanted then, who had before."""
+    wanted = item.wanted or 0
+    lacking = 0 if item.ready is None else max(0, wanted - item.ready)
+    return (
+        not (lacking and lacking == wanted),
+        -lacking,
+        _WORST.index(item.ok),
+        not item.was_at_zero,
+        -item.late,
+        -item.below,
+        words.workload_name(item.subject),
+    )
 
 
 def _node(account: NodeAccount) -> NodeHistory:

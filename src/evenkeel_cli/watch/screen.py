@@ -15,6 +15,7 @@ from evenkeel_cli.history import headline
 from evenkeel_cli.history import listing as histories
 from evenkeel_cli.history.counts import Cause
 from evenkeel_cli.history.incident import Incident
+from evenkeel_cli.history.listing import WorkloadHistory
 from evenkeel_cli.history.nodes import NodeAccount
 from evenkeel_cli.history.pods import PodAccount
 from evenkeel_cli.history.steps import Step
@@ -239,18 +240,18 @@ def _node(node: NodeAccount, now: datetime, pods: int) -> NodeView:
 
 
 def _workloads(account: Incident) -> Sequence[WorkloadView]:
-    """The worst first: who has none now, then who has fewer, then who had."""
+    """The worst first."""
     shown = [each for each in account.workloads if each.is_concerned or _is_low(each)]
-    views = [_workload(each, account.in_plain(each.subject)) for each in shown]
-    return sorted(views, key=_rank)
+    told = [(each, histories.workload(each, account.in_plain(each.subject))) for each in shown]
+    told.sort(key=lambda each: histories.rank(each[1]))
+    return [_workload(*each) for each in told]
 
 
 def _is_low(account: WorkloadAccount) -> bool:
     return bool(account.counts) and account.counts[-1].is_low
 
 
-def _workload(account: WorkloadAccount, plain: int | None) -> WorkloadView:
-    history = histories.workload(account, plain)
+def _workload(account: WorkloadAccount, history: WorkloadHistory) -> WorkloadView:
     cause = account.counts[-1].cause if account.counts else None
     others = cause if cause not in {None, Cause.STORM} else None
     return WorkloadView(
@@ -259,24 +260,10 @@ def _workload(account: WorkloadAccount, plain: int | None) -> WorkloadView:
         ready=history.ready,
         wanted=history.wanted,
         lowest=history.lowest,
-        plain=plain,
+        plain=history.plain,
         late=history.late,
         why=history.why or str(others or ""),
         change=history.change,
-    )
-
-
-VERDICTS: Final = (Verdict.FAILED, Verdict.DIPPED, Verdict.UNKNOWN, Verdict.KEPT, None)
-
-
-def _rank(view: WorkloadView) -> tuple[object, ...]:
-    lacking = max(0, (view.wanted or 0) - (view.ready or 0)) if view.ready is not None else 0
-    return (
-        not view.is_zero,
-        -lacking,
-        VERDICTS.index(view.ok),
-        -view.late,
-        words.workload_name(view.subject),
     )
 
 

@@ -52,8 +52,8 @@ SCREEN = f"""\
 prod, 2026-01-05 03:00:00 to 03:00:24 UTC: 2 nodes, 2 workloads, 3 pods to move.
 
 NAMESPACE  WORKLOAD    OK      WANTED  LOWEST  BELOW      AT-ZERO  LATE  WHY
-shop       deploy/web  dipped  3       2       20s        -        1     {NO_WARNING}
 data       sts/db      dipped  2       1       not known  -        0     {REASONS["StatefulSet"]}
+shop       deploy/web  dipped  3       2       20s        -        1     {NO_WARNING}
 
 NODE         REASON               NOTICE    DEADLINE  PODS  LATE
 ip-10-0-0-1  SpotInterruption     03:00:00  03:02:00  2     0
@@ -66,9 +66,9 @@ SpotInterruption: 1 node, the first at 03:00:00, the last deadline at 03:02:00.
 InstanceStateChange: 1 node, the first at 03:00:01, the last deadline at 03:00:00.
 Notice came less than 60s before the deadline: ip-10-0-0-2.
 Late: 1 pod: its node left no time for a handover.
-Change shop/deploy/web: keep replicas on on-demand nodes (annotation evenkeel.dev/on-demand).
 Change data/sts/db: have more replicas than must serve: each ordinal exists once.
-evenkeel history deploy/web -n shop shows each of its pods; a node's name those of a node.
+Change shop/deploy/web: keep replicas on on-demand nodes (annotation evenkeel.dev/on-demand).
+evenkeel history sts/db -n data shows each of its pods; a node's name those of a node.
 """
 
 
