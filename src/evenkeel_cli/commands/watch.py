@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from evenkeel.adapters.clock import SystemClock
-from evenkeel_cli import console, options
+from evenkeel_cli import options
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
 from evenkeel_cli.cost.prices import option as prices_option
@@ -16,6 +16,7 @@ from evenkeel_cli.cost.prices import read as read_prices
 from evenkeel_cli.decisions.prices import Prices
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.history import cutting, reading
+from evenkeel_cli.output import Output
 from evenkeel_cli.reading import reading as read_only
 from evenkeel_cli.simulate import clusters, one
 from evenkeel_cli.simulate.one import OneStorm
@@ -56,6 +57,7 @@ SPEED: Final = 8.0
     help="Show a page on this port of 127.0.0.1, and nothing here; without PORT on a free one.",
 )
 @prices_option
+@options.output()
 def watch(
     *,
     source: Source,
@@ -64,6 +66,7 @@ def watch(
     speed: float,
     port: int | None,
     prices: str | None,
+    output: Output,
 ) -> None:
     """Show an interruption while it happens: nodes, workloads, a time line, and decisions.
 
@@ -72,7 +75,7 @@ def watch(
     same nodes: so a storm can be rehearsed. --decisions plays a log back.
 
     MISSING are pods that workloads want and do not have. PLAIN are the fewest pods in a plain
-    eviction. In a pipe each decision is a line.
+    eviction. In a pipe each decision is a line, and with -o json each look.
 
     Examples:
         evenkeel watch
@@ -81,13 +84,15 @@ def watch(
         evenkeel watch --decisions storm.jsonl --speed 20
     """
     source.check()
+    if port is not None and not output.is_for_people:
+        raise BadInputError("--serve shows a page, and -o data: keep one of them")
     clock = SystemClock()
     with _opened(source, storm, decisions, speed, read_prices(prices)) as opened:
         screens = (screen.of(each) for each in opened.looks())
         if port is not None:
             showing.serve(screens, port, clock)
         else:
-            showing.show(screens, console.standard_output())
+            showing.show(screens, output)
 
 
 @contextmanager

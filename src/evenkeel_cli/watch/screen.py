@@ -22,7 +22,7 @@ from evenkeel_cli.history.steps import Step
 from evenkeel_cli.history.workloads import Verdict, WorkloadAccount
 from evenkeel_cli.moves import Move
 from evenkeel_cli.nodes.listing import LeaseHolder
-from evenkeel_cli.output import Item, ObjectItem
+from evenkeel_cli.output import Item, Listing, ObjectItem
 from evenkeel_cli.page.data import HINTS
 from evenkeel_cli.watch import course
 from evenkeel_cli.watch.course import Course
@@ -162,6 +162,12 @@ class Screen(Item, frozen=True, kw_only=True):
     facts: Sequence[Fact] = ()
     decisions: Sequence[Said] = ()
     decided: int = 0
+
+
+class ScreenList(Listing, frozen=True, kw_only=True):
+    """What ``evenkeel watch`` shows at one time: one screen."""
+
+    items: Sequence[Screen]
 
 
 def of(known: Known) -> Screen:
