@@ -9,7 +9,7 @@ import click
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
-from evenkeel_cli import capacity, options
+from evenkeel_cli import capacity, observed, options
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
 from evenkeel_cli.cost.prices import option as prices_option
@@ -149,7 +149,8 @@ def _of_demo(prices: Prices) -> Told:
         around = surroundings.of(simulation.cluster, WELL_KNOWN, prices)
         for _ in play.steps(scene):
             pass
-        account = simulation.account(play.in_plain_eviction(), around.pools)
+        plain = observed.lowest(play.in_plain_eviction().observer)
+        account = simulation.account(plain, around.pools)
         return Told(account, "the demo", around)
     finally:
         simulation.close()
