@@ -106,13 +106,14 @@ class _Reader:
         """When the last pod that had to move was decided about, and the last dip was over.
 
         The last node had to be gone by then. A hint that expires much later is no part of the
-        storm, for the node lives on, nor are moves of restore.
+        storm, for the node lives on, nor are moves of restore, nor how long somebody went on
+        counting a workload that stayed low.
         """
         times = [step.at for pod in self._incident.to_move for step in pod.steps]
         times += [
             count.until or count.at
             for each in self._incident.workloads
-            for count in each.counts
+            for count in each.counts[:-1]
             if count.cause is Cause.STORM
         ]
         times += [node.deadline for node in self._incident.nodes if _dies(node) and node.deadline]

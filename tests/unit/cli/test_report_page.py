@@ -11,8 +11,10 @@ from typing import Any, override
 import pytest
 from msgspec import structs
 
+from evenkeel.adapters.telemetry.decision_log import CountRecord
 from evenkeel.model.meta import Reference
 from evenkeel_cli.history import incident
+from evenkeel_cli.history.incident import Seen
 from evenkeel_cli.page import data, html
 from tests.unit.cli.history.records import at, counted, decided, marked, of_pod
 from tests.unit.cli.running import run
@@ -127,6 +129,15 @@ def test_the_time_line_ends_with_the_storm_and_not_with_a_hint() -> None:
     assert told["lasts"] == 120
     assert [each["deadlines"] for each in told["minutes"]] == [0, 0, 1]
     assert {node["name"]: node["dies"] for node in told["nodes"]} == {"a": True, "b": False}
+
+
+def test_the_time_line_ends_with_the_storm_however_long_a_low_workload_was_watched() -> None:
+    counts = [each for each in (counted(0, 3), counted(20, 2)) if isinstance(each, CountRecord)]
+    account = incident.seen([marked(0), of_pod(20, "evict", "Recreate")], Seen(at(900), counts))
+    told = data.of(account, "a simulated storm")
+    assert told["lasts"] == 120
+    assert told["dips"]
+    assert told["workloads"][0]["below"] == 880
 
 
 def test_money_is_in_the_page_where_it_is_given() -> None:
