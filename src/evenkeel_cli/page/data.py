@@ -41,8 +41,12 @@ NOTHING: Final = "nothing is known that would"
 
 
 class Money(msgspec.Struct, frozen=True, kw_only=True):
-    """A table of costs, its first column a name, and a sentence about it."""
+    """A table of costs, its first column a name, and sentences about it.
 
+    ``saved`` is what spot saves a month, such as ``$5,659``.
+    """
+
+    saved: str
     note: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -77,7 +81,7 @@ class _Reader:
             "lasts": self._after(self._storm_ends),
             "headline": self._headline(),
             "verdict": list(listing.verdict(incident))[1:],
-            "figures": self._figures(),
+            "figures": [*self._figures(), *_saved(money)],
             "counted": any(each.counts for each in incident.workloads),
             "dips": [
                 {"workload": n, "why": each.why or "its pods went", "change": _change(each.change)}
@@ -178,7 +182,7 @@ class _Reader:
                 **{name: counts[minute][name] for name in names},
                 "below": len(below.get(minute, ())),
             }
-            for minute in range(max(counts.keys() | below.keys(), default=0) + 1)
+            for minute in range(int(self._after(self._storm_ends)) // MINUTE + 1)
         ]
 
     def _below_by_minute(self) -> dict[int, set[object]]:
@@ -300,6 +304,10 @@ class _Reader:
             }
             for pool, nodes in sorted(by_pool.items())
         ]
+
+
+def _saved(money: Money | None) -> Sequence[tuple[str, str, bool]]:
+    return [] if money is None else [("saved a month by spot", money.saved, False)]
 
 
 def _available(count: Count) -> int:

@@ -141,9 +141,12 @@ def test_the_time_line_ends_with_the_storm_however_long_a_low_workload_was_watch
 
 
 def test_money_is_in_the_page_where_it_is_given() -> None:
-    money = data.Money(note="a month", columns=["Workload", "Now"], rows=[["web", "$3"]])
-    assert data.of(found(), "a log", money=money)["money"] is money
-    assert data.of(found(), "a log")["money"] is None
+    columns, rows = ["Workload", "Now"], [["web", "$3"]]
+    money = data.Money(saved="$7", note="a month", columns=columns, rows=rows)
+    told, without = data.of(found(), "a log", money=money), data.of(found(), "a log")
+    assert told["money"] is money
+    assert told["figures"] == [*without["figures"], ("saved a month by spot", "$7", False)]
+    assert without["money"] is None
 
 
 def test_report_writes_the_page_of_the_demo(tmp_path: Path) -> None:
