@@ -6,10 +6,14 @@ from pathlib import Path
 import click
 
 from evenkeel.adapters.clock import SystemClock
+from evenkeel.decisions.restore.snapshot import Terms
+from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel_cli import console, decision_file, events, observed, options, report, snapshot, words
 from evenkeel_cli.command import Command
 from evenkeel_cli.cost.prices import read as read_prices
+from evenkeel_cli.decisions.cost import reckon
+from evenkeel_cli.decisions.prices import Prices
 from evenkeel_cli.demo import play
 from evenkeel_cli.demo.listing import DemoResult, DemoResultList
 from evenkeel_cli.demo.picture import Picture
@@ -74,10 +78,10 @@ def demo(
 def _play(scene: Scene, output: Output, live: float, snapshot_to: Path | None) -> int:
     simulation = scene.simulation
     try:
-        _introduce(scene, output)
+        prices, clock = read_prices(None), SystemClock()
+        _introduce(scene, prices, output)
         beside = play.in_plain_eviction()
         plain = observed.lowest(beside.observer)
-        prices, clock = read_prices(None), SystemClock()
         simulated = Simulated(simulation, beside, WELL_KNOWN, prices, clock)
         picture = Picture(simulated, output.console, live) if live else None
         _show_storm(scene, output, picture)
@@ -85,7 +89,6 @@ def _play(scene: Scene, output: Output, live: float, snapshot_to: Path | None) -
         report.show(output, account)
         recovery = _show_restore(scene, output, picture)
         recovery.ratios.show(output)
-        _tell_cost(simulated, output)
         failed = report.failures(simulation.account(plain))
         if failed:
             which = ", ".join(words.workload_name(each.subject) for each in failed)
@@ -109,21 +112,15 @@ def _result(account: Incident, ratios: Ratios, failed: Sequence[WorkloadAccount]
     )
 
 
-def _tell_cost(simulated: Simulated, output: Output) -> None:
-    """What the nodes cost, as far as their prices are known."""
-    around = simulated.look("").around
-    if around is not None and around.dollars is not None:
-        now, saved = around.dollars
-        whole = f"${now + saved:,.0f} if all were on-demand"
-        output.say(f"The nodes cost ${now:,.0f} a month, and {whole}.")
-
-
-def _introduce(scene: Scene, output: Output) -> None:
+def _introduce(scene: Scene, prices: Prices, output: Output) -> None:
+    cluster, clock = scene.simulation.cluster, scene.simulation.clock
     spot = sum(WELL_KNOWN.call_spot(node) for node in scene.nodes)
-    pods = scene.simulation.cluster.objects("Pod")
+    pods = cluster.objects("Pod")
+    cost = reckon(read(cluster, clock, Terms(), Scope()), prices).nodes
     output.say(
         f"A simulated cluster: {words.counted(len(scene.nodes), 'node')}, {spot} of them spot,"
-        f" {words.counted(len(pods), 'pod')}."
+        f" {words.counted(len(pods), 'pod')}. The nodes cost ${cost.now:,.0f} a month, and"
+        f" ${cost.on_demand:,.0f} if all were on-demand."
     )
     output.say(
         f"{words.counted(len(scene.storm.blows), 'event')} of EC2 arrive within"
