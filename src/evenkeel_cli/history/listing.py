@@ -105,8 +105,8 @@ class WorkloadHistoryList(Listing, frozen=True, kw_only=True):
         Column("OK", lambda each: each.ok, style=lambda each: OK_STYLES.get(each.ok, "")),
         Column("WANTED", lambda each: each.wanted, yields=1),
         Column("LOWEST", lambda each: each.lowest, style=lambda each: each.style),
-        Column("BELOW", lambda each: _seconds(each.below, open_end=each.ends_below)),
-        Column("AT-ZERO", lambda each: _seconds(each.at_zero, open_end=each.ends_at_zero)),
+        Column("BELOW", lambda each: seconds(each.below, open_end=each.ends_below)),
+        Column("AT-ZERO", lambda each: seconds(each.at_zero, open_end=each.ends_at_zero)),
         Column("LATE", lambda each: each.late),
         Column("BESIDE", lambda each: each.most_beside, wide=True),
         Column("MOVES", lambda each: each.ways, wide=True),
@@ -196,11 +196,11 @@ def clock(at: datetime | None) -> str:
     return "" if at is None else f"{at:%H:%M:%S}"
 
 
-def _seconds(seconds: float, *, open_end: bool) -> str:
+def seconds(number: float, *, open_end: bool) -> str:
     """``12s``, ``>12s`` where the log ends before it does; nothing where it never was."""
-    if not seconds:
+    if not number:
         return "not known" if open_end else ""
-    return f"{'>' if open_end else ''}{words.short_time(timedelta(seconds=seconds))}"
+    return f"{'>' if open_end else ''}{words.short_time(timedelta(seconds=number))}"
 
 
 def workload(account: WorkloadAccount, plain: int | None = None) -> WorkloadHistory:

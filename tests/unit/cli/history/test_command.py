@@ -102,8 +102,24 @@ def test_a_workloads_part_is_every_step_every_count_and_each_pods_way(name: str,
         ["03:00:09.0", "evict"],
         ["03:00:24.0", "count"],
     ]
-    assert "web-1  ip-10-0-0-1  03:00:02  03:00:09  handed over" in lines[-2]
-    assert "web-2  ip-10-0-0-2  -         03:00:03  at the last moment" in lines[-1]
+    assert "web-1  ip-10-0-0-1  03:00:02  03:00:09  handed over" in lines[-5]
+    assert "web-2  ip-10-0-0-2  -         03:00:03  at the last moment" in lines[-4]
+    assert lines[-2:] == [
+        "shop/deploy/web: dipped, 2 of 3 pods at the lowest, below what is wanted for 20s.",
+        "Change: keep replicas on on-demand nodes (annotation evenkeel.dev/on-demand).",
+    ]
+
+
+def test_a_workloads_part_says_what_became_of_it(log: Path, tmp_path: Path) -> None:
+    unclear = "1 of 2 pods at the lowest, below what is wanted, for how long is not known."
+    assert f"data/sts/db: dipped, {unclear}" in history("db", "--from", log).stdout
+    gone = of_pod(5, "evict", "Recreate")
+    storm = [marked(0), counted(1, 3), gone, counted(5, 0), counted(9, 3)]
+    at_none = history("web", "--from", written(tmp_path / "none.jsonl", storm)).stdout
+    assert "0 of 3 pods at the lowest, below what is wanted for 4s, at none for 4s." in at_none
+    storm = [marked(0), counted(1, 3), of_pod(5, "evict", "ReplacementAvailable"), counted(9, 3)]
+    kept = history("web", "--from", written(tmp_path / "kept.jsonl", storm)).stdout
+    assert kept.splitlines()[-1] == "shop/deploy/web: kept."
 
 
 def test_a_nodes_part_has_its_notice_and_its_pods(log: Path) -> None:
