@@ -87,7 +87,7 @@ class DoomedNode(ObjectItem, frozen=True, kw_only=True):
     @property
     def style(self) -> str:
         """The colour of the time that is left."""
-        return _style_of(self.seconds_left, hint=self.hint) if self.pods else ""
+        return style_of(self.seconds_left, hint=self.hint) if self.pods else ""
 
 
 class LeaseHolder(Item, frozen=True, kw_only=True):
@@ -210,7 +210,7 @@ def left(seconds: int | None) -> str:
     return words.short_time(timedelta(seconds=seconds)) if seconds > 0 else "over"
 
 
-def _style_of(seconds: int | None, *, hint: bool) -> str:
+def style_of(seconds: int | None, *, hint: bool) -> str:
     """The colour of the time that is left to a node."""
     if hint or seconds is None:
         return "cyan"

@@ -80,7 +80,7 @@ class NodeView(Item, frozen=True, kw_only=True):
 
 
 class PoolView(Item, frozen=True, kw_only=True):
-    """The nodes of a pool: how many there are, and those with a notice, the first to go first."""
+    """The nodes of a pool: how many are left, and those with a notice, the first to go first."""
 
     name: str
     nodes: int
@@ -208,14 +208,14 @@ def _pools(known: Known) -> Sequence[PoolView]:
         if each.noticed_at is not None:
             pool = known.pools.get(each.name, UNKNOWN_POOL)
             views[pool].append(_node(each, known.at, waiting[each.name]))
-    there = Counter(known.pools.values())
+    there = Counter(known.pools[name] for name in known.left)
     found = [
         PoolView(
             name=pool,
-            nodes=max(there[pool], len(views[pool])),
+            nodes=max(there[pool], sum(not each.gone for each in views[pool])),
             going=sorted(views[pool], key=_by_end),
         )
-        for pool in there.keys() | views.keys()
+        for pool in {*known.pools.values(), *views}
     ]
     return sorted(found, key=lambda each: (*_by_worst(each), each.name))
 

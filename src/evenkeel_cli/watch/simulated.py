@@ -45,6 +45,7 @@ class Simulated:
             source=source,
             account=simulation.account(self._lowest, self._pools) if is_begun else None,
             pools=dict(self._pools),
+            left=set(there),
             plain=self._beside,
             around=self._surveyor.around(),
             mode=Mode.ACT,
