@@ -19,7 +19,6 @@ from evenkeel_cli.history.remedies import BY_REASON
 from evenkeel_cli.history.workloads import Verdict, WorkloadAccount
 from evenkeel_cli.moves import Move
 from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, Listing, ObjectItem, Output
-from evenkeel_cli.program import NAME
 from evenkeel_cli.suggesting import did_you_mean
 
 FEW_NODES: Final = 10
@@ -284,7 +283,7 @@ def _sentences(incident: Incident, found: WorkloadHistoryList) -> Iterator[str]:
     named = next((each for each in found.items if each.fell or each.late), None)
     if named is not None:
         which = f"{words.short_name(named.subject)} -n {named.subject.namespace}"
-        yield f"{NAME} history {which} shows each of its pods; a node's name those of a node."
+        yield f"The same with {which} shows each of its pods; with a node's name those of a node."
 
 
 def of_others(incident: Incident) -> Iterator[str]:

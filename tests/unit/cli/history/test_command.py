@@ -68,7 +68,7 @@ Notice came less than 60s before the deadline: ip-10-0-0-2.
 Late: 1 pod: its node left no time for a handover.
 Change data/sts/db: have more replicas than must serve: each ordinal exists once.
 Change shop/deploy/web: keep replicas on on-demand nodes (annotation evenkeel.dev/on-demand).
-evenkeel history sts/db -n data shows each of its pods; a node's name those of a node.
+The same with sts/db -n data shows each of its pods; with a node's name those of a node.
 """
 
 
