@@ -109,7 +109,7 @@ class WorkloadHistoryList(Listing, frozen=True, kw_only=True):
         Column("LATE", lambda each: each.late),
         Column("BESIDE", lambda each: each.most_beside, wide=True),
         Column("MOVES", lambda each: each.ways, wide=True),
-        Column("WHY", lambda each: each.why),
+        Column("WHY", lambda each: each.why, wraps=True),
     )
 
     items: Sequence[WorkloadHistory]

@@ -79,7 +79,7 @@ class PodHistoryList(Listing, frozen=True, kw_only=True):
         Column("RELEASED", lambda each: clock(each.released_at)),
         Column("WENT", lambda each: clock(each.went_at)),
         Column("WAY", lambda each: each.way, style=lambda each: "yellow" if each.late else ""),
-        Column("WHY", lambda each: each.why),
+        Column("WHY", lambda each: each.why, wraps=True),
     )
 
     items: Sequence[PodHistory]
