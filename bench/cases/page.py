@@ -18,7 +18,7 @@ from bench.lab.lab import Lab
 from evenkeel.adapters.telemetry.decision_log import CountRecord, DecisionRecord
 from evenkeel.model.meta import Reference
 from evenkeel_cli.history import incident
-from evenkeel_cli.history.incident import Record
+from evenkeel_cli.history.cutting import Record
 from evenkeel_cli.page import data, html
 
 NOTES: Final = ""

@@ -2,7 +2,8 @@
 
 In a pipe, and with ``-o wide``, every cell is whole and on one line. On a terminal that is too
 narrow the least important columns are left out first. A line that is still too long is cut, and
-ends in an ellipsis, or goes on below where its last column holds sentences.
+ends in an ellipsis. Where the last column holds sentences it goes on below, and where too little
+room is left beside the others all of it stands there.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -20,6 +21,9 @@ NOTHING: Final = "-"
 LAST: Final = 20
 """Of the last column, which has the longest texts, at least so much is shown."""
 
+HANG: Final = 2
+"""Cells before a sentence that stands below its row."""
+
 BOOLEANS: Final = {True: ("yes", "green"), False: ("no", "red")}
 
 
@@ -28,8 +32,8 @@ class Column[T]:
     """A title, and what stands below it for each thing.
 
     ``wide``: shown with ``-o wide`` only. ``yields``: on a narrow terminal the columns with the
-    lowest numbers are left out first, those with 0 never. ``wraps``: as the last one it goes on
-    below. ``style`` is a style of rich.
+    lowest numbers are left out first, those with 0 never. ``wraps``: as the last one it holds
+    sentences. ``style`` is a style of rich.
     """
 
     title: str
@@ -57,24 +61,33 @@ def lines(columns: Columns[Any], things: Iterable[Any], room: int | None) -> Seq
     widths = [max(cell_len(row[i][0]) for row in table) for i in range(len(columns))]
     shown = _fitting(columns, widths, room)
     *before, last = shown
+    taken = sum(widths[i] + len(GAP) for i in before)
     made = []
     for row in table:
         start = [(set_cell_size(row[i][0], widths[i]) + GAP, row[i][1]) for i in before]
         text, style = row[last]
-        left = None if room is None else room - sum(cell_len(cell) for cell, _ in start)
-        parts = [text] if left is None or not columns[last].wraps else _wrapped(text, left)
-        for part in parts:
-            line = Text.assemble(*start, (part, style))
-            line.rstrip()
-            if room is not None:
-                line.truncate(room, overflow="ellipsis")
-            made.append(line)
-            start = [(" " * cell_len(cell), "") for cell, _ in start]
+        end, *below = (
+            [text] if room is None or not columns[last].wraps else _wrapped(text, taken, room)
+        )
+        made += [Text.assemble(*start, (end, style)), *(Text(each, style) for each in below)]
+    for line in made:
+        line.rstrip()
+        if room is not None:
+            line.truncate(room, overflow="ellipsis")
     return made
 
 
-def _wrapped(text: str, width: int) -> Sequence[str]:
-    return wrap(text, max(LAST, width), break_long_words=False, break_on_hyphens=False)
+def _wrapped(text: str, taken: int, room: int) -> Sequence[str]:
+    """The end of a row of which so many cells are taken, and the lines below it."""
+    left = room - taken
+    if left < min(LAST, cell_len(text)):
+        return ["", *(f"{' ' * HANG}{each}" for each in _broken(text, room - HANG))]
+    end, *below = _broken(text, left)
+    return [end, *(f"{' ' * taken}{each}" for each in below)]
+
+
+def _broken(text: str, width: int) -> Sequence[str]:
+    return wrap(text, max(1, width), break_on_hyphens=False)
 
 
 def _fitting(columns: Columns[Any], widths: Sequence[int], room: int | None) -> Sequence[int]:

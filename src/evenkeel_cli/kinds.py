@@ -22,6 +22,7 @@ from evenkeel_cli.replay.listing import ReplayPlanList, ReplayResultList
 from evenkeel_cli.restoring.listing import WorkloadRestoreList
 from evenkeel_cli.simulate.listing import WorkloadRiskList
 from evenkeel_cli.status.listing import WorkloadStatusList
+from evenkeel_cli.watch.screen import ScreenList
 
 KINDS: Final[tuple[type[Listing], ...]] = (
     ComponentList,
@@ -35,6 +36,7 @@ KINDS: Final[tuple[type[Listing], ...]] = (
     PodHistoryList,
     ReplayPlanList,
     ReplayResultList,
+    ScreenList,
     StayedPodList,
     StepStateList,
     WorkloadCostList,

@@ -6,7 +6,9 @@ from datetime import datetime
 from evenkeel.adapters.telemetry.decision_log import CountRecord, count_record
 from evenkeel.model.interruption import Key, key_of
 from evenkeel.model.pod_count import PodCount
-from evenkeel_cli.history.incident import SERVING, LostPod, Seen
+from evenkeel_cli.history.incident import Seen
+from evenkeel_cli.history.pods import LostPod
+from evenkeel_cli.history.workloads import SERVING
 from evenkeel_sandbox.application import CLUSTER_NAME
 from evenkeel_sandbox.observer.workloads import Observer
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from evenkeel.adapters.clock import SystemClock
+from evenkeel.flows.restore.reading import POLICY
 from evenkeel.ports import Cluster
 from evenkeel_cli import namespaces
 from evenkeel_cli import snapshot as snapshots
@@ -17,8 +18,8 @@ from evenkeel_sandbox.simulator.api.webhooks import configuration
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 
 PLACED: Final = configuration([{}])
-"""Says that a webhook places all new pods, as one is taken to do in the cluster of a snapshot: a
-snapshot that had its configuration would show the secret in its URL."""
+"""Says that a webhook places all new pods, as one is taken to do in the cluster of a snapshot that
+has no policy for it: a snapshot that had its configuration would show the secret in its URL."""
 
 
 @contextmanager
@@ -40,7 +41,9 @@ def _opened(source: Source) -> Iterator[Cluster]:
         yield built_in_cluster.build(SimulatedClock(SystemClock().now()))
     elif source.snapshot is not None:
         with uncollected():
-            yield RecordedCluster([*snapshots.read(source.snapshot).objects, PLACED])
+            objects = snapshots.read(source.snapshot).objects
+            by_policy = any(each["kind"] == POLICY.kind.resource.kind for each in objects)
+            yield RecordedCluster(objects if by_policy else [*objects, PLACED])
     else:
         with source.target.connect() as cluster:
             yield GuardedCluster(cluster, Guard(writes=False))

@@ -6,8 +6,10 @@ from typing import Final
 
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.history import listing
-from evenkeel_cli.history.incident import UNTROUBLED, Incident, Verdict, WorkloadAccount
+from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.history.listing import OK_STYLES, WorkloadHistory
+from evenkeel_cli.history.pods import UNTROUBLED
+from evenkeel_cli.history.workloads import Verdict, WorkloadAccount
 from evenkeel_cli.moves import Move
 from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, Output
 

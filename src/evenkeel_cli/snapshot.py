@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, Final, cast
 import msgspec
 
 from evenkeel.model.cluster_objects import (
+    MutatingAdmissionPolicyBinding,
     Namespace,
     NetworkPolicy,
     PersistentVolume,
@@ -53,6 +54,7 @@ _READ: Final[tuple[type[KubernetesObject], ...]] = (
     PersistentVolume,
     NetworkPolicy,
     ResourceQuota,
+    MutatingAdmissionPolicyBinding,
 )
 KINDS: Final = {kind.resource.kind: kind for kind in _READ}
 """The kinds that a snapshot should hold. Others are not read."""

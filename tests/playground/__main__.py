@@ -8,7 +8,7 @@ python -m tests.playground --every 180  Evenkeel on it, and a storm every 180 s:
 import argparse
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -22,6 +22,7 @@ from tests.kit.control_plane import ROOT, ControlPlane
 from tests.kit.manifests import SYSTEM, resource
 from tests.playground.storms import Storms
 
+EVENKEEL: Final = ROOT / ".venv" / "bin" / "evenkeel"
 NAMESPACE: Final = "shop"
 ON_DEMAND: Final = 2
 SPOT: Final = 6
@@ -47,7 +48,9 @@ def main() -> int:
         ControlPlane.launch() as plane,
     ):
         if every is None:
-            with furnished(plane, Path(folder)):
+            with furnished(
+                plane, Path(folder), lambda ground: ground.add_nodes(spot=SPOT, on_demand=0)
+            ):
                 told(plane)
                 signal.pause()
         else:
@@ -57,28 +60,43 @@ def main() -> int:
 
 def stormy(plane: ControlPlane, folder: Path, every: float) -> None:
     """Evenkeel at work in both of its processes, with notices from a queue that moto plays."""
-    with moto_server.started() as aws, furnished(plane, folder, spot=0) as ground:
+    with moto_server.started() as aws:
         storms = Storms(plane, aws)
-        storms.add_nodes(SPOT)
-        plane.kubectl("apply", "-k", str(ROOT / "manifests" / "rbac"))
-        with polling(plane, aws, folder / "poll.log", "--wake-up-queue-url", aws.wake_up_queue):
+
+        def prepared(ground: Ground) -> None:
+            storms.add_nodes(SPOT)
+            plane.kubectl("apply", "-k", str(ROOT / "manifests" / "rbac"))
+            plane.kubectl("apply", "-f", str(ROOT / "manifests" / "gate" / "rights.yaml"))
             ground.serve()
             ground.gate()
+
+        wake_ups = ("--wake-up-queue-url", aws.wake_up_queue)
+        log = ("--decisions", str(folder / "decisions.jsonl"))
+        with (
+            furnished(plane, folder, prepared),
+            polling(plane, aws, folder / "poll.log", *wake_ups, *log),
+        ):
             told(plane)
-            print(f"  tail -F {folder}/*.log")
+            print(
+                f"  {EVENKEEL} history --from {folder}/decisions.jsonl\n  tail -F {folder}/*.log",
+                flush=True,
+            )
             storms.play(every)
 
 
 @contextmanager
-def furnished(plane: ControlPlane, folder: Path, spot: int = SPOT) -> Iterator[Ground]:
-    """Nodes, and a namespace with workloads."""
+def furnished(
+    plane: ControlPlane, folder: Path, prepare: Callable[[Ground], object]
+) -> Iterator[None]:
+    """Nodes and a namespace; workloads come when ``prepare`` has made what they need."""
     namespace = resource("Namespace", NAMESPACE, labels={names.MANAGED: "true"})
     plane.apply(SYSTEM, namespace, resource("ServiceAccount", "default", NAMESPACE))
     ground = Ground(plane, NAMESPACE, folder)
-    ground.add_nodes(spot=spot, on_demand=ON_DEMAND)
-    ground.apply(*WORKLOADS)
+    ground.add_nodes(spot=0, on_demand=ON_DEMAND)
     try:
-        yield ground
+        prepare(ground)
+        ground.apply(*WORKLOADS)
+        yield
     finally:
         for webhook in ground.webhooks:
             webhook.kill()
@@ -91,7 +109,7 @@ def told(plane: ControlPlane) -> None:
         f" {NAMESPACE}. kwok plays the kubelets: no container runs. Ctrl-C ends it.\n\n"
         f"  export KUBECONFIG={plane.kubeconfig} PATH={plane.binaries}:$PATH\n"
         f"  kubectl get pods -n {NAMESPACE} -o wide\n"
-        f"  {ROOT / '.venv' / 'bin' / 'evenkeel'} watch",
+        f"  {EVENKEEL} watch",
         flush=True,
     )
 

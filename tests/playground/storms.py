@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from evenkeel.adapters.clock import SystemClock
+from evenkeel.model import names
 from tests.kit import moto_server
 from tests.kit.control_plane import ControlPlane
 from tests.kit.moto_server import Aws
 
 WARNING: Final = 120.0
 """Seconds from EC2's warning until it takes the instance."""
+
+TYPE: Final = {names.INSTANCE_TYPE: "m6i.16xlarge"}
 
 COMING: Final = 20.0
 """Seconds until new nodes stand for those that are interrupted."""
@@ -33,7 +36,9 @@ class Storms:
         made = self._aws.nodes(count)
         for instance, name in made.items():
             provider_id = f"aws:///eu-central-1a/{instance}"
-            self._plane.add_node(name, spot=True, provider_id=provider_id, cpu="64", pods=200)
+            self._plane.add_node(
+                name, spot=True, provider_id=provider_id, labels=TYPE, cpu="64", pods=200
+            )
         self._nodes |= made
 
     def play(self, every: float) -> None:

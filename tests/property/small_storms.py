@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evenkeel.adapters.telemetry import decision_log
 from evenkeel.model import names
-from evenkeel_cli.history.incident import Record
+from evenkeel_cli.history.cutting import Record
 from tests.kit.manifests import RECREATE, deployment, stateful_set
 from tests.kit.scene import CALM, Scene
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from evenkeel.model.interruption import Key, key_of
 from evenkeel_cli.history import incident
 from evenkeel_cli.history.counts import Count
-from evenkeel_cli.history.incident import WorkloadAccount
+from evenkeel_cli.history.workloads import WorkloadAccount
 from evenkeel_sandbox.observer.health import Health
 from tests.kit.scene import Scene
 from tests.property.judging import tries

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.model.notification import Notification
-from evenkeel_cli.history import incident
+from evenkeel_cli.history import cutting, incident
 from evenkeel_cli.history.incident import Incident
 from tests.property.judging import tries
 from tests.property.small_storms import World, log_of, staged, worlds
@@ -40,7 +40,7 @@ def played(tale: Tale) -> tuple[Sequence[Notification], Incident | None]:
         for which, after in tale.storm.items():
             scene.later(after, partial(scene.interrupt, f"s{which}"))
         scene.run(until=END)
-        return scene.notifications.sent, incident.of(incident.last(log_of(scene)))
+        return scene.notifications.sent, incident.of(cutting.last(log_of(scene)))
 
 
 def by_log(found: Incident) -> Mapping[str, object]:

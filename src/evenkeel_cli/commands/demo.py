@@ -1,35 +1,30 @@
 """``evenkeel demo``: a storm of spot interruptions, without a cluster."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 import click
-from rich.live import Live
 
 from evenkeel.adapters.clock import SystemClock
+from evenkeel.decisions.restore.snapshot import Terms
+from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model.capacity import WELL_KNOWN
-from evenkeel.model.node import Node
-from evenkeel_cli import console, decision_file, events, options, report, snapshot, words
+from evenkeel_cli import console, decision_file, events, observed, options, report, snapshot, words
 from evenkeel_cli.command import Command
+from evenkeel_cli.cost.prices import read as read_prices
+from evenkeel_cli.decisions.cost import reckon
+from evenkeel_cli.decisions.prices import Prices
 from evenkeel_cli.demo import play
 from evenkeel_cli.demo.listing import DemoResult, DemoResultList
+from evenkeel_cli.demo.picture import Picture
 from evenkeel_cli.demo.play import Phase, Scene
 from evenkeel_cli.demo.ratios import Ratios
 from evenkeel_cli.demo.recovery import Recovery
-from evenkeel_cli.demo.view import View
-from evenkeel_cli.history.incident import Incident, WorkloadAccount
+from evenkeel_cli.history.incident import Incident
+from evenkeel_cli.history.workloads import WorkloadAccount
 from evenkeel_cli.lines import Line
 from evenkeel_cli.output import Output
-from evenkeel_cli.pace import Pace
-from evenkeel_sandbox.simulation import nodes_of
-
-HEADLINES: Final = {
-    Phase.STORM: "the storm",
-    Phase.AFTERMATH: "the instances are gone; replacements of lost pods start",
-    Phase.EXPIRY: "waiting for the rebalance recommendation to expire",
-    Phase.RESTORE: "new spot nodes came; restore moves pods back, one per workload",
-}
+from evenkeel_cli.watch.simulated import Simulated
 
 
 @click.command(cls=Command)
@@ -83,12 +78,16 @@ def demo(
 def _play(scene: Scene, output: Output, live: float, snapshot_to: Path | None) -> int:
     simulation = scene.simulation
     try:
-        _introduce(scene, output)
-        _show_storm(scene, output, live)
-        plain = play.in_plain_eviction()
+        prices, clock = read_prices(None), SystemClock()
+        _introduce(scene, prices, output)
+        beside = play.in_plain_eviction()
+        plain = observed.lowest(beside.observer)
+        simulated = Simulated(simulation, beside, WELL_KNOWN, prices, clock)
+        picture = Picture(simulated, output.console, live) if live else None
+        _show_storm(scene, output, picture)
         account = simulation.account(plain)
         report.show(output, account)
-        recovery = _show_restore(scene, output, live)
+        recovery = _show_restore(scene, output, picture)
         recovery.ratios.show(output)
         failed = report.failures(simulation.account(plain))
         if failed:
@@ -113,12 +112,15 @@ def _result(account: Incident, ratios: Ratios, failed: Sequence[WorkloadAccount]
     )
 
 
-def _introduce(scene: Scene, output: Output) -> None:
+def _introduce(scene: Scene, prices: Prices, output: Output) -> None:
+    cluster, clock = scene.simulation.cluster, scene.simulation.clock
     spot = sum(WELL_KNOWN.call_spot(node) for node in scene.nodes)
-    pods = scene.simulation.cluster.objects("Pod")
+    pods = cluster.objects("Pod")
+    cost = reckon(read(cluster, clock, Terms(), Scope()), prices).nodes
     output.say(
         f"A simulated cluster: {words.counted(len(scene.nodes), 'node')}, {spot} of them spot,"
-        f" {words.counted(len(pods), 'pod')}."
+        f" {words.counted(len(pods), 'pod')}. The nodes cost ${cost.now:,.0f} a month, and"
+        f" ${cost.on_demand:,.0f} if all were on-demand."
     )
     output.say(
         f"{words.counted(len(scene.storm.blows), 'event')} of EC2 arrive within"
@@ -127,21 +129,21 @@ def _introduce(scene: Scene, output: Output) -> None:
     output.say()
 
 
-def _show_storm(scene: Scene, output: Output, speed: float) -> None:
-    """The storm as a picture, or with speed 0 as lines."""
-    if speed:
-        _show_live(scene, scene.nodes, play.steps(scene), output, speed)
+def _show_storm(scene: Scene, output: Output, picture: Picture | None) -> None:
+    """The storm, as a picture or as lines."""
+    if picture is not None:
+        picture.show(play.steps(scene))
     else:
         _tell(scene, output)
 
 
-def _show_restore(scene: Scene, output: Output, speed: float) -> Recovery:
-    """What comes after the storm, as a picture if ``speed`` is not 0, and a line about it."""
+def _show_restore(scene: Scene, output: Output, picture: Picture | None) -> Recovery:
+    """What comes after the storm, as a picture if there is one, and a line about it."""
     simulation = scene.simulation
     recovery = Recovery(simulation, scene.found)
     phases = (Phase.RESTORE for _ in recovery.steps())
-    if speed:
-        _show_live(scene, nodes_of(simulation.cluster), phases, output, speed)
+    if picture is not None:
+        picture.show(phases)
     else:
         for _ in phases:
             pass
@@ -152,23 +154,6 @@ def _show_restore(scene: Scene, output: Output, speed: float) -> Recovery:
         f" {words.counted(recovery.moves, 'pod')} moved in {minutes:.0f} minutes."
     )
     return recovery
-
-
-def _show_live(
-    scene: Scene, nodes: Sequence[Node], phases: Iterable[Phase], output: Output, speed: float
-) -> None:
-    simulation = scene.simulation
-    view = View(simulation, nodes, output.console)
-    pace = Pace(SystemClock())
-    before = simulation.clock.now()
-    with Live(console=output.console, auto_refresh=False, transient=True, screen=False) as live:
-        for phase in phases:
-            now = simulation.clock.now()
-            in_time = pace.hold(now - before, phase.value * speed)
-            before = now
-            if in_time:
-                passed = words.offset(now - simulation.started)
-                live.update(view.picture(f"{passed}  {HEADLINES[phase]}"), refresh=True)
 
 
 def _tell(scene: Scene, output: Output) -> None:

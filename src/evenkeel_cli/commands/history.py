@@ -12,7 +12,7 @@ from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
 from evenkeel_cli.duration import Duration, short
 from evenkeel_cli.errors import BadInputError, UnmetError
-from evenkeel_cli.history import cloudwatch, incident, listing, reading, timeline
+from evenkeel_cli.history import cloudwatch, cutting, incident, listing, reading, timeline
 from evenkeel_cli.history.reading import Found
 from evenkeel_cli.output import Output
 from evenkeel_cli.source import chosen_namespace
@@ -82,7 +82,7 @@ def history(  # noqa: PLR0913 - a command has as many arguments as options
     read = _read(files, groups, cluster, since)
     records = reading.of_one_cluster(read.records, cluster)
     if since is None:
-        records = list(incident.last(records))
+        records = list(cutting.last(records))
     elif files and records:
         begins = max(record.time for record in records) - since
         records = [record for record in records if record.time >= begins]

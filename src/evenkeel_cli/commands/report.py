@@ -9,7 +9,7 @@ import click
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
-from evenkeel_cli import capacity, options
+from evenkeel_cli import capacity, observed, options
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
 from evenkeel_cli.cost.prices import option as prices_option
@@ -18,13 +18,14 @@ from evenkeel_cli.decisions.prices import Prices
 from evenkeel_cli.demo import play
 from evenkeel_cli.duration import Duration
 from evenkeel_cli.errors import BadInputError, UnmetError
-from evenkeel_cli.history import cloudwatch, incident, reading
+from evenkeel_cli.history import cloudwatch, cutting, incident, reading
 from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.history.reading import Found
 from evenkeel_cli.page import data, html, surroundings
 from evenkeel_cli.page.surroundings import Surroundings
-from evenkeel_cli.simulate import clusters, storms, trial
-from evenkeel_cli.simulate.trial import Ground, Objects, Policy, Setting
+from evenkeel_cli.simulate import clusters, one, trial
+from evenkeel_cli.simulate.one import OneStorm
+from evenkeel_cli.simulate.trial import Ground, Objects
 from evenkeel_sandbox.recorded_cluster import RecordedCluster
 
 DEMO: Final = "demo"
@@ -61,21 +62,7 @@ class Told(NamedTuple):
     help="How far back --log-group is read.",
 )
 @options.copy
-@click.option(
-    "--storm",
-    default="pool",
-    show_default=True,
-    metavar="STORM",
-    help=f"What a simulated storm takes: {storms.FORMS}.",
-)
-@click.option(
-    "--seed",
-    metavar="N",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="Which of the simulated storms.",
-)
+@one.option
 @prices_option
 @click.option(
     "--html",
@@ -92,8 +79,7 @@ def report(  # noqa: PLR0913 - a command has as many arguments as options
     since: timedelta,
     snapshot: str | None,
     built_in: bool,
-    storm: str,
-    seed: int,
+    storm: OneStorm | None,
     prices: str | None,
     file: Path,
 ) -> int:
@@ -110,8 +96,10 @@ def report(  # noqa: PLR0913 - a command has as many arguments as options
         evenkeel report --from simulate --snapshot my.json --html report.html
         evenkeel report --log-group "$HANDOVER_LOGS" --since 2h --html r.html
     """
-    if (snapshot is not None or built_in) and source != SIMULATE:
-        raise BadInputError("--snapshot and --built-in go with --from simulate: name both")
+    if (snapshot is not None or built_in or storm is not None) and source != SIMULATE:
+        raise BadInputError(
+            "--snapshot, --built-in, --storm and --seed go with --from simulate: name that, too"
+        )
     if groups and source is not None:
         raise BadInputError("--from and --log-group contradict each other: keep one of them")
     if groups:
@@ -126,7 +114,7 @@ def report(  # noqa: PLR0913 - a command has as many arguments as options
     elif source == SIMULATE:
         objects = clusters.read(snapshot, built_in=built_in)
         labels = capacity.labels(built_in=snapshot is None)
-        told = _of_simulated(objects, labels, storm, seed, read_prices(prices))
+        told = _of_simulated(objects, labels, storm or OneStorm(), read_prices(prices))
     else:
         read = reading.read_files([source])
         told = _of_log(read, Path(source).name)
@@ -150,7 +138,7 @@ def report(  # noqa: PLR0913 - a command has as many arguments as options
 def _of_log(read: Found, source: str) -> Told:
     """The last interruption of a log. Raises BadInputError."""
     records = reading.of_one_cluster(read.records, None)
-    return Told(incident.of(incident.last(records)), source, left_out=read.sentences())
+    return Told(incident.of(cutting.last(records)), source, left_out=read.sentences())
 
 
 def _of_demo(prices: Prices) -> Told:
@@ -161,19 +149,18 @@ def _of_demo(prices: Prices) -> Told:
         around = surroundings.of(simulation.cluster, WELL_KNOWN, prices)
         for _ in play.steps(scene):
             pass
-        account = simulation.account(play.in_plain_eviction(), around.pools)
+        plain = observed.lowest(play.in_plain_eviction().observer)
+        account = simulation.account(plain, around.pools)
         return Told(account, "the demo", around)
     finally:
         simulation.close()
 
 
 def _of_simulated(
-    objects: Objects, labels: CapacityLabels, storm: str, seed: int, prices: Prices
+    objects: Objects, labels: CapacityLabels, storm: OneStorm, prices: Prices
 ) -> Told:
     """One storm over a copy of a cluster. Raises BadInputError."""
-    shape = storms.read(storm, timedelta(seconds=trial.SPREAD))
-    setting = Setting(shape=shape, policy=Policy.EVENKEEL, labels=labels)
-    trial.check(objects, setting)
+    setting = storm.over(objects, labels)
     around = surroundings.of(RecordedCluster([dict(each) for each in objects]), labels, prices)
-    account = trial.told(Ground.of(objects), setting, seed, around.pools)
-    return Told(account, f"a simulated storm ({storm}, seed {seed})", around)
+    account = trial.told(Ground.of(objects), setting, storm.seed, around.pools)
+    return Told(account, str(storm), around)

@@ -2,24 +2,25 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
 import click
 
 from evenkeel.adapters.clock import SystemClock
-from evenkeel_cli import console, options
+from evenkeel_cli import options
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
 from evenkeel_cli.cost.prices import option as prices_option
 from evenkeel_cli.cost.prices import read as read_prices
 from evenkeel_cli.decisions.prices import Prices
 from evenkeel_cli.errors import BadInputError, UnmetError
-from evenkeel_cli.history import incident, reading
+from evenkeel_cli.history import cutting, reading
+from evenkeel_cli.output import Output
 from evenkeel_cli.reading import reading as read_only
-from evenkeel_cli.simulate import clusters, storms, trial
-from evenkeel_cli.simulate.trial import Ground, Policy, Setting
+from evenkeel_cli.simulate import clusters, one
+from evenkeel_cli.simulate.one import OneStorm
+from evenkeel_cli.simulate.trial import Ground
 from evenkeel_cli.source import Source
 from evenkeel_cli.watch import known, screen, showing
 from evenkeel_cli.watch.live import Live
@@ -27,24 +28,11 @@ from evenkeel_cli.watch.playback import Playback
 from evenkeel_cli.watch.rehearsal import Rehearsal
 
 SPEED: Final = 8.0
-STORM: Final = "pool"
 
 
 @click.command(cls=Command)
 @options.source
-@click.option(
-    "--storm",
-    metavar="STORM",
-    help=f"The storm over a copy: {storms.FORMS}. [default: {STORM}]",
-)
-@click.option(
-    "--seed",
-    metavar="N",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="Which of the storms of this shape.",
-)
+@one.option
 @click.option(
     "--decisions",
     metavar="FILE",
@@ -69,15 +57,16 @@ STORM: Final = "pool"
     help="Show a page on this port of 127.0.0.1, and nothing here; without PORT on a free one.",
 )
 @prices_option
+@options.output()
 def watch(
     *,
     source: Source,
-    storm: str | None,
-    seed: int,
+    storm: OneStorm | None,
     decisions: str | None,
     speed: float,
     port: int | None,
     prices: str | None,
+    output: Output,
 ) -> None:
     """Show an interruption while it happens: nodes, workloads, a time line, and decisions.
 
@@ -86,7 +75,7 @@ def watch(
     same nodes: so a storm can be rehearsed. --decisions plays a log back.
 
     MISSING are pods that workloads want and do not have. PLAIN are the fewest pods in a plain
-    eviction. In a pipe each decision is a line.
+    eviction. In a pipe each decision is a line, and with -o json each look.
 
     Examples:
         evenkeel watch
@@ -95,20 +84,21 @@ def watch(
         evenkeel watch --decisions storm.jsonl --speed 20
     """
     source.check()
+    if port is not None and not output.is_for_people:
+        raise BadInputError("--serve shows a page, and -o data: keep one of them")
     clock = SystemClock()
-    with _opened(source, storm, seed, decisions, speed, read_prices(prices)) as opened:
+    with _opened(source, storm, decisions, speed, read_prices(prices)) as opened:
         screens = (screen.of(each) for each in opened.looks())
         if port is not None:
             showing.serve(screens, port, clock)
         else:
-            showing.show(screens, console.standard_output())
+            showing.show(screens, output)
 
 
 @contextmanager
 def _opened(
     source: Source,
-    storm: str | None,
-    seed: int,
+    storm: OneStorm | None,
     decisions: str | None,
     speed: float,
     prices: Prices,
@@ -124,7 +114,7 @@ def _opened(
     if decisions is not None:
         yield _played(decisions, speed)
     elif is_copy:
-        yield _rehearsed(source, storm or STORM, seed, speed, prices)
+        yield _rehearsed(source, storm or OneStorm(), speed, prices)
     else:
         with read_only(source) as cluster:
             name = source.cluster_name or str(source)
@@ -133,20 +123,15 @@ def _opened(
 
 def _played(name: str, speed: float) -> Playback:
     read = reading.read_files([name])
-    records = incident.last(reading.of_one_cluster(read.records, None))
+    records = cutting.last(reading.of_one_cluster(read.records, None))
     if not records:
         raise UnmetError(f"{name}: nothing was decided about a node or pod there")
     told = f"{Path(name).name}, {speed:g} times as fast as it was"
     return Playback(records, told, speed, SystemClock())
 
 
-def _rehearsed(source: Source, storm: str, seed: int, speed: float, prices: Prices) -> Rehearsal:
+def _rehearsed(source: Source, storm: OneStorm, speed: float, prices: Prices) -> Rehearsal:
     objects = clusters.read(source.snapshot, built_in=source.built_in)
-    setting = Setting(
-        shape=storms.read(storm, timedelta(seconds=trial.SPREAD)),
-        policy=Policy.EVENKEEL,
-        labels=source.labels(),
-    )
-    trial.check(objects, setting)
-    name = f"{source}, a simulated storm ({storm}, seed {seed}), {speed:g} times as fast as real"
-    return Rehearsal(Ground.of(objects), setting, seed, name, prices, speed, SystemClock())
+    setting = storm.over(objects, source.labels())
+    name = f"{source}, {storm}, {speed:g} times as fast as real"
+    return Rehearsal(Ground.of(objects), setting, storm.seed, name, prices, speed, SystemClock())

@@ -1,6 +1,6 @@
 """Playing the demo: setting the scene, letting the storm come, waiting until all is over."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import Enum
@@ -9,11 +9,10 @@ from typing import Final
 import msgspec
 
 from evenkeel.decisions.notice import mark
-from evenkeel.model.interruption import Key
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.settings import Mode
-from evenkeel_cli import event_files, events, observed
+from evenkeel_cli import event_files, events
 from evenkeel_cli.decision_file import DecisionLog, Lines
 from evenkeel_cli.simulation import PlainEviction, ReportedSimulation
 from evenkeel_cli.status.gather import Found, gather
@@ -70,13 +69,13 @@ def prepare(log: Lines | None = None, kind: type[ReportedSimulation] = ReportedS
     return Scene(simulation, planned, nodes, found)
 
 
-def in_plain_eviction() -> Mapping[Key, int]:
-    """The fewest pods that each workload has where a plain eviction answers the same events."""
+def in_plain_eviction() -> ReportedSimulation:
+    """The same storm where a plain eviction answers the events, after it is over."""
     scene = prepare(kind=PlainEviction)
     try:
         for _ in steps(scene):
             pass
-        return observed.lowest(scene.simulation.observer)
+        return scene.simulation
     finally:
         scene.simulation.close()
 

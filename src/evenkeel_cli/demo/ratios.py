@@ -54,8 +54,8 @@ RATIOS: Final[Columns[WorkloadRatio]] = (
     Column("OK", lambda each: each.ok if each.floor or not each.ok else NO_FLOOR),
     Column("FLOOR", lambda each: f"{each.floor} by default" if each.prefers else each.floor),
     Column("POLICY", lambda each: each.policy, wide=True),
-    Column("AT-FIRST", lambda each: each.first),
-    Column("AFTER-STORM", lambda e: e.storm, style=lambda e: e.storm.style if e.storm else ""),
+    Column("FIRST", lambda each: each.first),
+    Column("STORM", lambda e: e.storm, style=lambda e: e.storm.style if e.storm else ""),
     Column("RESTORED", lambda each: each.restored, style=lambda each: each.restored.style),
     Column("SURVIVE", lambda each: each.survivors),
 )

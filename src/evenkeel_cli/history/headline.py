@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from evenkeel_cli import words
-from evenkeel_cli.history.incident import Incident, Verdict
+from evenkeel_cli.history.incident import Incident
+from evenkeel_cli.history.workloads import Verdict
 
 NOBODY: Final = "No workload had pods that had to move."
 

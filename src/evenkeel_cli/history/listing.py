@@ -12,19 +12,13 @@ from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.history import headline
 from evenkeel_cli.history.counts import Cause
-from evenkeel_cli.history.incident import (
-    SHORT,
-    Incident,
-    NodeAccount,
-    Note,
-    PodAccount,
-    Verdict,
-    WorkloadAccount,
-)
+from evenkeel_cli.history.incident import Incident, Note
+from evenkeel_cli.history.nodes import SHORT, NodeAccount
+from evenkeel_cli.history.pods import PodAccount
 from evenkeel_cli.history.remedies import BY_REASON
+from evenkeel_cli.history.workloads import Verdict, WorkloadAccount
 from evenkeel_cli.moves import Move
 from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, Listing, ObjectItem, Output
-from evenkeel_cli.program import NAME
 from evenkeel_cli.suggesting import did_you_mean
 
 FEW_NODES: Final = 10
@@ -110,12 +104,12 @@ class WorkloadHistoryList(Listing, frozen=True, kw_only=True):
         Column("OK", lambda each: each.ok, style=lambda each: OK_STYLES.get(each.ok, "")),
         Column("WANTED", lambda each: each.wanted, yields=1),
         Column("LOWEST", lambda each: each.lowest, style=lambda each: each.style),
-        Column("BELOW", lambda each: _seconds(each.below, open_end=each.ends_below)),
-        Column("AT-ZERO", lambda each: _seconds(each.at_zero, open_end=each.ends_at_zero)),
+        Column("BELOW", lambda each: seconds(each.below, open_end=each.ends_below)),
+        Column("AT-ZERO", lambda each: seconds(each.at_zero, open_end=each.ends_at_zero)),
         Column("LATE", lambda each: each.late),
         Column("BESIDE", lambda each: each.most_beside, wide=True),
         Column("MOVES", lambda each: each.ways, wide=True),
-        Column("WHY", lambda each: each.why),
+        Column("WHY", lambda each: each.why, wraps=True),
     )
 
     items: Sequence[WorkloadHistory]
@@ -140,7 +134,7 @@ NODES: Final[Columns[NodeHistory]] = (
 def listing(incident: Incident) -> WorkloadHistoryList:
     """What is said of an interruption; the worst comes first."""
     items = [workload(each, incident.in_plain(each.subject)) for each in incident.workloads]
-    items.sort(key=_rank)
+    items.sort(key=rank)
     return WorkloadHistoryList(
         items=items,
         cluster=incident.cluster,
@@ -201,11 +195,11 @@ def clock(at: datetime | None) -> str:
     return "" if at is None else f"{at:%H:%M:%S}"
 
 
-def _seconds(seconds: float, *, open_end: bool) -> str:
+def seconds(number: float, *, open_end: bool) -> str:
     """``12s``, ``>12s`` where the log ends before it does; nothing where it never was."""
-    if not seconds:
+    if not number:
         return "not known" if open_end else ""
-    return f"{'>' if open_end else ''}{words.short_time(timedelta(seconds=seconds))}"
+    return f"{'>' if open_end else ''}{words.short_time(timedelta(seconds=number))}"
 
 
 def workload(account: WorkloadAccount, plain: int | None = None) -> WorkloadHistory:
@@ -232,8 +226,22 @@ def workload(account: WorkloadAccount, plain: int | None = None) -> WorkloadHist
     )
 
 
-def _rank(item: WorkloadHistory) -> tuple[object, ...]:
-    return not item.was_at_zero, not item.fell, -item.late, -item.below, str(item.subject)
+_WORST: Final = (Verdict.FAILED, Verdict.DIPPED, Verdict.UNKNOWN, Verdict.KEPT, None)
+
+
+def rank(item: WorkloadHistory) -> tuple[object, ...]:
+    """The worst first: who has none at the end, who has fewer than wanted then, who had before."""
+    wanted = item.wanted or 0
+    lacking = 0 if item.ready is None else max(0, wanted - item.ready)
+    return (
+        not (lacking and lacking == wanted),
+        -lacking,
+        _WORST.index(item.ok),
+        not item.was_at_zero,
+        -item.late,
+        -item.below,
+        words.workload_name(item.subject),
+    )
 
 
 def _node(account: NodeAccount) -> NodeHistory:
@@ -275,7 +283,7 @@ def _sentences(incident: Incident, found: WorkloadHistoryList) -> Iterator[str]:
     named = next((each for each in found.items if each.fell or each.late), None)
     if named is not None:
         which = f"{words.short_name(named.subject)} -n {named.subject.namespace}"
-        yield f"{NAME} history {which} shows each of its pods; a node's name those of a node."
+        yield f"The same with {which} shows each of its pods; with a node's name those of a node."
 
 
 def of_others(incident: Incident) -> Iterator[str]:

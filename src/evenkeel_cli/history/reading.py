@@ -34,8 +34,7 @@ from evenkeel.adapters.telemetry.lambda_function import SERVICE
 from evenkeel_cli import words
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.event_files import STANDARD_INPUT
-from evenkeel_cli.history import incident
-from evenkeel_cli.history.incident import NoteRecord, Record
+from evenkeel_cli.history.cutting import NoteRecord, Record
 
 GZIP: Final = b"\x1f\x8b"
 
@@ -185,7 +184,7 @@ class Found:
 
 def of_one_cluster(records: Sequence[Record], cluster: str | None) -> Sequence[Record]:
     """The records of this cluster, or of the only one that there is. Raises BadInputError."""
-    there = incident.clusters(records)
+    there = sorted({each.cluster for each in records if not isinstance(each, NoteRecord)})
     if cluster is None and len(there) > 1:
         raise BadInputError(
             f"these are logs of several clusters ({', '.join(there)}): name one by --cluster-name,"

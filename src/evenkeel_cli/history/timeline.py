@@ -8,15 +8,14 @@ from evenkeel.model.meta import Reference
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.history import listing as histories
 from evenkeel_cli.history.counts import Cause, Count
-from evenkeel_cli.history.incident import (
-    Incident,
-    NodeAccount,
-    PodAccount,
-    Step,
-    WorkloadAccount,
-)
-from evenkeel_cli.history.listing import clock
+from evenkeel_cli.history.incident import Incident
+from evenkeel_cli.history.listing import WorkloadHistory, clock, seconds
+from evenkeel_cli.history.nodes import NodeAccount
+from evenkeel_cli.history.pods import PodAccount
+from evenkeel_cli.history.steps import Step
+from evenkeel_cli.history.workloads import WorkloadAccount
 from evenkeel_cli.lines import ABBREVIATED, STYLES
 from evenkeel_cli.moves import Move
 from evenkeel_cli.output import Item, Listing, ObjectItem, Output
@@ -69,7 +68,10 @@ class Moment(Item, frozen=True, kw_only=True):
 
 
 class PodHistoryList(Listing, frozen=True, kw_only=True):
-    """The pods of a node or workload in one interruption, and all moments in their order."""
+    """The pods of a node or workload in one interruption, and all moments in their order.
+
+    ``workload`` is what became of it, null where a node was asked for.
+    """
 
     columns: ClassVar[Columns[PodHistory]] = (
         Column("POD", lambda each: each.subject.name),
@@ -77,11 +79,30 @@ class PodHistoryList(Listing, frozen=True, kw_only=True):
         Column("RELEASED", lambda each: clock(each.released_at)),
         Column("WENT", lambda each: clock(each.went_at)),
         Column("WAY", lambda each: each.way, style=lambda each: "yellow" if each.late else ""),
-        Column("WHY", lambda each: each.why),
+        Column("WHY", lambda each: each.why, wraps=True),
     )
 
     items: Sequence[PodHistory]
     moments: Sequence[Moment]
+    workload: WorkloadHistory | None = None
+
+    def sentences(self) -> Iterator[str]:
+        """What became of the workload, and what changes that."""
+        workload = self.workload
+        if workload is None or workload.ok is None:
+            return
+        name = words.workload_name(workload.subject)
+        if not workload.fell:
+            yield f"{name}: {workload.ok}."
+            return
+        below = seconds(workload.below, open_end=workload.ends_below)
+        none = seconds(workload.at_zero, open_end=workload.ends_at_zero)
+        lowest = f"{workload.lowest} of {workload.wanted} pods at the lowest"
+        how_long = f" for {below}" if workload.below else ", for how long is not known"
+        at_none = f", at none for {none}" if none else ""
+        yield f"{name}: {workload.ok}, {lowest}, below what is wanted{how_long}{at_none}."
+        if workload.change:
+            yield f"Change: {workload.change}."
 
 
 def of(incident: Incident, name: str) -> PodHistoryList:
@@ -92,6 +113,7 @@ def of(incident: Incident, name: str) -> PodHistoryList:
     ]
     if len(nodes) + len(workloads) != 1:
         raise BadInputError(_unclear(incident, name, [*nodes, *workloads]))
+    account = None
     if nodes:
         pods = [pod for pod in incident.pods if pod.node == nodes[0].name]
         node = Reference(kind="Node", name=nodes[0].name)
@@ -99,19 +121,18 @@ def of(incident: Incident, name: str) -> PodHistoryList:
     else:
         (workload,) = workloads
         pods = list(workload.pods)
-        subject = workload.subject
+        subject, account = workload.subject, histories.workload(workload)
         moments = [*_moments(subject, workload.steps), *_counts(workload), *_of_pods(pods)]
     moments.sort(key=lambda each: each.at)
-    return PodHistoryList(items=[_pod(pod) for pod in pods], moments=moments)
+    return PodHistoryList(items=[_pod(pod) for pod in pods], moments=moments, workload=account)
 
 
 def show(output: Output, found: PodHistoryList) -> None:
-    """Print the moments and below them each pod's way, or data."""
+    """Print the moments, below them each pod's way, and what it comes to; or data."""
     for moment in found.moments:
         output.say(moment.line, moment.style, hang=HANG)
     output.say()
-    output.table(found.columns, found.items)
-    output.dump(found)
+    output.show(found, found.sentences())
 
 
 def _names_of_node(node: NodeAccount) -> set[str]:

@@ -17,15 +17,12 @@ from evenkeel.model.reasons import Reason
 from evenkeel_cli import words
 from evenkeel_cli.history import headline, listing, remedies
 from evenkeel_cli.history.counts import Cause, Count
-from evenkeel_cli.history.incident import (
-    Incident,
-    NodeAccount,
-    PodAccount,
-    Step,
-    Verdict,
-    WorkloadAccount,
-)
+from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.history.listing import WorkloadHistory
+from evenkeel_cli.history.nodes import NodeAccount
+from evenkeel_cli.history.pods import PodAccount
+from evenkeel_cli.history.steps import Step
+from evenkeel_cli.history.workloads import Verdict, WorkloadAccount
 
 MINUTE: Final = 60
 NAMED: Final = 3
@@ -44,8 +41,12 @@ NOTHING: Final = "nothing is known that would"
 
 
 class Money(msgspec.Struct, frozen=True, kw_only=True):
-    """A table of costs, its first column a name, and a sentence about it."""
+    """A table of costs, its first column a name, and sentences about it.
 
+    ``saved`` is what spot saves a month, such as ``$5,659``.
+    """
+
+    saved: str
     note: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -80,7 +81,7 @@ class _Reader:
             "lasts": self._after(self._storm_ends),
             "headline": self._headline(),
             "verdict": list(listing.verdict(incident))[1:],
-            "figures": self._figures(),
+            "figures": [*self._figures(), *_saved(money)],
             "counted": any(each.counts for each in incident.workloads),
             "dips": [
                 {"workload": n, "why": each.why or "its pods went", "change": _change(each.change)}
@@ -109,13 +110,14 @@ class _Reader:
         """When the last pod that had to move was decided about, and the last dip was over.
 
         The last node had to be gone by then. A hint that expires much later is no part of the
-        storm, for the node lives on, nor are moves of restore.
+        storm, for the node lives on, nor are moves of restore, nor how long somebody went on
+        counting a workload that stayed low.
         """
         times = [step.at for pod in self._incident.to_move for step in pod.steps]
         times += [
             count.until or count.at
             for each in self._incident.workloads
-            for count in each.counts
+            for count in each.counts[:-1]
             if count.cause is Cause.STORM
         ]
         times += [node.deadline for node in self._incident.nodes if _dies(node) and node.deadline]
@@ -180,7 +182,7 @@ class _Reader:
                 **{name: counts[minute][name] for name in names},
                 "below": len(below.get(minute, ())),
             }
-            for minute in range(max(counts.keys() | below.keys(), default=0) + 1)
+            for minute in range(int(self._after(self._storm_ends)) // MINUTE + 1)
         ]
 
     def _below_by_minute(self) -> dict[int, set[object]]:
@@ -302,6 +304,10 @@ class _Reader:
             }
             for pool, nodes in sorted(by_pool.items())
         ]
+
+
+def _saved(money: Money | None) -> Sequence[tuple[str, str, bool]]:
+    return [] if money is None else [("saved a month by spot", money.saved, False)]
 
 
 def _available(count: Count) -> int:

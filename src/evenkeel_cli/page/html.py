@@ -38,7 +38,7 @@ def watched(maker: str) -> str:
 
 
 def built(
-    template: str,
+    body: str,
     title: str,
     styles: Sequence[str],
     scripts: Sequence[str],
@@ -46,7 +46,10 @@ def built(
     maker: str,
     connect: str = "",
 ) -> str:
-    """A page of these assets. ``connect``: with whom it may talk, in the words of the policy."""
+    """A page of these assets, its ``body`` in the frame that all have.
+
+    ``connect``: with whom it may talk, in the words of the policy.
+    """
     shown = [_asset(name) for name in styles]
     run = [(_licence() if name == CHARTS else "") + _asset(name) for name in scripts]
     policy = "; ".join(
@@ -59,7 +62,8 @@ def built(
             "form-action 'none'",
         )
     )
-    return Template(_asset(template)).substitute(
+    return Template(_asset("frame.html")).substitute(
+        body=Template(_asset(body)).substitute(title=html.escape(title)),
         policy=policy,
         generator=html.escape(maker),
         title=html.escape(title),

@@ -43,6 +43,7 @@ def of(cluster: Cluster, labels: CapacityLabels, prices: Prices) -> Surroundings
         {name: str(pool) for name, pool in pools.items() if pool is not None},
         {reference: floor for reference, floor in floors.items() if floor},
         Money(
+            saved=f"${bill.nodes.on_demand - bill.nodes.now:,.0f}",
             note=" ".join([*shown.sentences(of_all=True), *told(prices, bill.gaps)]),
             columns=["Workload", *(_title(each.title) for each in columns)],
             rows=[[_name(each), *(column.cell(each)[0] for column in columns)] for each in lines],

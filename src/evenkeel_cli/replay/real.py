@@ -17,7 +17,8 @@ from evenkeel_cli import binding, namespaces, observed
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_cli.history import incident
-from evenkeel_cli.history.incident import SHORT, Incident
+from evenkeel_cli.history.incident import Incident
+from evenkeel_cli.history.nodes import SHORT
 from evenkeel_cli.journal import Journal
 from evenkeel_cli.replay.output import Printer
 from evenkeel_cli.replay.task import Task

@@ -3,7 +3,7 @@
 A source is a real cluster, a storm that is simulated, or a decision log that is played back.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple, Protocol
 
@@ -32,15 +32,17 @@ class Known(NamedTuple):
     """What is known then. ``account`` is that of the interruption up to now, or of the last one.
 
     ``source`` says where it is from. ``pools``: by node the pool, of all nodes that are or were
-    there. ``plain``: what is counted where a plain eviction empties the same nodes. ``mode`` is
-    act, observe, or empty where that is not known. ``lease`` says who is or was at work, and
-    ``paused`` since when Evenkeel is paused, by whom, and why. ``note``: what went wrong.
+    there; those that are ``left`` are. ``plain``: what is counted where a plain eviction empties
+    the same nodes. ``mode`` is act, observe, or empty where that is not known. ``lease`` says who
+    is or was at work, and ``paused`` since when Evenkeel is paused, by whom, and why. ``note``:
+    what went wrong.
     """
 
     at: datetime
     source: str
     account: Incident | None = None
     pools: Mapping[str, str] = {}
+    left: Collection[str] = ()
     plain: Sequence[CountRecord] = ()
     around: Around | None = None
     mode: str = ""

@@ -116,6 +116,7 @@ class Live:
             source=self._name,
             account=self._account(now),
             pools=self._pools,
+            left=set(there),
             around=around,
             mode=Mode.ACT if self._witness.deadlines or _was_at_work(look.lease, now) else "",
             lease=seen.lease,

@@ -8,7 +8,7 @@ from typing import Final
 from evenkeel.adapters.telemetry.decision_log import DecisionRecord
 from evenkeel.ports import Clock
 from evenkeel_cli.history import incident
-from evenkeel_cli.history.incident import Record
+from evenkeel_cli.history.cutting import Record
 from evenkeel_cli.pace import Pace
 from evenkeel_cli.watch.known import Known
 

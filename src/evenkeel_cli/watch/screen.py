@@ -14,17 +14,15 @@ from evenkeel_cli import words
 from evenkeel_cli.history import headline
 from evenkeel_cli.history import listing as histories
 from evenkeel_cli.history.counts import Cause
-from evenkeel_cli.history.incident import (
-    Incident,
-    NodeAccount,
-    PodAccount,
-    Step,
-    Verdict,
-    WorkloadAccount,
-)
+from evenkeel_cli.history.incident import Incident
+from evenkeel_cli.history.listing import WorkloadHistory
+from evenkeel_cli.history.nodes import NodeAccount
+from evenkeel_cli.history.pods import PodAccount
+from evenkeel_cli.history.steps import Step
+from evenkeel_cli.history.workloads import Verdict, WorkloadAccount
 from evenkeel_cli.moves import Move
 from evenkeel_cli.nodes.listing import LeaseHolder
-from evenkeel_cli.output import Item, ObjectItem
+from evenkeel_cli.output import Item, Listing, ObjectItem
 from evenkeel_cli.page.data import HINTS
 from evenkeel_cli.watch import course
 from evenkeel_cli.watch.course import Course
@@ -82,7 +80,7 @@ class NodeView(Item, frozen=True, kw_only=True):
 
 
 class PoolView(Item, frozen=True, kw_only=True):
-    """The nodes of a pool: how many there are, and those with a notice, the first to go first."""
+    """The nodes of a pool: how many are left, and those with a notice, the first to go first."""
 
     name: str
     nodes: int
@@ -166,6 +164,12 @@ class Screen(Item, frozen=True, kw_only=True):
     decided: int = 0
 
 
+class ScreenList(Listing, frozen=True, kw_only=True):
+    """What ``evenkeel watch`` shows at one time: one screen."""
+
+    items: Sequence[Screen]
+
+
 def of(known: Known) -> Screen:
     """The screen that shows this."""
     account = known.account
@@ -204,14 +208,14 @@ def _pools(known: Known) -> Sequence[PoolView]:
         if each.noticed_at is not None:
             pool = known.pools.get(each.name, UNKNOWN_POOL)
             views[pool].append(_node(each, known.at, waiting[each.name]))
-    there = Counter(known.pools.values())
+    there = Counter(known.pools[name] for name in known.left)
     found = [
         PoolView(
             name=pool,
-            nodes=max(there[pool], len(views[pool])),
+            nodes=max(there[pool], sum(not each.gone for each in views[pool])),
             going=sorted(views[pool], key=_by_end),
         )
-        for pool in there.keys() | views.keys()
+        for pool in {*known.pools.values(), *views}
     ]
     return sorted(found, key=lambda each: (*_by_worst(each), each.name))
 
@@ -242,18 +246,18 @@ def _node(node: NodeAccount, now: datetime, pods: int) -> NodeView:
 
 
 def _workloads(account: Incident) -> Sequence[WorkloadView]:
-    """The worst first: who has none now, then who has fewer, then who had."""
+    """The worst first."""
     shown = [each for each in account.workloads if each.is_concerned or _is_low(each)]
-    views = [_workload(each, account.in_plain(each.subject)) for each in shown]
-    return sorted(views, key=_rank)
+    told = [(each, histories.workload(each, account.in_plain(each.subject))) for each in shown]
+    told.sort(key=lambda each: histories.rank(each[1]))
+    return [_workload(*each) for each in told]
 
 
 def _is_low(account: WorkloadAccount) -> bool:
     return bool(account.counts) and account.counts[-1].is_low
 
 
-def _workload(account: WorkloadAccount, plain: int | None) -> WorkloadView:
-    history = histories.workload(account, plain)
+def _workload(account: WorkloadAccount, history: WorkloadHistory) -> WorkloadView:
     cause = account.counts[-1].cause if account.counts else None
     others = cause if cause not in {None, Cause.STORM} else None
     return WorkloadView(
@@ -262,24 +266,10 @@ def _workload(account: WorkloadAccount, plain: int | None) -> WorkloadView:
         ready=history.ready,
         wanted=history.wanted,
         lowest=history.lowest,
-        plain=plain,
+        plain=history.plain,
         late=history.late,
         why=history.why or str(others or ""),
         change=history.change,
-    )
-
-
-VERDICTS: Final = (Verdict.FAILED, Verdict.DIPPED, Verdict.UNKNOWN, Verdict.KEPT, None)
-
-
-def _rank(view: WorkloadView) -> tuple[object, ...]:
-    lacking = max(0, (view.wanted or 0) - (view.ready or 0)) if view.ready is not None else 0
-    return (
-        not view.is_zero,
-        -lacking,
-        VERDICTS.index(view.ok),
-        -view.late,
-        words.workload_name(view.subject),
     )
 
 

@@ -7,25 +7,30 @@ from typing import Final
 
 import click
 import msgspec
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 
 import evenkeel
 from evenkeel.ports import Clock
 from evenkeel_cli import console
 from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.output import Output
 from evenkeel_cli.page import html
 from evenkeel_cli.visible import visible
 from evenkeel_cli.watch import page, terminal
-from evenkeel_cli.watch.screen import Screen
+from evenkeel_cli.watch.screen import Screen, ScreenList
 from evenkeel_cli.watch.serving import Board, served
 
 LONG: Final = timedelta(hours=1)
 
 
-def show(screens: Iterable[Screen], out: Console) -> None:
+def show(screens: Iterable[Screen], output: Output) -> None:
     """Show them one after the other, each in the place of the one before, or line by line."""
-    if console.can_show_live(out):
+    out = output.console
+    if not output.is_for_people:
+        for screen in screens:
+            output.dump(ScreenList(items=[screen]), is_one_of_many=True)
+    elif console.can_show_live(out):
         with Live(console=out, auto_refresh=False) as live:
             for screen in screens:
                 painted = terminal.lines(screen, out.width, out.height - 1)

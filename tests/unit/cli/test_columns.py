@@ -23,6 +23,7 @@ COLUMNS = (
     Column[Thing]("LEFT", lambda _: 7, yields=1),
     Column[Thing]("WHY", lambda thing: thing.why),
 )
+WHY = Column[str]("WHY", str, wraps=True)
 THINGS = (
     Thing("web", ok=True, pods=12, why="its replacement ran before it went"),
     Thing("checkout", ok=False, pods=None),
@@ -99,7 +100,7 @@ def test_only_the_titles_are_there_when_there_is_nothing() -> None:
 
 
 def test_sentences_in_the_last_column_go_on_below() -> None:
-    shown = [Column[str]("N", len), Column[str]("WHY", str, wraps=True)]
+    shown = [Column[str]("N", len), WHY]
     why = "no node has room for it, and none comes"
     assert [line.plain for line in columns.lines(shown, [why, "x"], 24)] == [
         "N   WHY",
@@ -108,3 +109,15 @@ def test_sentences_in_the_last_column_go_on_below() -> None:
         "1   x",
     ]
     assert [line.plain for line in columns.lines(shown, [why], None)][1] == f"39  {why}"
+
+
+def test_sentences_for_which_little_room_is_left_stand_below_their_row() -> None:
+    shown = [Column[str]("N", len), Column[str]("NAME", lambda _: "shop/web"), WHY]
+    why = "no node has room for it"
+    assert [line.plain for line in columns.lines(shown, [why, "none"], 22)] == [
+        "N   NAME      WHY",
+        "23  shop/web",
+        "  no node has room for",
+        "  it",
+        "4   shop/web  none",
+    ]

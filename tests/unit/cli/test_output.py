@@ -137,6 +137,7 @@ PRINTED = {
     "status --built-in --cost": "WorkloadCostList",
     "status --built-in": "WorkloadStatusList",
     "version": "ComponentList",
+    "watch --decisions storm.jsonl --speed 100000": "ScreenList",
 }
 
 
@@ -167,7 +168,7 @@ def somewhere(
 @pytest.mark.parametrize("command", PRINTED)
 def test_what_a_command_prints_is_as_the_schema_says(command: str) -> None:
     printed = CliRunner().invoke(main, [*command.split(), "-o", "json"])
-    found = json.loads(printed.stdout)
+    found, _ = json.JSONDecoder().raw_decode(printed.stdout)
     assert found["kind"] == PRINTED[command]
     assert found["items"]
     jsonschema.validate(found, json.loads(SCHEMA.read_text()))

@@ -11,7 +11,10 @@ from evenkeel.model.interruption import key_of
 from evenkeel.model.meta import Reference
 from evenkeel_cli import report
 from evenkeel_cli.history import headline, incident
-from evenkeel_cli.history.incident import Incident, LostPod, Record, Seen, Verdict
+from evenkeel_cli.history.cutting import Record
+from evenkeel_cli.history.incident import Incident, Seen
+from evenkeel_cli.history.pods import LostPod
+from evenkeel_cli.history.workloads import Verdict
 from tests.unit.cli.history.records import WEB, at, counted, marked, of_pod
 
 LATE: dict[str, Any] = {"forced": True, "warning": True}

@@ -11,8 +11,10 @@ from typing import Any, override
 import pytest
 from msgspec import structs
 
+from evenkeel.adapters.telemetry.decision_log import CountRecord
 from evenkeel.model.meta import Reference
 from evenkeel_cli.history import incident
+from evenkeel_cli.history.incident import Seen
 from evenkeel_cli.page import data, html
 from tests.unit.cli.history.records import at, counted, decided, marked, of_pod
 from tests.unit.cli.running import run
@@ -129,10 +131,22 @@ def test_the_time_line_ends_with_the_storm_and_not_with_a_hint() -> None:
     assert {node["name"]: node["dies"] for node in told["nodes"]} == {"a": True, "b": False}
 
 
+def test_the_time_line_ends_with_the_storm_however_long_a_low_workload_was_watched() -> None:
+    counts = [each for each in (counted(0, 3), counted(20, 2)) if isinstance(each, CountRecord)]
+    account = incident.seen([marked(0), of_pod(20, "evict", "Recreate")], Seen(at(900), counts))
+    told = data.of(account, "a simulated storm")
+    assert told["lasts"] == 120
+    assert told["dips"]
+    assert told["workloads"][0]["below"] == 880
+
+
 def test_money_is_in_the_page_where_it_is_given() -> None:
-    money = data.Money(note="a month", columns=["Workload", "Now"], rows=[["web", "$3"]])
-    assert data.of(found(), "a log", money=money)["money"] is money
-    assert data.of(found(), "a log")["money"] is None
+    columns, rows = ["Workload", "Now"], [["web", "$3"]]
+    money = data.Money(saved="$7", note="a month", columns=columns, rows=rows)
+    told, without = data.of(found(), "a log", money=money), data.of(found(), "a log")
+    assert told["money"] is money
+    assert told["figures"] == [*without["figures"], ("saved a month by spot", "$7", False)]
+    assert without["money"] is None
 
 
 def test_report_writes_the_page_of_the_demo(tmp_path: Path) -> None:
@@ -153,6 +167,8 @@ def test_report_writes_the_page_of_the_demo(tmp_path: Path) -> None:
         ["--from", "demo", "--log-group", "x"],
         ["--from", "nowhere.log"],
         ["--from", "demo", "--snapshot", "mine.json"],
+        ["--from", "demo", "--storm", "all"],
+        ["--from", "demo", "--seed", "0"],
         ["--from", "simulate", "--storm", "hail"],
     ],
 )

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,9 +27,10 @@ from evenkeel.model.request import List, Selection
 from evenkeel.model.template import new_trace
 from evenkeel.model.times import in_words
 from evenkeel.model.zonal_shift import ZonalShift, noted
-from evenkeel_cli import namespaces
+from evenkeel_cli import namespaces, snapshot
 from evenkeel_cli.decisions.unknown_capacity import UnknownCapacity
 from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.placement_policy import policy
 from evenkeel_cli.reading import reading
 from evenkeel_cli.source import Source
 from evenkeel_cli.status.gather import elsewhere, gather
@@ -193,6 +195,15 @@ def test_what_places_the_pods_is_said_and_what_is_off_with_a_template(
     assert found["db"].placement == "webhook"
     assert found["web"].placement == "template"
     assert "TemplateUndone" in reasons(found["web"])
+
+
+def test_a_snapshot_shows_whether_the_policy_places_its_pods(tmp_path: Path) -> None:
+    cluster, file = built_in.build(SimulatedClock(NOW)), tmp_path / "mine.json"
+    snapshot.write(file, cluster.objects)
+    assert told("--snapshot", str(file))["shop/deploy/web"]["placement"] == "webhook"
+    cluster.apply(*map(dict, policy()))
+    snapshot.write(file, cluster.objects)
+    assert told("--snapshot", str(file))["shop/deploy/web"]["placement"] == "policy"
 
 
 def test_a_hard_spread_that_nobody_mends_is_told(cluster: SimulatedCluster) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from evenkeel.adapters.telemetry.decision_log import CountRecord, DecisionRecord
 from evenkeel.model.meta import Reference
-from evenkeel_cli.history.incident import Record
+from evenkeel_cli.history.cutting import Record
 
 BEGIN = datetime(2026, 1, 5, 3, 0, tzinfo=UTC)
 WEB = Reference("Deployment", "web", "shop", "web-uid")

@@ -17,7 +17,7 @@ from evenkeel_cli import words
 from evenkeel_cli.demo import play
 from evenkeel_cli.errors import Exit
 from evenkeel_cli.history import incident
-from evenkeel_cli.history.incident import Record
+from evenkeel_cli.history.cutting import Record
 from evenkeel_cli.moves import NO_WARNING, REASONS
 from tests.unit.cli.history.records import BEGIN, counted, decided, marked, of_pod
 from tests.unit.cli.running import run
@@ -52,8 +52,8 @@ SCREEN = f"""\
 prod, 2026-01-05 03:00:00 to 03:00:24 UTC: 2 nodes, 2 workloads, 3 pods to move.
 
 NAMESPACE  WORKLOAD    OK      WANTED  LOWEST  BELOW      AT-ZERO  LATE  WHY
-shop       deploy/web  dipped  3       2       20s        -        1     {NO_WARNING}
 data       sts/db      dipped  2       1       not known  -        0     {REASONS["StatefulSet"]}
+shop       deploy/web  dipped  3       2       20s        -        1     {NO_WARNING}
 
 NODE         REASON               NOTICE    DEADLINE  PODS  LATE
 ip-10-0-0-1  SpotInterruption     03:00:00  03:02:00  2     0
@@ -66,9 +66,9 @@ SpotInterruption: 1 node, the first at 03:00:00, the last deadline at 03:02:00.
 InstanceStateChange: 1 node, the first at 03:00:01, the last deadline at 03:00:00.
 Notice came less than 60s before the deadline: ip-10-0-0-2.
 Late: 1 pod: its node left no time for a handover.
-Change shop/deploy/web: keep replicas on on-demand nodes (annotation evenkeel.dev/on-demand).
 Change data/sts/db: have more replicas than must serve: each ordinal exists once.
-evenkeel history deploy/web -n shop shows each of its pods; a node's name those of a node.
+Change shop/deploy/web: keep replicas on on-demand nodes (annotation evenkeel.dev/on-demand).
+The same with sts/db -n data shows each of its pods; with a node's name those of a node.
 """
 
 
@@ -102,8 +102,24 @@ def test_a_workloads_part_is_every_step_every_count_and_each_pods_way(name: str,
         ["03:00:09.0", "evict"],
         ["03:00:24.0", "count"],
     ]
-    assert "web-1  ip-10-0-0-1  03:00:02  03:00:09  handed over" in lines[-2]
-    assert "web-2  ip-10-0-0-2  -         03:00:03  at the last moment" in lines[-1]
+    assert "web-1  ip-10-0-0-1  03:00:02  03:00:09  handed over" in lines[-5]
+    assert "web-2  ip-10-0-0-2  -         03:00:03  at the last moment" in lines[-4]
+    assert lines[-2:] == [
+        "shop/deploy/web: dipped, 2 of 3 pods at the lowest, below what is wanted for 20s.",
+        "Change: keep replicas on on-demand nodes (annotation evenkeel.dev/on-demand).",
+    ]
+
+
+def test_a_workloads_part_says_what_became_of_it(log: Path, tmp_path: Path) -> None:
+    unclear = "1 of 2 pods at the lowest, below what is wanted, for how long is not known."
+    assert f"data/sts/db: dipped, {unclear}" in history("db", "--from", log).stdout
+    gone = of_pod(5, "evict", "Recreate")
+    storm = [marked(0), counted(1, 3), gone, counted(5, 0), counted(9, 3)]
+    at_none = history("web", "--from", written(tmp_path / "none.jsonl", storm)).stdout
+    assert "0 of 3 pods at the lowest, below what is wanted for 4s, at none for 4s." in at_none
+    storm = [marked(0), counted(1, 3), of_pod(5, "evict", "ReplacementAvailable"), counted(9, 3)]
+    kept = history("web", "--from", written(tmp_path / "kept.jsonl", storm)).stdout
+    assert kept.splitlines()[-1] == "shop/deploy/web: kept."
 
 
 def test_a_nodes_part_has_its_notice_and_its_pods(log: Path) -> None:

@@ -8,7 +8,10 @@ import pytest
 from evenkeel.model.meta import Reference
 from evenkeel_cli.history import incident
 from evenkeel_cli.history.counts import Cause
-from evenkeel_cli.history.incident import Incident, NoteRecord, PodAccount, Record, Verdict
+from evenkeel_cli.history.cutting import NoteRecord, Record
+from evenkeel_cli.history.incident import Incident
+from evenkeel_cli.history.pods import PodAccount
+from evenkeel_cli.history.workloads import Verdict
 from evenkeel_cli.moves import Move
 from tests.unit.cli.history.records import WEB, at, counted, decided, marked, of_pod
 
@@ -26,7 +29,6 @@ def one_pod(*records: Record) -> PodAccount:
 
 def test_without_a_record_nothing_happened() -> None:
     assert incident.of([]) is None
-    assert incident.last([]) == []
 
 
 def test_records_may_come_in_any_order() -> None:
@@ -171,38 +173,10 @@ def test_it_is_said_when_nothing_was_done() -> None:
     assert not account(marked(0)).observed
 
 
-def test_the_last_interruption_begins_after_a_quiet_time() -> None:
-    earlier = [marked(0), of_pod(100, "evict", "ReplacementAvailable")]
-    later = [marked(1_000, "b"), of_pod(1_100, "evict", "ReplacementAvailable")]
-    restored = [of_pod(3_000, "evict", "ReplacementAvailable")]
-    notes = [NoteRecord(time=at(6_000), message="lost")]
-    assert incident.last([*earlier, *later, *restored, *notes]) == later
-
-
-def test_notes_in_the_quiet_time_do_not_join_two_interruptions() -> None:
-    between = [NoteRecord(time=at(100 + 60 * minute), message="asked") for minute in range(15)]
-    during = NoteRecord(time=at(1_050), message="refused")
-    later = [marked(1_000, "b"), of_pod(1_100, "evict", "ReplacementAvailable")]
-    found = incident.last([marked(0), *between, *later, during])
-    assert found == [later[0], during, later[1]]
-
-
 def test_what_is_decided_about_a_workload_itself_is_in_its_account() -> None:
     replica_set = Reference("ReplicaSet", "web-1234", "shop")
     (web,) = account(decided(3, "try-again", "QuotaRefuses", replica_set, workload=WEB)).workloads
     assert (web.subject, [step.reason for step in web.steps]) == (WEB, ["QuotaRefuses"])
-
-
-def test_without_a_mark_the_last_interruption_is_the_last_that_happened() -> None:
-    records = [of_pod(0, "release", "NodeDoomed"), of_pod(1_000, "release", "NodeDoomed", "web-2")]
-    assert incident.last(records) == records[1:]
-
-
-def test_it_lasts_until_all_deadlines_have_passed() -> None:
-    """A pod that nothing moves for ten minutes goes at its last moment: that is why one looks."""
-    storm = [marked(0, until=at(900)), of_pod(1, "wait", "ReplacementPending"), counted(2, 3)]
-    end = [of_pod(850, "evict", "ReplacementPending", forced=True, warning=True)]
-    assert incident.last([*storm, *end]) == [*storm, *end]
 
 
 def test_the_time_between_two_interruptions_is_nobodys_outage() -> None:
@@ -213,13 +187,11 @@ def test_the_time_between_two_interruptions_is_nobodys_outage() -> None:
     assert (web.below, web.at_zero, web.ends_below) == (10 + 10, 10, True)
 
 
-def test_the_count_that_ends_a_dip_belongs_to_its_interruption_however_late_it_comes() -> None:
+def test_the_count_that_ends_a_dip_ends_it_however_late_it_comes() -> None:
     storm = [marked(0), of_pod(10, "evict", "Recreate"), counted(10, 2)]
-    whole, next_storm = counted(1_500, 3), [marked(9_000), of_pod(9_001, "leave", "DaemonSet")]
-    assert incident.last([*storm, whole]) == [*storm, whole]
+    whole = counted(1_500, 3)
     (web,) = account(*storm, whole).workloads
     assert (web.below, web.ends_below) == (1_490, False)
-    assert incident.last([*storm, counted(9_001, 3), *next_storm])[0] == next_storm[0]
 
 
 WHOSE: list[tuple[list[Record], Cause]] = [

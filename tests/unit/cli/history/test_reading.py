@@ -21,8 +21,8 @@ from evenkeel.model.metrics import Metric
 from evenkeel.model.pod_count import PodCount
 from evenkeel.model.reasons import Reason
 from evenkeel_cli.errors import BadInputError
-from evenkeel_cli.history import incident, reading
-from evenkeel_cli.history.incident import NoteRecord
+from evenkeel_cli.history import cutting, incident, reading
+from evenkeel_cli.history.cutting import NoteRecord
 from evenkeel_cli.history.reading import Found
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.kit.builders import NOW
@@ -175,7 +175,7 @@ def test_an_odd_line_is_left_out_and_counted_and_costs_itself_alone(what: str) -
     assert list(read.sentences()) == [
         "1 line was left out: torn, or with a time, text or field that no function writes."
     ]
-    assert incident.of(incident.last(read.records)) is not None
+    assert incident.of(cutting.last(read.records)) is not None
 
 
 @pytest.mark.parametrize("begins", ['{"', '{"v":', '{"v":1,', "[", "2026/11/25/[", "[pod/"])

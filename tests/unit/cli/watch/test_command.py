@@ -1,5 +1,6 @@
 """``evenkeel watch``: what it is given, and what it prints where no screen can be painted."""
 
+import json
 import re
 from pathlib import Path
 
@@ -33,6 +34,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--built-in", "--snapshot", "x"], "more than one cluster is named"),
         (["--decisions", "none.jsonl"], "none.jsonl cannot be read"),
         (["--built-in", "--serve", "70000"], "70000 is not in the range"),
+        (["--built-in", "--serve", "-o", "json"], "--serve shows a page, and -o data"),
     ],
 )
 def test_what_does_not_go_together_is_an_error(arguments: list[str], told: str) -> None:
@@ -49,6 +51,15 @@ def test_in_a_pipe_a_log_is_played_back_as_a_line_for_each_decision(log: Path) -
     assert said[0].startswith("12:00:55 ip-10-0-1-7 has to go: EC2 takes instance")
     assert any(re.search(r"default/postgres-1 is told to go: ", line) for line in said)
     assert "No node is going any more. Of 4 workloads with pods that had to move" in said[-1]
+
+
+def test_programs_get_each_look_as_a_line_of_json(log: Path) -> None:
+    done = run("watch", "--decisions", log, *FAST, "-o", "json")
+    assert done.exit_code == 0, done.output
+    looks = [json.loads(line) for line in done.stdout.splitlines()]
+    (first,), (last,) = looks[0]["items"], looks[-1]["items"]
+    assert first["workloads"] == [] != last["workloads"]
+    assert last["headline"].startswith("No node is going any more. Of 4 workloads")
 
 
 def test_in_a_pipe_a_storm_is_rehearsed_as_a_line_for_each_decision(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from evenkeel.adapters.telemetry.decision_log import CountRecord
 from evenkeel.model.meta import Reference
 from evenkeel_cli.history import incident
-from evenkeel_cli.history.incident import Record
+from evenkeel_cli.history.cutting import Record
 from evenkeel_cli.nodes.listing import LeaseHolder
 from evenkeel_cli.watch import screen
 from evenkeel_cli.watch.known import Around, Known
@@ -100,14 +100,21 @@ def test_a_node_whose_time_is_over_goes_on_while_pods_are_left_on_it() -> None:
 
 def test_pools_stand_by_how_many_pods_are_left_and_on_demand_last() -> None:
     pools = {"a": "m5 in x", "b": "c5 in x", "c": "on-demand", "d": "m5 in x"}
-    shown = seen(
-        9, marked(0), marked(0, "b"), of_pod(2, "release", "NodeDoomed", node="b"), pools=pools
-    )
+    records = [marked(0), marked(0, "b"), of_pod(2, "release", "NodeDoomed", node="b")]
+    shown = seen(9, *records, pools=pools, left=pools)
     assert [(each.name, each.nodes, each.left) for each in shown.pools] == [
         ("c5 in x", 1, 1),
         ("m5 in x", 2, 0),
         ("on-demand", 1, 0),
     ]
+
+
+def test_nodes_that_are_not_left_do_not_count_as_nodes_of_their_pool() -> None:
+    off = decided(125, "complete", "InstanceOff", Reference("Node", "a"), node="a")
+    pools = {"a": "m5 in x", "b": "m5 in x", "c": "m5 in x"}
+    shown = seen(130, marked(0), marked(100, "b"), off, pools=pools, left={"b", "c"})
+    (pool,) = shown.pools
+    assert (pool.nodes, [each.gone for each in pool.going]) == (2, [False, True])
 
 
 def test_the_worst_workload_comes_first_with_why_and_what_to_do() -> None:
