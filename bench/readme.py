@@ -142,7 +142,7 @@ def _storm(found: Found) -> Sequence[str]:
         for way in ("drain", "deletion")
     )
     return (
-        "the same of 100 nodes, with 3,000 pods: 2 CPUs for all, control plane and kubelets too",
+        "100 spot nodes are interrupted at once, with 3,000 pods, all on 2 CPUs",
         f"bare deletion: {deletion} at zero; `kubectl drain`: {drain} at zero",
         f"{_below(found['storm', 'A'], 100)}, {_late(found['storm', 'A'])}",
     )
