@@ -1,7 +1,8 @@
-"""A storm's curves of Ready pods as a picture, which a light and a dark page can show."""
+"""Pictures that a light and a dark page can show: a storm's curves, what policies come to."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import log10
 from typing import Final
 from xml.sax.saxutils import escape
 
@@ -46,26 +47,98 @@ class Curve:
     pods: int
 
 
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """What a policy comes to: the share of dollars it saves, and of time that is below wanted."""
+
+    name: str
+    saved: float
+    below: float
+    matters: bool = False
+
+
 def picture(curves: Sequence[Curve]) -> str:
     """SVG of three curves at most, the one that matters first."""
     seconds = max(STEP * (len(each.ready) - 1) for each in curves)
     longest = -(-seconds // TICK) * TICK
     drawn = list(zip(curves, LOOKS, strict=False))
     names = ", ".join(each.name for each in curves)
-    lines = [
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
-            f' width="{WIDTH * 7 // 6}" font-family="system-ui, sans-serif" font-size="{FONT}"'
-            f' fill="{GREY}">'
-        ),
-        f"<title>Share of Ready pods in the course of a storm: {escape(names)}</title>",
-        *_axes(longest),
-        # What matters is drawn last, above the others.
-        *(_curve(each, look, longest) for each, look in reversed(drawn)),
-        *_legend(drawn),
-        "</svg>",
+    return _drawn(
+        f"Share of Ready pods in the course of a storm: {names}",
+        [
+            *_axes(longest),
+            # What matters is drawn last, above the others.
+            *(_curve(each, look, longest) for each, look in reversed(drawn)),
+            *_legend(drawn),
+        ],
+        HEIGHT,
+    )
+
+
+def scatter(spots: Sequence[Spot], wanted: Spot) -> str:
+    """SVG of what policies save and cost in service, with the corner that is wanted."""
+    names = ", ".join(each.name for each in spots)
+    left, top = _across(wanted.saved), _down(wanted.below)
+    lines = [_text(4, 18, "% of the workloads' time below wanted")]
+    for decade, label in DECADES.items():
+        y = _down(decade)
+        lines.append(f'<path d="M{LEFT} {y}H{RIGHT}" stroke="{GREY}" stroke-opacity="0.35"/>')
+        lines.append(_text(LEFT - 6, y + 6, label, "end"))
+    lines += [
+        _text(_across(percent / 100), BOTTOM + 21, f"{percent}", "middle")
+        for percent in range(0, 71, 10)
     ]
-    return "\n".join(lines) + "\n"
+    lines.append(_text((LEFT + RIGHT) / 2, BOTTOM + 43, "% saved of all on-demand", "middle"))
+    lines.append(
+        f'<path d="M{left} {top}H{RIGHT}V{BOTTOM}H{left}Z" fill="{LOOKS[0].colour}"'
+        ' fill-opacity="0.15"/>'
+    )
+    lines += [
+        _text(RIGHT - 4, BOTTOM - 8, "wanted", "end"),
+        *(line for number, each in enumerate(spots, start=1) for line in _spot(each, number)),
+    ]
+    return _drawn(f"What policies save, and how long workloads have too few: {names}", lines, 282)
+
+
+DECADES: Final = {0.0: "0", 0.0001: "0.01", 0.001: "0.1", 0.01: "1"}
+"""Shares of the time, on a scale on which nothing stands for a hundredth of the first of them."""
+
+
+SIDES: Final = ((0, -11, "middle"), (11, 6, "start"), (0, 22, "middle"), (-11, 6, "end"))
+"""Where the numbers of points stand, in turn: points may lie close to each other."""
+
+
+def _spot(spot: Spot, number: int) -> Iterable[str]:
+    """A point with its number in the table."""
+    x, y = _across(spot.saved), _down(spot.below)
+    colour = LOOKS[0 if spot.matters else 1].colour
+    yield f'<circle cx="{x}" cy="{y}" r="6" fill="{colour}"/>'
+    across, down, anchor = SIDES[(number - 1) % len(SIDES)]
+    yield _text(x + across, y + down, str(number), anchor)
+
+
+def _across(saved: float) -> float:
+    return round(LEFT + (RIGHT - LEFT) * saved / 0.7, 1)
+
+
+def _down(below: float) -> float:
+    place = (log10(max(below, 0.00001)) + 5) / 3.3
+    return round(BOTTOM - (BOTTOM - TOP) * min(place, 1), 1)
+
+
+def _drawn(title: str, lines: Iterable[str], height: int) -> str:
+    return "\n".join(
+        [
+            (
+                f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img"'
+                f' width="{WIDTH * 7 // 6}" font-family="system-ui, sans-serif" font-size="{FONT}"'
+                f' fill="{GREY}">'
+            ),
+            f"<title>{escape(title)}</title>",
+            *lines,
+            "</svg>\n",
+        ]
+    )
 
 
 def _axes(longest: int) -> Iterable[str]:

@@ -21,7 +21,7 @@ from evenkeel_cli.decisions.prices import Prices, gaps
 from evenkeel_cli.duration import Duration
 from evenkeel_cli.errors import BadInputError, Exit
 from evenkeel_cli.output import Output
-from evenkeel_cli.simulate import clusters, running, storms, trial
+from evenkeel_cli.simulate import clusters, running, storms, trial, weathering
 from evenkeel_cli.simulate.listing import (
     RemedyResult,
     WorkloadRiskList,
@@ -30,8 +30,9 @@ from evenkeel_cli.simulate.listing import (
     result,
     show,
 )
-from evenkeel_cli.simulate.trial import Objects, Policy, Setting
+from evenkeel_cli.simulate.trial import Objects, Policy, Setting, pools_in
 from evenkeel_cli.simulate.trying import tried
+from evenkeel_cli.simulate.weathering import DaySetting
 
 SHARE: Final = re.compile(r"(100|[1-9]?[0-9])%")
 LONGEST: Final = timedelta(hours=1)
@@ -124,7 +125,8 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
     The same handlers act as in AWS, on simulated time: nothing is written anywhere. Without
     --snapshot or --synthetic it is the built-in cluster of the demo. Each storm has other times and
     nodes; --storm pool takes one pool, a type in a zone, after the other. An autoscaler makes
-    on-demand nodes for pods that no node has room for.
+    on-demand nodes for pods that no node has room for. With JSON files of spot-traces, one for each
+    pool, a storm is a day of them: nodes go and come back.
 
     --remedies lets the same storms come again over the cluster with one more thing: floors for the
     workloads that were at zero, or below --at-least, headroom, another strategy, a bound for a
@@ -138,16 +140,23 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
         evenkeel simulate --snapshot my.json --storm all --at-least 60%
         evenkeel simulate --synthetic 200x6000 --storm share=30% --seeds 10
         evenkeel simulate --storm trace=one-pool --seeds 10
+        evenkeel simulate --storm trace=us-east-1b.json,us-east-1c.json
     """
     objects = clusters.read(snapshot, size, built_in=built_in)
     labels = capacity.labels(built_in=snapshot is None)
     bound = _share(at_least)
     known = read_prices(prices)
-    shape = storms.read(storm, spread)
     seconds = pod_start.total_seconds()
+    weather = storms.weather(storm, spread)
+    if weather is not None and remedies:
+        raise BadInputError("--remedies: are tried in storms, and not in days of weather")
+    make = (
+        partial(DaySetting, weather=weather, prices=known)
+        if weather is not None
+        else partial(Setting, shape=storms.read(storm, spread))
+    )
     settings = [
-        Setting(
-            shape=shape,
+        make(
             policy=Policy(each),
             pod_start=(seconds, seconds),
             node_start=node_start,
@@ -156,6 +165,9 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
         for each in dict.fromkeys([*policies, *([Policy.EVENKEEL.value] if remedies else [])])
     ]
     trial.check(objects, settings[0])
+    if weather is not None:
+        weathering.check(pools_in(objects, settings[0]), weather)
+        seeds = min(seeds, weather.days)
     cases = [(trial.cluster_under(each.policy, objects, labels), each) for each in settings]
     found = running.storms(cases, range(seeds), jobs)
     policies_ = [

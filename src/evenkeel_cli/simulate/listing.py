@@ -9,7 +9,7 @@ from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, Listing, ObjectItem, Output
 from evenkeel_cli.simulate.remedies import Remedy
-from evenkeel_cli.simulate.trial import Dip, Policy, Trial
+from evenkeel_cli.simulate.trial import Dip, Policy, Spell, Trial
 
 
 class WorkloadRisk(ObjectItem, frozen=True, kw_only=True):
@@ -66,14 +66,38 @@ class StormResult(Item, frozen=True, kw_only=True):
     nodes_made: int
 
 
+class WeatherResult(Item, frozen=True, kw_only=True):
+    """What more is known of days of weather under one policy.
+
+    ``minutes`` are those of all workloads. In ``minutes_below`` one had fewer Ready pods than it
+    wants, in ``minutes_at_zero`` none. ``spot_hours`` and ``on_demand_hours`` are those of all
+    nodes. ``falls``: so often a pool lost its last nodes; ``falls_over``: and had more of a
+    workload than its bound.
+    """
+
+    minutes: float
+    minutes_below: float
+    minutes_at_zero: float
+    spot_hours: float
+    on_demand_hours: float
+    falls: int
+    falls_over: int
+
+    @property
+    def share_below(self) -> float:
+        """The share of all minutes in which a workload had too few."""
+        return self.minutes_below / self.minutes
+
+
 class PolicyResult(StormResult, frozen=True, kw_only=True):
     """What all storms came to under one policy.
 
-    ``cost`` is what the cluster's nodes cost in US dollars a month; null where a price is not
-    known.
+    ``cost`` is what the cluster's nodes cost in US dollars a month, in days of weather their mean;
+    null where a price is not known. ``weather``: what more is known of those.
     """
 
     cost: float | None
+    weather: WeatherResult | None = None
 
 
 class RemedyResult(StormResult, frozen=True, kw_only=True):
@@ -135,6 +159,18 @@ POLICIES: Final[Columns[PolicyResult]] = (
     Column("A-MONTH", lambda each: _dollars(each.cost)),
 )
 
+DAYS: Final[Columns[PolicyResult]] = (
+    Column("POLICY", lambda each: each.what),
+    Column("DAYS", lambda each: each.storms),
+    *SUFFERED,
+    Column("TIME-BELOW", lambda each: each.weather and f"{each.weather.share_below:.3%}"),
+    Column("FALLS", lambda each: each.weather and each.weather.falls),
+    Column("OVER-BOUND", lambda each: each.weather and each.weather.falls_over),
+    Column("PODS-LOST", lambda each: each.pods_lost),
+    Column("NODES-MADE", lambda each: each.nodes_made, wide=True),
+    Column("A-MONTH", lambda each: _dollars(each.cost)),
+)
+
 REMEDIES: Final[Columns[RemedyResult]] = (
     Column("ENOUGH", lambda each: each.enough),
     Column("KEPT", lambda each: f"{each.kept}/{each.hurt}"),
@@ -164,13 +200,13 @@ def show(output: Output, shown: WorkloadRiskList, workloads: int) -> None:
     if below:
         output.table(shown.columns, shown.items)
         output.say()
-    storms = words.counted(first.storms, "storm")
+    storms = words.counted(first.storms, "storm" if first.weather is None else "day")
     output.say(
         f"In {storms} {below} of {words.counted(workloads, 'workload')} had too few Ready pods,"
         f" {first.workloads_at_zero} none."
     )
     output.say()
-    output.table(POLICIES, shown.policies)
+    output.table(POLICIES if first.weather is None else DAYS, shown.policies)
     if shown.remedies:
         output.say()
         output.table(REMEDIES, [_as_it_is(shown), *shown.remedies])
@@ -245,8 +281,35 @@ def keeps(dip: Dip | WorkloadRisk, bound: float) -> bool:
 
 
 def result(what: str, trials: Sequence[Trial], cost: float | None) -> PolicyResult:
-    """Sum the storms of one policy up."""
-    return PolicyResult(what=what, cost=cost if cost is None else round(cost, 4), **_sums(trials))
+    """Sum the storms of one policy up. ``cost`` is that of the nodes before."""
+    spells = [each.spell for each in trials if each.spell is not None]
+    if spells:
+        cost = _mean_cost(spells)
+    return PolicyResult(
+        what=what,
+        cost=None if cost is None else round(cost, 4),
+        weather=_weather(trials, spells) if spells else None,
+        **_sums(trials),
+    )
+
+
+def _weather(trials: Iterable[Trial], spells: Sequence[Spell]) -> WeatherResult:
+    falls = [fall for each in spells for fall in each.falls]
+    return WeatherResult(
+        minutes=round(sum(each.minutes for each in spells), 1),
+        minutes_below=round(sum(each.below for each in spells), 3),
+        minutes_at_zero=round(sum(dip.at_zero for each in trials for dip in each.dips) / 60, 3),
+        spot_hours=round(sum(each.spot_hours for each in spells), 2),
+        on_demand_hours=round(sum(each.on_demand_hours for each in spells), 2),
+        falls=len(falls),
+        falls_over=sum(bool(each.over) for each in falls),
+    )
+
+
+def _mean_cost(spells: Sequence[Spell]) -> float | None:
+    """What a month cost on all days; the last one may be shorter."""
+    known = [each.cost * each.hours for each in spells if each.cost is not None]
+    return sum(known) / sum(e.hours for e in spells) if len(known) == len(spells) else None
 
 
 def _sums(trials: Sequence[Trial]) -> dict[str, Any]:

@@ -13,8 +13,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from evenkeel_cli import console
 from evenkeel_cli.errors import UnmetError
-from evenkeel_cli.simulate import trial
+from evenkeel_cli.simulate import trial, weathering
 from evenkeel_cli.simulate.trial import Ground, Objects, Setting, Trial
+from evenkeel_cli.simulate.weathering import DaySetting
 
 type Case = tuple[Objects, Setting]
 """The objects of a cluster, and what happens there."""
@@ -61,7 +62,10 @@ def _begin(cases: Sequence[Case]) -> None:
 def _run(number: int, seed: int) -> Trial | str:
     """A storm; what went wrong in words, for not every error can go from process to process."""
     try:
-        return trial.run(_ground(number), _CASES[number][1], seed)
+        ground, setting = _ground(number), _CASES[number][1]
+        if isinstance(setting, DaySetting):
+            return weathering.run(ground, setting, seed)
+        return trial.run(ground, setting, seed)
     except Exception as error:  # noqa: BLE001 - told where the command runs
         return f"{type(error).__name__}: {error}"
 

@@ -7,6 +7,7 @@ from typing import Final
 from evenkeel_cli.errors import BadInputError
 from evenkeel_sandbox.storms.shapes import Nodes, OnePool, Shape, Share
 from evenkeel_sandbox.storms.trace import SAMPLES, Trace, TraceError
+from evenkeel_sandbox.storms.weather import PoolTrace, Weather
 
 FORMS: Final = "all, pool, share=30%, node=2 or trace=FILE"
 
@@ -32,6 +33,21 @@ def read(text: str, spread: timedelta) -> Shape:
                 )
                 raise BadInputError(f"{error}{there}") from None
     raise BadInputError(f"--storm {text}: is none of {FORMS}")
+
+
+def weather(text: str, spread: timedelta) -> Weather | None:
+    """Days of spot weather, if ``--storm`` names those: ``trace=`` and files of JSON, with commas.
+
+    Raises BadInputError.
+    """
+    name, _, value = text.partition("=")
+    files = value.split(",")
+    if name != "trace" or not all(each.endswith(".json") for each in files):
+        return None
+    try:
+        return Weather(tuple(PoolTrace.read(Path(each)) for each in files), spread)
+    except TraceError as error:
+        raise BadInputError(str(error)) from None
 
 
 def _is_from_1(text: str, most: int) -> bool:

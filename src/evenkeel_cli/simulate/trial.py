@@ -1,6 +1,5 @@
 """One storm on a copy of a cluster, and which workloads had too few pods in it."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -36,8 +35,8 @@ from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.storms import drainer
 from evenkeel_sandbox.storms.autoscaler import Autoscaler
 from evenkeel_sandbox.storms.drainer import Drainer
-from evenkeel_sandbox.storms.new_nodes import on_demand
-from evenkeel_sandbox.storms.shapes import Pools, Shape, Strike, pools_among
+from evenkeel_sandbox.storms.new_nodes import instance_id, on_demand
+from evenkeel_sandbox.storms.shapes import Pools, Shape, pools_among
 from evenkeel_sandbox.storms.starts import Range, node_start_of, start_seconds_of
 
 NOTHING: Final = timedelta()
@@ -111,13 +110,49 @@ class Dip(msgspec.Struct, frozen=True, kw_only=True):
     pool: str
 
 
+class Fall(msgspec.Struct, frozen=True, kw_only=True):
+    """A pool had no node any more, of ``nodes``.
+
+    ``bound`` workloads have a bound for what one pool has of their pods. ``over`` are those of
+    which it had more: how many, and the bound.
+    """
+
+    at: datetime
+    pool: str
+    nodes: int
+    bound: int
+    over: Mapping[str, tuple[int, int]]
+
+
+class Spell(msgspec.Struct, frozen=True, kw_only=True):
+    """What was seen of a day of weather.
+
+    ``minutes`` are those of all workloads, ``below`` those in which one had fewer Ready pods than
+    it wants. It took ``hours``, and those of all nodes are ``spot_hours`` and ``on_demand_hours``.
+    ``cost`` is what the nodes cost in US dollars a month, had it gone on like this; None where a
+    price is not known. ``falls`` are those of pools to nothing.
+    """
+
+    minutes: float
+    below: float
+    hours: float
+    spot_hours: float
+    on_demand_hours: float
+    cost: float | None
+    falls: Sequence[Fall]
+
+
 class Trial(msgspec.Struct, frozen=True, kw_only=True):
-    """What was seen in one storm: so many nodes noticed, nodes made, and pods lost with a node."""
+    """What was seen in one storm: so many nodes noticed, nodes made, and pods lost with a node.
+
+    ``spell``: what more was seen of a day of weather.
+    """
 
     nodes: int
     made: int
     lost: int
     dips: Sequence[Dip]
+    spell: Spell | None = None
 
 
 class Ground(NamedTuple):
@@ -168,6 +203,11 @@ def in_plain_eviction(ground: Ground, setting: Setting, seed: int) -> "Storm":
 
 def storm(ground: Ground, setting: Setting, seed: int) -> "Storm":
     """One storm, of which nothing has come yet."""
+    return Storm(*copied(ground, setting, seed), setting, ground, seed)
+
+
+def copied(ground: Ground, setting: Setting, seed: int) -> tuple[SimulatedClock, SimulatedCluster]:
+    """A copy of the cluster, and its clock."""
     clock = SimulatedClock(ground.latest + LATER)
     options = SimulatorOptions(
         seed=seed,
@@ -175,8 +215,7 @@ def storm(ground: Ground, setting: Setting, seed: int) -> "Storm":
         start_seconds_of=ground.pod_starts,
         stop_seconds=OPTIONS.stop_seconds,
     )
-    cluster = snapshot_cluster.build(ground.objects, clock, options)
-    return Storm(clock, cluster, setting, ground, seed)
+    return clock, snapshot_cluster.build(ground.objects, clock, options)
 
 
 def cluster_under(policy: Policy, objects: Objects, labels: CapacityLabels) -> Objects:
@@ -190,8 +229,8 @@ def _with_instance(each: Mapping[str, Any]) -> Mapping[str, Any]:
     """A node with the id of an EC2 instance, made up where it is of another cloud or of none."""
     if each["kind"] != "Node" or INSTANCE_ID.fullmatch(msgspec.convert(each, Node).instance_id):
         return each
-    name = hashlib.sha256(each["metadata"]["name"].encode()).hexdigest()
-    return {**each, "spec": {**each.get("spec", {}), "providerID": f"aws:///none/i-{name[:17]}"}}
+    its = f"aws:///none/{instance_id(each['metadata']['name'])}"
+    return {**each, "spec": {**each.get("spec", {}), "providerID": its}}
 
 
 def _latest(objects: Objects) -> datetime:
@@ -210,23 +249,24 @@ def _latest(objects: Objects) -> datetime:
 
 def struck(objects: Objects, setting: Setting, seed: int) -> Collection[str]:
     """The names of the nodes that get a notice in a storm."""
-    pools = _pools(objects, setting)
+    pools = pools_in(objects, setting)
     return {each.node for each in setting.shape.strikes(pools, seed)}
 
 
 def spares(objects: Objects, setting: Setting) -> bool:
     """Whether a storm, the first, leaves some spot nodes."""
-    return len(struck(objects, setting, 0)) < sum(map(len, _pools(objects, setting).values()))
+    return len(struck(objects, setting, 0)) < sum(map(len, pools_in(objects, setting).values()))
 
 
-def _pools(objects: Objects, setting: Setting) -> Pools:
+def pools_in(objects: Objects, setting: Setting) -> Pools:
+    """The pools of a cluster's spot nodes."""
     nodes = (msgspec.convert(each, Node) for each in objects if each["kind"] == "Node")
     return pools_among(nodes, setting.labels)
 
 
 def check(objects: Objects, setting: Setting) -> None:
     """Raise BadInputError where the storms would take no node."""
-    pools = _pools(objects, setting)
+    pools = pools_in(objects, setting)
     if not pools:
         raise BadInputError(
             f"no node is spot by the labels {', '.join(setting.labels.keys)}: name the one that"
@@ -253,16 +293,8 @@ class Storm(ReportedSimulation):
         if setting.policy is Policy.EVENKEEL:
             placing.install(cluster)
         super().__init__(clock, cluster, labels=setting.labels)
-        labels = setting.labels
-        self._pools = pools_among(nodes_of(cluster), labels)
-        self._autoscaler = Autoscaler(
-            clock,
-            cluster,
-            labels,
-            self.join,
-            after=setting.node_start,
-            after_of=ground.node_starts,
-        )
+        self._pools = pools_among(nodes_of(cluster), setting.labels)
+        self._autoscaler = self._scale(ground)
         self.struck = 0
         self._lost = 0
         self.on_loss = self._count_lost
@@ -277,6 +309,18 @@ class Storm(ReportedSimulation):
             return responder
         tell = drainer.delete if self._setting.policy is Policy.DELETE else drainer.evict
         return Drainer(self.clock, self.cluster, tell)
+
+    def _scale(self, ground: Ground) -> Autoscaler:
+        """Who makes nodes."""
+        setting = self._setting
+        return Autoscaler(
+            self.clock,
+            self.cluster,
+            setting.labels,
+            self.join,
+            after=setting.node_start,
+            after_of=ground.node_starts,
+        )
 
     def watch(self) -> Trial:
         """Let the storm pass."""
@@ -296,7 +340,7 @@ class Storm(ReportedSimulation):
         begins = self.clock.now()
         instances = {node.name: node.instance_id for node in nodes_of(self.cluster)}
         for number, strike in enumerate(strikes):
-            arriving = for_instance(_sample(strike), instances[strike.node], f"storm-{number}")
+            arriving = for_instance(sample(strike.kind), instances[strike.node], f"storm-{number}")
             self.clock.call_at(begins + strike.after, partial(self._send, arriving))
         last = begins + max((strike.after for strike in strikes), default=NOTHING)
         while self.clock.now() <= last or not self._is_well():
@@ -366,9 +410,9 @@ def _most[T](counts: Counter[T]) -> Sequence[T]:
     return [each for each, _ in counts.most_common(1)]
 
 
-def _sample(strike: Strike) -> Arriving:
+def sample(kind: NoticeKind) -> Arriving:
     """Evenkeel's own sample of such an event."""
-    return _samples()[strike.kind]
+    return _samples()[kind]
 
 
 @cache

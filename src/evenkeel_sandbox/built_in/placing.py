@@ -20,6 +20,11 @@ def install(cluster: SimulatedCluster) -> None:
     cluster.ask(Webhook(HandlerWebhook(cluster, PATH, _build)))
 
 
+def install_gate(cluster: SimulatedCluster) -> None:
+    """From now on the API server asks it about evictions, too, in namespaces that say so."""
+    cluster.ask(Webhook.gate(HandlerWebhook(cluster, PATH, _build)))
+
+
 def _build(cluster: Cluster, clock: Clock) -> Handler:
     settings = PlacementSettings(mode=Mode.ACT, cluster_name="evenkeel", tokens=(PATH,))
     return functions.placement(settings, GateSettings(mode=settings.mode), cluster, clock, Tee())

@@ -253,6 +253,10 @@ class SimulatedClock:
         """Let this much time pass, and all that is due in it happen."""
         self._wait(None, self._now + duration)
 
+    def skip(self, duration: timedelta) -> None:
+        """Let so much time be over without anything of it: what was due in it comes late, once."""
+        self._now += duration
+
     def wait(self, signal: Signal, timeout: timedelta) -> bool:
         """Let time pass until the signal is set, at most ``timeout``; whether it was set."""
         if not signal.is_set:

@@ -1,7 +1,7 @@
 """Whether a pod may run on a node, and how well it would: the scheduler's filters and scores."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -264,20 +264,8 @@ def scores(pod: Obj, needs: Needs, rooms: list[Room]) -> list[float]:
 
     A pod that says itself how it is spread is not spread by default.
     """
-    preferred = at(
-        pod,
-        "spec",
-        "affinity",
-        "nodeAffinity",
-        "preferredDuringSchedulingIgnoredDuringExecution",
-        default=(),
-    )
-    liked = [
-        sum(t["weight"] for t in preferred if matches_term(t["preference"], room.node))
-        if preferred
-        else 0
-        for room in rooms
-    ]
+    preferred = preferences(pod)
+    liked = [liking(preferred, room.node) if preferred else 0 for room in rooms]
     owner = None if pod["spec"].get("topologySpreadConstraints") else controller_of(pod)
     near = [room.owned[owner["uid"]] if owner else 0 for room in rooms]
     most_liked, most_near = max(liked, default=0) or 1, max(near, default=0) or 1
@@ -287,6 +275,24 @@ def scores(pod: Obj, needs: Needs, rooms: list[Room]) -> list[float]:
         + 100 * _free(needs, room)
         for i, room in enumerate(rooms)
     ]
+
+
+def preferences(pod: Obj) -> Sequence[Obj]:
+    """A pod's preferred node affinity terms."""
+    found: Sequence[Obj] = at(
+        pod,
+        "spec",
+        "affinity",
+        "nodeAffinity",
+        "preferredDuringSchedulingIgnoredDuringExecution",
+        default=(),
+    )
+    return found
+
+
+def liking(preferred: Iterable[Obj], node: Obj) -> int:
+    """The weights of those of a pod's preferences that a node meets, together."""
+    return sum(each["weight"] for each in preferred if matches_term(each["preference"], node))
 
 
 def _free(needs: Needs, room: Room) -> float:

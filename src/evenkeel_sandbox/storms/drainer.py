@@ -56,9 +56,13 @@ class Drainer:
     def _cordon(self, notice: Notice) -> None:
         for node in nodes_of(self._cluster):
             if node.instance_id == notice.instance_id:
-                self._cluster.apply(manifest("Node", node.name, spec={"unschedulable": True}))
-                self._draining.add(node.name)
-                self._empty(node.name)
+                self.drain(node.name)
+
+    def drain(self, node: str) -> None:
+        """Cordon a node, and tell its pods to go."""
+        self._cluster.apply(manifest("Node", node, spec={"unschedulable": True}))
+        self._draining.add(node)
+        self._empty(node)
 
     def _empty(self, node: str) -> None:
         """Tell them to go, and those that are kept again later."""

@@ -1,5 +1,6 @@
-"""Nodes that could be made for a cluster: on-demand ones like those that it has."""
+"""Nodes that could be made for a cluster: ones like those that it has."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,11 +23,16 @@ def shapes(nodes: Sequence[Obj], labels: CapacityLabels) -> Sequence[Obj]:
     own = [each is Capacity.ON_DEMAND for each in types]
     zones = {_zone(node) for node, is_own in zip(open_, own, strict=True) if is_own}
     found = [
-        _shape(node, labels)
+        _shape(on_demand(node, labels))
         for node, is_own in zip(open_, own, strict=True)
         if is_own or _zone(node) not in zones
     ]
     return list({repr(each): each for each in found}.values())
+
+
+def like(node: Obj) -> Obj:
+    """A node of this kind and capacity type, without what was its own."""
+    return _shape(node)
 
 
 def on_demand(node: Mapping[str, Any], labels: CapacityLabels) -> Obj:
@@ -44,8 +50,13 @@ def named(shape: Obj, name: str) -> dict[str, Any]:
     return {
         **shape,
         "metadata": {"name": name, "labels": labels},
-        "spec": {**shape["spec"], "providerID": f"aws:///{zone}/i-{name}"},
+        "spec": {**shape["spec"], "providerID": f"aws:///{zone}/{instance_id(name)}"},
     }
+
+
+def instance_id(name: str) -> str:
+    """What EC2 could call the instance of the node of this name."""
+    return f"i-{hashlib.sha256(name.encode()).hexdigest()[:17]}"
 
 
 def empty(node: Obj) -> Room:
@@ -59,8 +70,8 @@ def _zone(node: Obj) -> str:
     return str(node["metadata"].get("labels", {}).get(names.ZONE, ""))
 
 
-def _shape(node: Obj, labels: CapacityLabels) -> Obj:
-    its = {**on_demand(node, labels)["metadata"]["labels"], "kubernetes.io/hostname": ""}
+def _shape(node: Obj) -> Obj:
+    its = {**node["metadata"].get("labels", {}), "kubernetes.io/hostname": ""}
     taints = [each for each in node["spec"].get("taints", ()) if not _is_passing(each)]
     status = {key: node["status"].get(key, {}) for key in ("capacity", "allocatable")}
     return {
