@@ -56,25 +56,27 @@ def on_a_terminal(site: Site) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
 def test_on_a_terminal_it_is_a_screen_that_follows_an_interruption(site: Site) -> None:
     stage(site)
     with on_a_terminal(site) as (process, master):
-        painted = b""
-        while b"No node is going." not in painted:
-            painted += os.read(master, 65536)
+        painted = read_until(master, "No node is going.")
         site.deploy().notify(site.warning("a"))
-        while b"2 of 3 pods replaced" not in painted:
-            painted += os.read(master, 65536)
+        painted += read_until(master, "2 of 3 pods replaced", " is told to go: ")
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 130
 
-    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", painted.decode())
-    lines = text.splitlines()
-    shown = "\n".join(lines[-48:])
     assert re.search(
-        r"1 node going, the first in \d+ s, 2 of 3 pods replaced, nobody at zero", shown
+        r"1 node going, the first in \d+ s, 2 of 3 pods replaced, nobody at zero", painted
     )
-    assert "mode: act" in shown
-    assert f"{site.namespace}/deploy/web" in shown
-    assert " is told to go: " in shown
-    assert max(map(len, lines)) <= 80
+    assert "mode: act" in painted
+    assert f"{site.namespace}/deploy/web" in painted
+    assert max(map(len, painted.splitlines())) <= 80
+
+
+def read_until(terminal: int, *texts: str) -> str:
+    """What is painted until each of these texts was, without what sets colours and places."""
+    painted, shown = b"", ""
+    while not all(each in shown for each in texts):
+        painted += os.read(terminal, 65536)
+        shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", painted.decode(errors="ignore"))
+    return shown
 
 
 def test_a_viewer_may_watch_and_who_may_not_is_told_which_role_to_apply(
