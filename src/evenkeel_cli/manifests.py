@@ -52,6 +52,11 @@ def rights_of_the_gate() -> Sequence[Manifest]:
     return list(yaml.safe_load_all(files.manifest("gate", "rights.yaml")))
 
 
+def rights_of_the_responder() -> Sequence[Manifest]:
+    """What the webhook may do where it answers EvictionRequests, too."""
+    return list(yaml.safe_load_all(files.manifest("responder", "rights.yaml")))
+
+
 def policies(action: str = "Deny") -> Sequence[Manifest]:
     """What holds the roles to what they write. ``action``: ``Audit`` only notes it."""
     return [

@@ -99,6 +99,7 @@ def removal(site: Site, patience: timedelta) -> Sequence[Step]:
         Absent("monitoring", objects, manifests.documents("monitoring")),
         Absent("poll", objects, manifests.documents("poll")),
         Absent("viewer", objects, manifests.documents("viewer")),
+        Absent("responder", objects, manifests.rights_of_the_responder()),
         Absent("headroom", objects, printed.of_all_forms()),
         Deleted(site),
         Swept(site),

@@ -50,7 +50,7 @@ UNTOLD: Mapping[str, Collection[str]] = {
     "Loop": ("_flush_at", "_flushing"),
     "_Rest": ("delay",),
     # found anew at once; when plans change by time follows from them
-    "Planner": ("_routes",),
+    "Ways": ("_routes",),
     "Queue": ("_heap", "_least", "_opens_at", "_planned_for", "_times"),
     # follows from the plans
     "Evictions": ("_planned", "_shown", "_unshown"),
