@@ -1,7 +1,7 @@
 """The extender with a store that the test fills, object by object."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from threading import Condition
 from typing import Any
 
@@ -20,32 +20,17 @@ from evenkeel_extender.store import SELECTIONS, Store
 from evenkeel_hosting.memory import InMemoryRecorder
 from tests.kit import builders
 from tests.kit.builders import NOW
+from tests.kit.clocks import SetClock
 from tests.unit.decisions.placement.pods import document
 
 ROOM = {"cpu": "8", "memory": "32Gi"}
 HOME = Namespace(metadata=builders.metadata("shop", namespace="", labels={names.MANAGED: "true"}))
 
 
-class HandClock:
-    """A clock that the test sets."""
-
-    def __init__(self) -> None:
-        self.at = NOW
-
-    def now(self) -> datetime:
-        return self.at
-
-    def sleep(self, duration: timedelta) -> None:
-        self.at += duration
-
-    def boot(self) -> timedelta:
-        return self.at - NOW
-
-
 class Waiting(Condition):
     """Who waits moves the clock, and is shown ``meanwhile`` what comes, 0.1 s after 0.1 s."""
 
-    def __init__(self, clock: HandClock) -> None:
+    def __init__(self, clock: SetClock) -> None:
         super().__init__()
         self._clock = clock
         self.meanwhile: list[Callable[[], None]] = []
@@ -65,7 +50,7 @@ class Scheduling:
 
     def __init__(self, *, mode: Mode = Mode.ACT, filled: bool = True) -> None:
         self.shows_pods = True  # a watch shows a pod before the scheduler asks about it
-        self.clock = HandClock()
+        self.clock = SetClock()
         self.recorder = InMemoryRecorder()
         self.store = Store(WELL_KNOWN, self.clock)
         self.store.known = self.waiting = Waiting(self.clock)

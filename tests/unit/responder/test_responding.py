@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, cast
 
 import pytest
@@ -25,22 +25,7 @@ from evenkeel_responder.responder import Responder
 from evenkeel_responder.responding import AT_ONCE, TURN, Responding
 from tests.kit import builders
 from tests.kit.builders import NOW, seconds
-
-
-class HandClock:
-    """A clock that the test sets."""
-
-    def __init__(self) -> None:
-        self.at = NOW
-
-    def now(self) -> datetime:
-        return self.at
-
-    def sleep(self, duration: timedelta) -> None:
-        self.at += duration
-
-    def boot(self) -> timedelta:
-        return self.at - NOW
+from tests.kit.clocks import SetClock
 
 
 class Said:
@@ -81,7 +66,7 @@ class Stage:
     """The thread's turns, without the thread."""
 
     def __init__(self) -> None:
-        self.clock = HandClock()
+        self.clock = SetClock()
         self.said = Said()
         self.recorder = InMemoryRecorder()
         nobody = cast("Cluster", None)
