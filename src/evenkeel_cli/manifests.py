@@ -47,14 +47,9 @@ def text(documents: Sequence[Manifest]) -> str:
     return yaml.dump_all(documents, Dumper=_Dumper, sort_keys=False, width=float("inf"))
 
 
-def rights_of_the_gate() -> Sequence[Manifest]:
-    """What the webhook may do where it gates evictions."""
-    return list(yaml.safe_load_all(files.manifest("gate", "rights.yaml")))
-
-
-def rights_of_the_responder() -> Sequence[Manifest]:
-    """What the webhook may do where it answers EvictionRequests, too."""
-    return list(yaml.safe_load_all(files.manifest("responder", "rights.yaml")))
+def rights_of(folder: str) -> Sequence[Manifest]:
+    """What a folder gives the webhook besides: where it gates evictions, or answers requests."""
+    return list(yaml.safe_load_all(files.manifest(folder, "rights.yaml")))
 
 
 def policies(action: str = "Deny") -> Sequence[Manifest]:

@@ -103,7 +103,7 @@ def in_manifests(*folders: str) -> Sequence[Mapping[str, Any]]:
         document
         for folder in folders
         for document in (
-            manifests.rights_of_the_gate() if folder == "gate" else manifests.documents(folder)
+            manifests.rights_of(folder) if folder == "gate" else manifests.documents(folder)
         )
     ]
 
