@@ -1,6 +1,6 @@
 """All that is known of one workload when something is decided about its pods."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 
@@ -66,11 +66,21 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Where replacements have to be."""
         return Targets(self.counts)
 
+    @cached_property
+    def by_way(self) -> Mapping[Way, Sequence[MovingPod]]:
+        """The moving pods by the way that each goes; one that its owner keeps stays.
+
+        Where pods are handed over that way is always there: pods are released that do not move.
+        """
+        found: dict[Way, list[MovingPod]] = {Way.HANDOVER: []} if self.owner.hands_over else {}
+        for each in self.moving:
+            way = Way.STAY if each.pod.uid in self.kept else each.route.way
+            found.setdefault(way, []).append(each)
+        return found
+
     def movers(self, *ways: Way) -> Sequence[MovingPod]:
-        """The pods that go one of these ways; those that an owner keeps go none."""
-        return [
-            each for each in self.moving if each.route.way in ways and each.pod.uid not in self.kept
-        ]
+        """The pods that go one of these ways."""
+        return [each for way in ways for each in self.by_way.get(way, ())]
 
     @property
     def leaving(self) -> Sequence[ReleasedPod | MovingPod]:

@@ -1,6 +1,7 @@
 """Pods whose nodes die: by when each is evicted by force, and what of its workload serves on."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from evenkeel.decisions.drain import break_first, verdicts
 from evenkeel.decisions.drain.agenda import Forced
@@ -11,13 +12,25 @@ from evenkeel.model.decision import Decision
 from evenkeel.model.reasons import Reason
 from evenkeel.model.way import Way
 
+BREAKING: Final = (Way.AT_ONCE, *break_first.TAKE_TURNS, Way.AT_LAST_MOMENT)
+"""The ways on which a pod goes before its replacement runs."""
+
 
 def decide(census: Census) -> Iterator[PodPlan]:
-    """Give each pod whose node dies its slot; those that go no other way wait for it."""
+    """Have pods that go no other way wait for their last moment."""
     for mover in census.movers(Way.AT_LAST_MOMENT):
         due = mover.due(census.now, census.counts.next_available_at)
         yield PodPlan(verdicts.waits(census, mover), due)
-    yield from map(PodPlan, (*_handed_over(census), *_breaking(census)))
+
+
+def of_handover(census: Census) -> Iterator[PodPlan]:
+    """The slot of each pod of a handover whose node dies."""
+    return map(PodPlan, _handed_over(census))
+
+
+def of_breaking(census: Census) -> Iterator[PodPlan]:
+    """The slot of each pod that breaks before it makes, and whose node dies."""
+    return map(PodPlan, _breaking(census))
 
 
 def _handed_over(census: Census) -> Iterator[Forced]:
@@ -64,8 +77,7 @@ def _handed_over(census: Census) -> Iterator[Forced]:
 def _breaking(census: Census) -> Iterator[Forced]:
     """Each pod that breaks before it makes leaves one available pod less."""
     turns = break_first.evict_by(census)
-    movers = census.movers(Way.AT_ONCE, Way.RATIONED, Way.BY_ORDINAL, Way.AT_LAST_MOMENT)
-    dying = (mover for mover in movers if mover.deadline.forced)
+    dying = (mover for mover in census.movers(*BREAKING) if mover.deadline.forced)
     for position, mover in enumerate(dying, 1):
         yield Forced(
             pod=mover.pod,

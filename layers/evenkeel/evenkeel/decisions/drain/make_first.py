@@ -36,10 +36,9 @@ def decide(census: Census) -> Iterator[PodPlan]:
 
     Where pods go in turns those that are ``free`` are left to ``turns``.
     """
-    if census.owner.hands_over:
-        released = (item.pod for item in census.counts.released)
-        is_under_way = any(map(census.nodes.is_doomed, released))
-        yield PodPlan(due=census.releases.due, awaits_pods=is_under_way)
+    released = (item.pod for item in census.counts.released)
+    is_under_way = any(map(census.nodes.is_doomed, released))
+    yield PodPlan(due=census.releases.due, awaits_pods=is_under_way)
     yield from _of_released(census)
     for mover in census.movers(Way.HANDOVER):
         hold, due = _before_release(census, mover), due_before_release(census, mover)

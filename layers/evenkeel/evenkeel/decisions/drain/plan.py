@@ -1,6 +1,6 @@
 """What to do about the pods of one workload now."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Final, Self
 
@@ -20,25 +20,27 @@ from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.pod_plan import Candidate, PodPlan
 from evenkeel.model.decision import Decision
 from evenkeel.model.times import next_due
+from evenkeel.model.way import Way
 
 type Decider = Callable[[Census], Iterator[PodPlan]]
 """Looks at the pods that are its own, and says what becomes of each."""
 
-DECIDERS: Final[Sequence[Decider]] = (
-    stay.decide,
-    make_first.decide,
-    turns.decide,
-    at_once.decide,
-    break_first.decide,
-    last_moment.decide,
-    node_ends_at.decide,
+DECIDERS: Final[Sequence[tuple[Collection[Way], Decider]]] = (
+    ((Way.STAY,), stay.decide),
+    ((Way.HANDOVER,), make_first.decide),
+    ((Way.HANDOVER,), turns.decide),
+    ((Way.AT_ONCE,), at_once.decide),
+    (break_first.TAKE_TURNS, break_first.decide),
+    ((Way.AT_LAST_MOMENT,), last_moment.decide),
+    ((Way.HANDOVER,), last_moment.of_handover),
+    (last_moment.BREAKING, last_moment.of_breaking),
+    (tuple(Way), node_ends_at.decide),
 )
-"""Each moving pod has its step from one of them, by its way.
+"""Each decider, and the ways of its pods: it is asked where a pod goes one of them.
 
-``stay`` has those that stay, ``make_first`` released pods and those that wait for a release,
-``turns`` the latter where a quota refuses a second pod, ``at_once`` and ``break_first`` those that
-go before their replacements run. ``last_moment`` has those that go no other way, and gives each pod
-on a dying node a slot as well. ``node_ends_at`` tells pods, whichever way they go.
+``make_first`` has released pods and those that wait for a release, ``turns`` the latter where a
+quota refuses a second pod. Beside its step each pod on a dying node gets a slot for its last
+moment, and ``node_ends_at`` tells pods, whichever way they go.
 """
 
 
@@ -89,4 +91,6 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 def plan(census: Census) -> Plan:
     """Decide about the pods of one workload."""
-    return Plan.of(census.now, (each for decide in DECIDERS for each in decide(census)))
+    ways = census.by_way.keys()
+    asked = (decide for its_own, decide in DECIDERS if not ways.isdisjoint(its_own))
+    return Plan.of(census.now, (each for decide in asked for each in decide(census)))

@@ -10,8 +10,11 @@ from evenkeel.model.way import Way
 
 def decide(census: Census) -> Iterator[PodPlan]:
     """Say why each stays: it is not Evenkeel's to move now, or its owner keeps it to the end."""
-    for mover in census.moving:
-        if mover.route.way is Way.STAY:
-            yield PodPlan(verdicts.not_moved(census, mover), mover.route.until)
-        elif mover.pod.uid in census.kept:
-            yield PodPlan(refusal.leave(mover.pod, census.owner), mover.route.until)
+    for mover in census.movers(Way.STAY):
+        is_not_moved = mover.route.way is Way.STAY
+        yield PodPlan(
+            verdicts.not_moved(census, mover)
+            if is_not_moved
+            else refusal.leave(mover.pod, census.owner),
+            mover.route.until,
+        )

@@ -36,6 +36,9 @@ TRY_AGAIN_AFTER: Final = timedelta(seconds=1)
 
 def decide(census: Census) -> Iterator[PodPlan]:
     """Let the pods whose turn it is go, and keep the note."""
+    replica_set = census.owner.replica_set
+    if replica_set is None or not replica_set.is_refused:
+        return
     if (note := census.quota.in_turns) is not None:
         yield from _of_turns(census, note)
     yield from _of_note(census)
