@@ -172,9 +172,9 @@ def _what_moves(standing: Standing, *, in_gang: bool) -> str:
 
 def of_policy(case: Case) -> Sequence[Remark]:
     """What the admission policy cannot tell of a workload whose pods it places."""
-    if not (case.standing.is_managed and case.cannot_tell):
+    if not (case.standing.is_managed and case.placing.cannot_tell):
         return []
-    message = "; ".join(case.cannot_tell)
+    message = "; ".join(case.placing.cannot_tell)
     is_risk = case.standing.floor.is_asked
     return [Remark(Reason.POLICY_CANNOT_TELL, "policy cannot tell", message, warning=is_risk)]
 
@@ -189,7 +189,7 @@ def of_spreads(case: Case, labels: CapacityLabels) -> Sequence[Remark]:
     rules = workload.spec.template.spec
     is_placed = (
         case.standing.is_managed
-        and not case.by_policy
+        and not case.placing.by_policy
         and not is_by_template(workload)
         and len(allowed_by(rules, labels)) == len(Capacity)
     )

@@ -52,9 +52,9 @@ def told(
 def _untold(found: Snapshot, choices: Choices) -> Iterator[Sequence[str]]:
     """The workloads of which the policy does not see what their owners ask for."""
     lines = [
-        f"{words.workload_name(case.workload.reference)}: {'; '.join(case.cannot_tell)}"
+        f"{words.workload_name(case.workload.reference)}: {'; '.join(case.placing.cannot_tell)}"
         for case in found.cases
-        if case.cannot_tell and (case.standing.is_managed or _joins(case, choices))
+        if case.placing.cannot_tell and (case.standing.is_managed or _joins(case, choices))
     ]
     if lines:
         yield ["The policy cannot tell what the webhook would", *_some(lines)]
@@ -76,8 +76,11 @@ def as_managed(found: Snapshot, choices: Choices) -> Snapshot:
         msgspec.structs.replace(
             case,
             standing=msgspec.structs.replace(case.standing, is_managed=True),
-            by_policy=choices.webhook is Webhook.POLICY,
-            not_placed=unplaced if choices.webhook is Webhook.NONE else "",
+            placing=msgspec.structs.replace(
+                case.placing,
+                by_policy=choices.webhook is Webhook.POLICY,
+                nothing=unplaced if choices.webhook is Webhook.NONE else "",
+            ),
         )
         for case in found.cases
         if not case.standing.is_managed and _joins(case, choices)

@@ -73,7 +73,9 @@ def gather(
     pools = in_pools(snapshot)
     spreads = {case.workload.reference: of_spreads(case, labels) for case in snapshot.cases}
     by_policy = {
-        case.workload.reference: of_policy(case) for case in snapshot.cases if case.by_policy
+        case.workload.reference: of_policy(case)
+        for case in snapshot.cases
+        if case.placing.by_policy
     }
     evictions = {case.workload.reference: _evictions(case.pods) for case in snapshot.cases}
     headroom = "" if namespace else told(cluster, snapshot)

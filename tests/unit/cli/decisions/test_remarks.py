@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evenkeel.decisions.floor.source import FloorOf, Source
 from evenkeel.decisions.floor.standing import Standing, Workload, stand
 from evenkeel.decisions.pools.spread import Spread
-from evenkeel.decisions.restore.snapshot import Case
+from evenkeel.decisions.restore.snapshot import Case, Placing
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, TopologySpread
 from evenkeel.model.capacity import WELL_KNOWN
@@ -258,7 +258,9 @@ def case_of(
 
 
 def spreads_of(workload: Workload, *, managed: bool, by_policy: bool = False) -> Sequence[Remark]:
-    return of_spreads(case_of(workload, managed=managed, by_policy=by_policy), WELL_KNOWN)
+    return of_spreads(
+        case_of(workload, managed=managed, placing=Placing(by_policy=by_policy)), WELL_KNOWN
+    )
 
 
 @pytest.mark.parametrize("source", [Source.TEMPLATE, Source.DEFAULT])
@@ -266,7 +268,9 @@ def test_what_the_policy_cannot_tell_is_a_risk_where_somebody_asked_for_a_floor(
     source: Source,
 ) -> None:
     words = ("its ordinals start at 3", "it knows no pools")
-    (remark,) = of_policy(case_of(builders.deployment(), source, cannot_tell=words))
+    (remark,) = of_policy(
+        case_of(builders.deployment(), source, placing=Placing(cannot_tell=words))
+    )
     assert (remark.reason, remark.message) == (
         "PolicyCannotTell",
         "its ordinals start at 3; it knows no pools",
@@ -276,7 +280,9 @@ def test_what_the_policy_cannot_tell_is_a_risk_where_somebody_asked_for_a_floor(
 
 def test_where_nothing_is_placed_or_all_is_told_there_is_no_such_remark() -> None:
     assert not of_policy(case_of(builders.deployment()))
-    assert not of_policy(case_of(builders.deployment(), managed=False, cannot_tell=("a word",)))
+    assert not of_policy(
+        case_of(builders.deployment(), managed=False, placing=Placing(cannot_tell=("a word",)))
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
+from evenkeel.decisions.restore.snapshot import Placing
 from evenkeel.decisions.restore.step import Outcome, Step
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease, PersistentVolume
@@ -103,26 +104,27 @@ def test_a_single_one_moves_if_its_owner_says_what_its_floor_is() -> None:
 
 def test_none_moves_where_nothing_would_place_its_next_pod() -> None:
     """It would come back on the type that it left, and so again after each rest."""
-    unplaced = case(stateful_set(1, "all"), "s1", not_placed="no webhook places new pods")
+    nothing = Placing(nothing="no webhook places new pods")
+    unplaced = case(stateful_set(1, "all"), "s1", placing=nothing)
     found = outcome(unplaced)
     assert not isinstance(found, Step)
     assert (found.reason, found.message) == (
         "NothingPlaces",
         "no webhook places new pods: no pod is moved",
     )
-    held = case(stateful_set(1, "all"), "o1", not_placed="no webhook places new pods")
+    held = case(stateful_set(1, "all"), "o1", placing=nothing)
     assert reason(held) == "AsWanted"
 
 
 def test_none_moves_where_the_policy_would_place_its_next_pod_otherwise() -> None:
-    told = ["its ordinals start at 3", "it knows no pools"]
-    found = outcome(case(stateful_set(1, "all"), "s1", by_policy=True, cannot_tell=told))
+    untold = Placing(by_policy=True, cannot_tell=["its ordinals start at 3", "it knows no pools"])
+    found = outcome(case(stateful_set(1, "all"), "s1", placing=untold))
     assert not isinstance(found, Step)
     assert (found.reason, found.message) == (
         "PolicyCannotTell",
         "the policy would place the next pod, so none is moved: its ordinals start at 3",
     )
-    assert step(case(stateful_set(1, "all"), "s1", by_policy=True)).moves
+    assert step(case(stateful_set(1, "all"), "s1", placing=Placing(by_policy=True))).moves
 
 
 def test_all_have_to_be_available() -> None:

@@ -43,13 +43,23 @@ class NotTaken(msgspec.Struct, frozen=True, kw_only=True):
     until: datetime
 
 
+class Placing(msgspec.Struct, frozen=True, kw_only=True):
+    """What places the new pods of a workload.
+
+    ``by_policy``: the admission policy does, which ``cannot_tell`` these things of the workload.
+    ``nothing``: why nothing does; empty where something does.
+    """
+
+    by_policy: bool = False
+    cannot_tell: Sequence[str] = ()
+    nothing: str = ""
+
+
 class Case(msgspec.Struct, frozen=True, kw_only=True):
     """One workload: where it stands, its ReplicaSets, and its pods, owned and released.
 
     ``moves`` are restore's last ones, by the uids of its ReplicaSets or its own. ``trace`` tells
     that its template was written once. ``of_namespace`` are its namespace's annotations.
-    ``by_policy``: the admission policy places its new pods, which it ``cannot_tell`` apart in these
-    ways. ``not_placed`` says why nothing places them; it is empty where something does.
     """
 
     standing: Standing
@@ -59,9 +69,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     moves: Mapping[str, Move] = {}
     trace: Lease | None = None
     of_namespace: Mapping[str, str] = {}
-    by_policy: bool = False
-    cannot_tell: Sequence[str] = ()
-    not_placed: str = ""
+    placing: Placing = Placing()
 
     @property
     def workload(self) -> Workload:

@@ -56,7 +56,7 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, may_wait: bool = F
     if busy is not None:
         return busy
     group = move_gang.named_by(case.workload, case.namespace_objects)
-    if group is None and not case.by_policy:
+    if group is None and not case.placing.by_policy:
         relaxed = relaxed_floor.consider(case, snapshot, rooms)
         if relaxed is not None:
             return relaxed
@@ -153,10 +153,12 @@ def _not_now(moving: Moving) -> Outcome | None:
     case, target, snapshot = moving.case, moving.target, moving.snapshot
     if (left := case.left_to_scheduler) is not None:
         return leave(case, left.reason, f"{left.message}: no pod is moved")
-    if case.not_placed:
-        return leave(case, Reason.NOTHING_PLACES, f"{case.not_placed}: no pod is moved")
-    if case.by_policy and case.cannot_tell:
-        message = f"the policy would place the next pod, so none is moved: {case.cannot_tell[0]}"
+    if case.placing.nothing:
+        return leave(case, Reason.NOTHING_PLACES, f"{case.placing.nothing}: no pod is moved")
+    if case.placing.by_policy and case.placing.cannot_tell:
+        message = (
+            f"the policy would place the next pod, so none is moved: {case.placing.cannot_tell[0]}"
+        )
         return leave(case, Reason.POLICY_CANNOT_TELL, message)
     waits = _in_rollout(case)
     if waits is not None:

@@ -19,7 +19,7 @@ from evenkeel.decisions.notice import mark
 from evenkeel.decisions.placement.policy import untold
 from evenkeel.decisions.pools.warned import warned
 from evenkeel.decisions.restore import move_gang
-from evenkeel.decisions.restore.snapshot import Case, Snapshot, Terms
+from evenkeel.decisions.restore.snapshot import Case, Placing, Snapshot, Terms
 from evenkeel.decisions.room.fleet import Fleet, used_by
 from evenkeel.errors import ForbiddenError, NotFoundError
 from evenkeel.flows import namespace_objects
@@ -138,7 +138,7 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
             is_managed=scope.everywhere or MANAGED.of(space.labels) == names.TRUE,
         )
         uids = [each.uid for each in (workload, *its_sets)]
-        by_policy, not_placed = _placed_by(workload, space, webhooks, policies)
+        by_policy, nothing = _placed_by(workload, space, webhooks, policies)
         floor = standing.floor
         case = Case(
             standing=standing,
@@ -148,9 +148,11 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
             moves={uid: moves[uid] for uid in uids if uid in moves},
             trace=traces.get(workload.uid),
             of_namespace=space.annotations,
-            by_policy=by_policy,
-            cannot_tell=[*untold(workload, floor, space.annotations, in_gang=in_gang)],
-            not_placed=not_placed,
+            placing=Placing(
+                by_policy=by_policy,
+                cannot_tell=[*untold(workload, floor, space.annotations, in_gang=in_gang)],
+                nothing=nothing,
+            ),
         )
         cases.append(case)
     named = (group_of(pod) for pod in pods if pod.active)
