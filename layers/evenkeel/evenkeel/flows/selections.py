@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import Any
 
 from evenkeel.model import names, selectors
+from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.controllers.kinds import KINDS
 from evenkeel.model.meta import LabelSelector, LabelSelectorRequirement
 from evenkeel.model.node import Node
@@ -102,8 +103,19 @@ def released_from(namespace: str, hashes: Iterable[str]) -> List[Pod]:
 
 def of_hash(pod: Pod) -> Selection[Pod]:
     """The pods of a pod's namespace with the same template hash, released or not."""
-    values = PodLabel(pod.hash_label, pod.template_hash).values
-    return Selection(Pod, pod.namespace, labels=selectors.any_of(pod.hash_label, values))
+    return _of_label(pod.namespace, PodLabel(pod.hash_label, pod.template_hash))
+
+
+def of_controller(controller: Controller) -> List[Pod]:
+    """The request for the pods of a controller, released or not, and perhaps of others."""
+    by_hash = next((each for each in controller.pod_labels if each.key in names.HASHES), None)
+    if by_hash is not None:
+        return List(_of_label(controller.namespace, by_hash))
+    return pods_selected(controller.namespace, controller.selector)
+
+
+def _of_label(namespace: str, label: PodLabel) -> Selection[Pod]:
+    return Selection(Pod, namespace, labels=selectors.any_of(label.key, label.values))
 
 
 def selected(namespace: str, selector: LabelSelector) -> Selection[Pod]:

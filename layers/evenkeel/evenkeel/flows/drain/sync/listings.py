@@ -15,7 +15,6 @@ from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import Listed, View
 from evenkeel.flows.drain.queue import namespace_in
 from evenkeel.flows.reads import MANY
-from evenkeel.model import names
 from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.controllers.kinds import RELEASING, way_of
 from evenkeel.model.deployment import Deployment
@@ -104,10 +103,9 @@ def _requests(
 ) -> Sequence[Request]:
     """How to list a workload.
 
-    The released pods of a ReplicaSet are always among what is asked for: one may be released while
-    the list is on its way. The pods of no controller, or of one that is gone, are read by name, and
-    where there are many by one list of their namespace: they must not take up the session. So are
-    the pods of a controller that Evenkeel does not know, which may have others.
+    The pods of no controller, or of one that is gone, are read by name, and where there are many
+    by one list of their namespace: they must not take up the session. So are the pods of a
+    controller that Evenkeel does not know, which may have others.
     """
     if controller is not None:
         namespace = controller.namespace
@@ -115,13 +113,9 @@ def _requests(
         if deployment is not None:
             every = selections.pods_selected(namespace, controller.shared_selector(deployment))
             return itself, Get(type(deployment), deployment.name, namespace), every
-        hashes = {pod.template_hash for pod in pods if pod.released}
-        hashes |= {each.value for each in controller.pod_labels if each.key in names.HASHES}
-        return (
-            itself,
-            selections.pods_selected(namespace, controller.selector),
-            *([selections.released_from(namespace, hashes)] if hashes else []),
-        )
+        bare = {pod.template_hash for pod in pods if pod.released and not _bears_hash(pod)}
+        beside = [selections.released_from(namespace, bare)] if bare else []
+        return itself, selections.of_controller(controller), *beside
     releases = (pod.release for pod in pods if pod.released)
     lost = next((release.controller for release in releases if release is not None), None)
     above = [Get(RELEASING, lost, pods[0].namespace)] if lost else []
@@ -130,6 +124,11 @@ def _requests(
     known = frozenset(pod.uid for pod in pods)
     everywhere = Selection(Pod, pods[0].namespace)
     return (*above, List(everywhere, kept=partial(_if_of, key, known)))
+
+
+def _bears_hash(pod: Pod) -> bool:
+    """Whether it bears its template hash: an older version took that off when it released a pod."""
+    return pod.hash_label in pod.metadata.labels
 
 
 def _if_of(key: str, known: Collection[str], pod: Pod) -> Pod | None:
