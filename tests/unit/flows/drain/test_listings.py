@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from evenkeel.errors import NotFoundError
@@ -15,6 +16,7 @@ from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Listing, Request
 from evenkeel.ports import OnReply, Reply
+from evenkeel_sandbox.simulator.api.selectors import label_predicate
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.kit import builders
 from tests.kit.builders import NOW
@@ -57,8 +59,10 @@ def listed(*pods: Pod) -> Callable[[Any], KubernetesObject | Listing[Any]]:
     def answer(request: Any) -> KubernetesObject | Listing[Any]:
         if isinstance(request, Get):
             return WEB
-        asks_for_released = names.RELEASED_FROM in request.selection.labels
-        return Listing([pod for pod in pods if pod.released is asks_for_released], "105")
+        selects = label_predicate(request.selection.labels)
+        assert selects is not None
+        bearing = ((pod, {"metadata": {"labels": pod.metadata.labels}}) for pod in pods)
+        return Listing([pod for pod, item in bearing if selects(item)], "105")
 
     return answer
 
@@ -78,6 +82,17 @@ def test_a_pod_that_another_client_released_is_seen(site: Site) -> None:
     site.listings.refresh([WEB.key], NOW)
     site.answer(listed(RELEASED))
     assert site.view.pods.get(RELEASED.uid) is RELEASED
+
+
+def test_one_that_a_version_before_released_without_its_hash_is_among_them(site: Site) -> None:
+    labels = {names.RELEASED_FROM: WEB.template_hash}
+    metadata = msgspec.structs.replace(RELEASED.metadata, labels=labels)
+    bare = msgspec.structs.replace(RELEASED, metadata=metadata)
+    site.view.update(WEB)
+    site.view.pods.update(bare)
+    site.listings.refresh([WEB.key], NOW)
+    site.answer(listed(bare))
+    assert site.view.pods.get(bare.uid) is bare
 
 
 def test_many_pods_without_a_known_controller_are_one_list(site: Site) -> None:
