@@ -5,5 +5,5 @@
 - ``extender``: what either call is answered;
 - ``decisions``: what a pod wishes, and how good a node is;
 - ``store``: what the watches have shown, with the nodes in ``node_scores`` and the pods of each
-  workload in ``pod_counts``; ``watching``: the thread that fills it.
+  workload in ``pod_counts``; ``watching``: what fills it.
 """

@@ -1,1 +1,1 @@
-"""The Lambda functions, hosted without Lambda: how they are loaded, and their events."""
+"""Below what runs without Lambda: how the functions are loaded, their events, and a thread."""

@@ -6,6 +6,6 @@ is written into the status of an Eviction, not sent to the one who evicts.
 - ``eviction``: an Eviction as the API server has it;
 - ``report``: what has to be done about one, and what its status is told;
 - ``responder``: one Eviction, from the gate's verdict to its status;
-- ``responding``: the thread that watches all of them;
+- ``responding``: all of them, each when it is due;
 - ``naming``: which new pods name Evenkeel as a responder.
 """

@@ -1,30 +1,23 @@
-"""The thread that watches Evictions, and has each answered when it is due."""
+"""Watches Evictions, and has each answered when it is due."""
 
 from collections.abc import Sequence
 from concurrent.futures import Future
 from datetime import datetime, timedelta
 from functools import partial
 from operator import itemgetter
-from threading import Event, Thread
-from typing import Final, Self
+from typing import Final
 
 import msgspec
 
 from evenkeel.model.request import Change, Relisted
 from evenkeel.model.times import earliest
-from evenkeel.ports import Arrival, Clock, Cluster, Done, Recorder, Reply, Session
+from evenkeel.ports import Arrival, Clock, Done, Recorder, Reply, Session
 from evenkeel_responder.eviction import EVICTIONS, Eviction
 from evenkeel_responder.report import Task, task_of
 from evenkeel_responder.responder import AFTER_A_FAILURE, Responder
 
 TURN: Final = timedelta(seconds=1)
 """So long a turn waits for something to happen."""
-
-PAUSE: Final = 10.0
-"""Seconds until the watch begins anew that ended by a failure, or that is not served."""
-
-ENDING: Final = 5.0
-"""Seconds that the watch has in the end."""
 
 AT_ONCE: Final = 8
 """So many are answered at the same time."""
@@ -41,47 +34,17 @@ class Known(msgspec.Struct):
 
 
 class Responding:
-    """Use it in a with statement."""
+    """A follower of the cluster that has Evictions answered."""
 
     def __init__(
-        self,
-        responder: Responder,
-        cluster: Cluster,
-        clock: Clock,
-        recorder: Recorder,
-        at_once: int = AT_ONCE,
+        self, responder: Responder, clock: Clock, recorder: Recorder, at_once: int = AT_ONCE
     ) -> None:
         """``at_once``: so many are answered at the same time."""
         self._responder = responder
-        self._cluster = cluster
         self._clock = clock
         self._recorder = recorder
         self._at_once = at_once
         self._known: dict[str, Known] = {}  # by uid
-        self._is_over = Event()
-        self._thread = Thread(target=self._run, name="evenkeel-responding", daemon=True)
-
-    def __enter__(self) -> Self:
-        """Begin to watch."""
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End the watch. What was begun goes on from what the objects say."""
-        self._is_over.set()
-        self._thread.join(ENDING)
-
-    def _run(self) -> None:
-        while not self._is_over.is_set():
-            try:
-                with self._cluster.session() as session:
-                    self.begin(session)
-                    while not self._is_over.is_set():
-                        self.turn(session)
-            except Exception as error:  # noqa: BLE001 - whatever it was, the watch begins anew
-                kind = type(error).__name__
-                self._recorder.noted(f"the watch of evictions begins anew: {error}", error=kind)
-                self._is_over.wait(PAUSE)
 
     def begin(self, session: Session) -> None:
         """Watch all Evictions of which Evenkeel is a responder.

@@ -26,6 +26,7 @@ from evenkeel_extender.extender import Extender
 from evenkeel_extender.store import Store
 from evenkeel_extender.watching import Watching
 from evenkeel_hosting import functions
+from evenkeel_hosting.following import Following
 from evenkeel_responder.naming import named
 from evenkeel_responder.responder import Responder
 from evenkeel_responder.responding import Responding
@@ -141,7 +142,10 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
         if extender:
             labels = chosen.capacity_labels
             store = Store(labels, clock)
-            beside.enter_context(Watching(cluster, store, recorder))
+            watching = Watching(store, recorder)
+            beside.enter_context(
+                Following(watching, cluster, recorder, name="the scheduler's watch", pause=1)
+            )
             asked = Extender(
                 *(store, labels, clock, recorder), mode=mode, everywhere=chosen.everywhere
             )
@@ -150,7 +154,11 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
         if responds:
             flow = GateFlow(gate, shared, clock, recorder)
             answering = Responder(flow, shared, clock, recorder)
-            beside.enter_context(Responding(answering, cluster, clock, recorder))
+            responding = Responding(answering, clock, recorder)
+            # Where the API is not served it is asked for again and again.
+            beside.enter_context(
+                Following(responding, cluster, recorder, name="the watch of evictions", pause=10)
+            )
         adds = named if responds else adds_nothing
         handler = functions.placement(chosen, gate, shared, clock, recorder, besides, adds)
         try:

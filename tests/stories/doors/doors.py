@@ -126,7 +126,7 @@ class EvictionRequests:
         flow = GateFlow(scene.settings, cluster, clock, recorder)
         responder = Responder(flow, cluster, clock, recorder)
         # On simulated time one waits for another that has a lock: for ever.
-        self._responding = Responding(responder, cluster, clock, recorder, at_once=1)
+        self._responding = Responding(responder, clock, recorder, at_once=1)
         self._controllers = Controllers(_Server(scene), clock)
 
     def ask(self) -> None:

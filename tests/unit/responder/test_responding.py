@@ -1,4 +1,4 @@
-"""When each Eviction is looked at: the thread's turns, on a clock and a session of the test's."""
+"""When each Eviction is looked at, on a clock and a session of the test's."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -9,7 +9,7 @@ import pytest
 
 from evenkeel.errors import ForbiddenError, NotFoundError
 from evenkeel.model.request import Change, List, Listing, Relisted
-from evenkeel.ports import Arrival, Cluster, OnDone, Reply, Session, fulfil
+from evenkeel.ports import Arrival, OnDone, Reply, Session, fulfil
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_responder.eviction import (
     EVICTIONS,
@@ -63,15 +63,14 @@ class Mailbox:
 
 
 class Stage:
-    """The thread's turns, without the thread."""
+    """Its turns, without a thread."""
 
     def __init__(self) -> None:
         self.clock = SetClock()
         self.said = Said()
         self.recorder = InMemoryRecorder()
-        nobody = cast("Cluster", None)
         responder = cast("Responder", self.said)
-        self.responding = Responding(responder, nobody, self.clock, self.recorder)
+        self.responding = Responding(responder, self.clock, self.recorder)
         self.begin()
 
     def begin(self) -> None:
