@@ -24,7 +24,8 @@ from evenkeel.model.pool import Pool
 from evenkeel_cli.cost.prices import read as read_prices
 from evenkeel_cli.simulate import running, trial
 from evenkeel_cli.simulate.listing import WeatherResult, result
-from evenkeel_cli.simulate.trial import Policy, Trial
+from evenkeel_cli.simulate.results import Trial
+from evenkeel_cli.simulate.trial import Policy
 from evenkeel_cli.simulate.weathering import DaySetting
 from evenkeel_sandbox.storms.weather import PoolTrace, Weather
 

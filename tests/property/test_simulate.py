@@ -13,7 +13,8 @@ from evenkeel_cli.cost.prices import read as read_prices
 from evenkeel_cli.simulate import running, trial, trying
 from evenkeel_cli.simulate.listing import below
 from evenkeel_cli.simulate.remedies import Hurt, remedies
-from evenkeel_cli.simulate.trial import Ground, Objects, Policy, Setting, Trial
+from evenkeel_cli.simulate.results import Trial
+from evenkeel_cli.simulate.trial import Ground, Objects, Policy, Setting
 from evenkeel_sandbox import synthetic
 from evenkeel_sandbox.storms.shapes import Nodes, OnePool, Share
 from tests.property.judging import tries

@@ -9,7 +9,8 @@ from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, Listing, ObjectItem, Output
 from evenkeel_cli.simulate.remedies import Remedy
-from evenkeel_cli.simulate.trial import Dip, Policy, Spell, Trial
+from evenkeel_cli.simulate.results import Dip, Spell, Trial
+from evenkeel_cli.simulate.trial import Policy
 
 
 class WorkloadRisk(ObjectItem, frozen=True, kw_only=True):

@@ -14,7 +14,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from evenkeel_cli import console
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.simulate import trial, weathering
-from evenkeel_cli.simulate.trial import Ground, Objects, Setting, Trial
+from evenkeel_cli.simulate.results import Trial
+from evenkeel_cli.simulate.trial import Ground, Objects, Setting
 from evenkeel_cli.simulate.weathering import DaySetting
 
 type Case = tuple[Objects, Setting]

@@ -1,4 +1,4 @@
-"""One storm on a copy of a cluster, and which workloads had too few pods in it."""
+"""One storm on a copy of a cluster."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,6 +20,7 @@ from evenkeel.settings.shared import CAPACITY_LABELS
 from evenkeel_cli import event_files, events, observed
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.history.incident import Incident
+from evenkeel_cli.simulate.results import Dip, Trial
 from evenkeel_cli.simulation import ReportedSimulation
 from evenkeel_hosting import files
 from evenkeel_hosting.functions import Ports
@@ -90,69 +91,6 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     pod_start: Range = (POD_START, POD_START)
     node_start: timedelta = timedelta(seconds=NODE_START)
     labels: CapacityLabels
-
-
-class Dip(msgspec.Struct, frozen=True, kw_only=True):
-    """A workload that had fewer Ready pods than before the storm.
-
-    ``lowest`` is the fewest, ``below`` and ``at_zero`` are for how many seconds there were fewer,
-    and none. ``recovered``: there were as many again before the storm was watched no longer.
-    ``because`` is why, and ``pool`` which pool's nodes most of its pods were on.
-    """
-
-    workload: Reference
-    before: int
-    lowest: int
-    below: int
-    at_zero: int
-    recovered: bool
-    because: str
-    pool: str
-
-
-class Fall(msgspec.Struct, frozen=True, kw_only=True):
-    """A pool had no node any more, of ``nodes``.
-
-    ``bound`` workloads have a bound for what one pool has of their pods. ``over`` are those of
-    which it had more: how many, and the bound.
-    """
-
-    at: datetime
-    pool: str
-    nodes: int
-    bound: int
-    over: Mapping[str, tuple[int, int]]
-
-
-class Spell(msgspec.Struct, frozen=True, kw_only=True):
-    """What was seen of a day of weather.
-
-    ``minutes`` are those of all workloads, ``below`` those in which one had fewer Ready pods than
-    it wants. It took ``hours``, and those of all nodes are ``spot_hours`` and ``on_demand_hours``.
-    ``cost`` is what the nodes cost in US dollars a month, had it gone on like this; None where a
-    price is not known. ``falls`` are those of pools to nothing.
-    """
-
-    minutes: float
-    below: float
-    hours: float
-    spot_hours: float
-    on_demand_hours: float
-    cost: float | None
-    falls: Sequence[Fall]
-
-
-class Trial(msgspec.Struct, frozen=True, kw_only=True):
-    """What was seen in one storm: so many nodes noticed, nodes made, and pods lost with a node.
-
-    ``spell``: what more was seen of a day of weather.
-    """
-
-    nodes: int
-    made: int
-    lost: int
-    dips: Sequence[Dip]
-    spell: Spell | None = None
 
 
 class Ground(NamedTuple):

@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 from evenkeel_cli.decisions.prices import Prices
 from evenkeel_cli.simulate.listing import RemedyResult, below, remedied
 from evenkeel_cli.simulate.remedies import Hurt, remedies
+from evenkeel_cli.simulate.results import Trial
 from evenkeel_cli.simulate.running import Case
-from evenkeel_cli.simulate.trial import Objects, Setting, Trial, spares
+from evenkeel_cli.simulate.trial import Objects, Setting, spares
 
 type Storms = Callable[[Sequence[Case], Sequence[int]], Sequence[Sequence[Trial]]]
 """Lets the storms of these seeds come over each case."""

@@ -21,18 +21,8 @@ from evenkeel_cli import words
 from evenkeel_cli.decisions.cost import of_nodes
 from evenkeel_cli.decisions.prices import Prices
 from evenkeel_cli.errors import BadInputError
-from evenkeel_cli.simulate.trial import (
-    SERVING,
-    Fall,
-    Ground,
-    Policy,
-    Setting,
-    Spell,
-    Storm,
-    Trial,
-    copied,
-    sample,
-)
+from evenkeel_cli.simulate.results import Fall, Spell, Trial
+from evenkeel_cli.simulate.trial import SERVING, Ground, Policy, Setting, Storm, copied, sample
 from evenkeel_sandbox.built_in import placing
 from evenkeel_sandbox.events import for_instance
 from evenkeel_sandbox.observer.health import Health, Look

@@ -10,7 +10,7 @@ import pytest
 from bench import weather
 from bench.weather import REMEDIES, SIZES, VARIANTS, Kept, main, objects
 from evenkeel.model import names
-from evenkeel_cli.simulate.trial import Fall, Spell, Trial
+from evenkeel_cli.simulate.results import Fall, Spell, Trial
 
 
 def test_the_pods_fill_the_spot_nodes() -> None:

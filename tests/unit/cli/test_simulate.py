@@ -17,7 +17,8 @@ from evenkeel_cli.cost.prices import read as read_prices
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.main import main
 from evenkeel_cli.simulate import running
-from evenkeel_cli.simulate.trial import Dip, Policy, Setting, Trial
+from evenkeel_cli.simulate.results import Dip, Trial
+from evenkeel_cli.simulate.trial import Policy, Setting
 from evenkeel_cli.simulate.trying import Storms, tried
 from evenkeel_sandbox import synthetic
 from evenkeel_sandbox.storms.shapes import Share
