@@ -47,11 +47,6 @@ def text(documents: Sequence[Manifest]) -> str:
     return yaml.dump_all(documents, Dumper=_Dumper, sort_keys=False, width=float("inf"))
 
 
-def rights_of(folder: str) -> Sequence[Manifest]:
-    """What a folder gives the webhook besides: where it gates evictions, or answers requests."""
-    return list(yaml.safe_load_all(files.manifest(folder, "rights.yaml")))
-
-
 def policies(action: str = "Deny") -> Sequence[Manifest]:
     """What holds the roles to what they write. ``action``: ``Audit`` only notes it."""
     return [

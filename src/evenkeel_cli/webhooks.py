@@ -11,23 +11,23 @@ import yaml
 from evenkeel_cli.errors import BadInputError
 from evenkeel_hosting import files
 
-PLACEMENT: Final = "webhook"
+PLACEMENT: Final = "placement"
 GATE: Final = "gate"
-"""The folders of manifests/ that hold a configuration."""
+"""The configurations, as their files in manifests/webhook are called."""
 
 ROUTES: Final[Mapping[str, str]] = {PLACEMENT: "", GATE: "/evictions"}
 """What follows the token in a URL."""
 
 
 def configuration(
-    folder: str, url: str, authority: bytes | None, *, all_namespaces: bool
+    name: str, url: str, authority: bytes | None, *, all_namespaces: bool
 ) -> dict[str, Any]:
     """A configuration. ``url`` is ``https://HOST/v1/TOKEN``; ``authority`` is PEM.
 
     Without an authority the API server trusts those of its machine. Raises BadInputError.
     """
-    where = f"{checked(url)}{ROUTES[folder]}"
-    found: dict[str, Any] = yaml.safe_load(files.manifest(folder, "webhook.yaml"))
+    where = f"{checked(url)}{ROUTES[name]}"
+    found: dict[str, Any] = yaml.safe_load(files.manifest("webhook", f"{name}.yaml"))
     (webhook,) = found["webhooks"]
     webhook["clientConfig"] = _where(where) | _trusted(authority)
     if all_namespaces:

@@ -45,6 +45,6 @@ def rights(control_plane: ControlPlane) -> Iterator[None]:
 @pytest.fixture
 def gate_rights(control_plane: ControlPlane) -> Iterator[None]:
     """What the function placement may do besides where it gates evictions."""
-    control_plane.kubectl("apply", "-f", str(GATE_RIGHTS))
+    control_plane.kubectl("apply", "-k", str(GATE_RIGHTS.parent))
     yield
-    control_plane.kubectl("delete", "-f", str(GATE_RIGHTS))
+    control_plane.kubectl("delete", "-k", str(GATE_RIGHTS.parent))

@@ -24,7 +24,7 @@ CLUSTER_WIDE = (
 
 
 GATE_RIGHTS = ROOT / "manifests" / "gate" / "rights.yaml"
-RESPONDER_RIGHTS = ROOT / "manifests" / "responder" / "rights.yaml"
+RESPONDER_RIGHTS = ROOT / "manifests" / "responder"
 
 
 type Right = tuple[str, str]

@@ -364,7 +364,7 @@ def stolen(control_plane: ControlPlane) -> Iterator[Stolen]:
         control_plane.namespace() as namespace,
         Site.open(control_plane, namespace) as site,
     ):
-        control_plane.apply(*accounts, *manifests.rights_of("gate"))
+        control_plane.apply(*accounts, *manifests.documents("gate"))
         held(control_plane)
         made = Stolen(control_plane, _furnished(site))
         made.set_finalizers(["example.com/a"])
@@ -376,7 +376,7 @@ def stolen(control_plane: ControlPlane) -> Iterator[Stolen]:
                 )
         yield made
         made.set_finalizers(None)
-        for each in (*accounts, *manifests.rights_of("gate")):
+        for each in (*accounts, *manifests.documents("gate")):
             kind, where = each["kind"], each["metadata"]
             control_plane.delete(
                 each["apiVersion"], kind, where["name"], where.get("namespace", "")

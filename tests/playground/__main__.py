@@ -66,7 +66,7 @@ def stormy(plane: ControlPlane, folder: Path, every: float) -> None:
         def prepared(ground: Ground) -> None:
             storms.add_nodes(SPOT)
             plane.kubectl("apply", "-k", str(ROOT / "manifests" / "rbac"))
-            plane.kubectl("apply", "-f", str(ROOT / "manifests" / "gate" / "rights.yaml"))
+            plane.kubectl("apply", "-k", str(ROOT / "manifests" / "gate"))
             ground.serve()
             ground.gate()
 

@@ -140,14 +140,14 @@ def test_the_log_of_the_api_has_the_route_and_not_the_path_with_the_token(stack:
 def test_the_function_outlives_the_api_servers_patience(stack: Stack) -> None:
     placing, gating = (
         timedelta(seconds=yaml.safe_load(file.read_text())["webhooks"][0]["timeoutSeconds"])
-        for file in (ROOT / "manifests/webhook/webhook.yaml", ROOT / "manifests/gate/webhook.yaml")
+        for file in (ROOT / "manifests/webhook").iterdir()
     )
     assert stack.of("PlacementFunction")["Timeout"] > max(placing, gating).total_seconds()
     assert placing > settings.placement.LONGEST_COUNTING + settings.WEBHOOK_REQUEST
 
 
 def test_the_webhook_fails_open_and_is_asked_about_new_pods_of_managed_namespaces_alone() -> None:
-    webhook = yaml.safe_load((ROOT / "manifests/webhook/webhook.yaml").read_text())["webhooks"][0]
+    webhook = yaml.safe_load((ROOT / "manifests/webhook/placement.yaml").read_text())["webhooks"][0]
     assert webhook["failurePolicy"] == "Ignore"
     assert webhook["sideEffects"] == "NoneOnDryRun"
     assert webhook["reinvocationPolicy"] == "IfNeeded"
@@ -158,7 +158,7 @@ def test_the_webhook_fails_open_and_is_asked_about_new_pods_of_managed_namespace
 
 
 def test_the_gate_fails_open_and_is_asked_about_evictions_in_gated_namespaces_alone() -> None:
-    webhook = yaml.safe_load((ROOT / "manifests/gate/webhook.yaml").read_text())["webhooks"][0]
+    webhook = yaml.safe_load((ROOT / "manifests/webhook/gate.yaml").read_text())["webhooks"][0]
     assert webhook["failurePolicy"] == "Ignore"
     assert webhook["sideEffects"] == "NoneOnDryRun"
     (rule,) = webhook["rules"]

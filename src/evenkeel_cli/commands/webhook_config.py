@@ -30,7 +30,7 @@ from evenkeel_cli.command import Command
 def webhook_config(*, url: str, ca: Path | None, all_namespaces: bool, gate: bool) -> None:
     """Print the MutatingWebhookConfiguration of manifests/webhook for kubectl apply -f -.
 
-    With --gate the ValidatingWebhookConfiguration of manifests/gate, for the same URL.
+    With --gate the ValidatingWebhookConfiguration there, for the same URL.
 
     Where the URL's host is NAME.NAMESPACE.svc it names that Service: API servers do not ask the
     cluster's DNS. Its certificate has to be for that name. The URL holds the token: who may read
@@ -42,8 +42,8 @@ def webhook_config(*, url: str, ca: Path | None, all_namespaces: bool, gate: boo
         evenkeel webhook-config --url "$URL" | kubectl apply -f -
         evenkeel webhook-config --url "$URL" --gate | kubectl apply -f -
     """
-    folder = webhooks.GATE if gate else webhooks.PLACEMENT
+    name = webhooks.GATE if gate else webhooks.PLACEMENT
     found = webhooks.configuration(
-        folder, url, webhooks.authority_in(ca), all_namespaces=all_namespaces
+        name, url, webhooks.authority_in(ca), all_namespaces=all_namespaces
     )
     click.echo(yaml.safe_dump(found, sort_keys=False), nl=False)

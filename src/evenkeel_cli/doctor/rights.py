@@ -99,13 +99,7 @@ class Review(msgspec.Struct, frozen=True):
 
 def in_manifests(*folders: str) -> Sequence[Mapping[str, Any]]:
     """The objects of these folders' rights, as ``kubectl apply`` would make them."""
-    return [
-        document
-        for folder in folders
-        for document in (
-            manifests.rights_of(folder) if folder == "gate" else manifests.documents(folder)
-        )
-    ]
+    return [each for folder in folders for each in manifests.documents(folder)]
 
 
 def granted(documents: Iterable[Mapping[str, Any]]) -> Granted:

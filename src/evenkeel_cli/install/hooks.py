@@ -82,9 +82,9 @@ def configurations(where: Answering, *, everywhere: bool) -> Sequence[Manifest]:
     authority = where.authority.encode() if where.authority else None
     return [
         webhooks.configuration(
-            folder, f"{where.url}{where.token}", authority, all_namespaces=everywhere
+            name, f"{where.url}{where.token}", authority, all_namespaces=everywhere
         )
-        for folder in (webhooks.GATE, webhooks.PLACEMENT)
+        for name in (webhooks.GATE, webhooks.PLACEMENT)
     ]
 
 

@@ -52,7 +52,7 @@ def installation(site: Site, choices: Choices, build: Build) -> Sequence[Step]:
     if not site.described.takes_access_entries:
         stack.append(Mapped(site))
     no_serve, no_policy = not_served(objects), placement_policy.absent(objects)
-    rights_left = Absent("gate", objects, manifests.rights_of("gate"))
+    rights_left = Absent("gate", objects, manifests.documents("gate"))
     asked = partial(Asked, objects, everywhere=choices.is_everywhere)
     rest: list[Step]
     match choices.webhook:
@@ -99,7 +99,7 @@ def removal(site: Site, patience: timedelta) -> Sequence[Step]:
         Absent("monitoring", objects, manifests.documents("monitoring")),
         Absent("poll", objects, manifests.documents("poll")),
         Absent("viewer", objects, manifests.documents("viewer")),
-        Absent("responder", objects, manifests.rights_of("responder")),
+        Absent("responder", objects, manifests.documents("responder")),
         Absent("headroom", objects, printed.of_all_forms()),
         Deleted(site),
         Swept(site),

@@ -35,7 +35,7 @@ class Rights:
 
 def wanted(*, gate: bool, policies: Policies = Policies.NONE) -> Sequence[Manifest]:
     """The objects, in the order in which they can be made. Raises UnmetError."""
-    of_gate = manifests.rights_of("gate") if gate else ()
+    of_gate = manifests.documents("gate") if gate else ()
     return [*manifests.documents("rbac"), *of_gate, *policies.documents]
 
 

@@ -26,9 +26,9 @@ def requests(
 ) -> Iterator[Requests]:
     """A gated namespace whose pods name Evenkeel. No webhook is asked about evictions."""
     del rights, gate_rights
-    site.control_plane.kubectl("apply", "-f", str(RESPONDER_RIGHTS))
+    site.control_plane.kubectl("apply", "-k", str(RESPONDER_RIGHTS))
     try:
         with Requests.answered(site, ground, tmp_path) as made:
             yield made
     finally:
-        site.control_plane.kubectl("delete", "-f", str(RESPONDER_RIGHTS))
+        site.control_plane.kubectl("delete", "-k", str(RESPONDER_RIGHTS))

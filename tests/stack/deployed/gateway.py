@@ -23,8 +23,9 @@ from tests.stack.cloudformation import load
 from tests.stack.deployed.conftest import Deployed
 from tests.stack.deployed.ministack import Ministack
 
-MANIFEST = ROOT / "manifests" / "webhook" / "webhook.yaml"
-GATE = ROOT / "manifests" / "gate"
+MANIFEST = ROOT / "manifests" / "webhook" / "placement.yaml"
+GATE = ROOT / "manifests" / "webhook" / "gate.yaml"
+GATE_RIGHTS = ROOT / "manifests" / "gate"
 LONGEST = 30.0
 
 
@@ -136,8 +137,8 @@ def gating(
 
     It has not the gate's label: the stack was told that managed ones are gated.
     """
-    manifest = reviewed_by(gateway, authority, token, GATE / "webhook.yaml", "/evictions")
-    rights = ("-f", str(GATE / "rights.yaml"))
+    manifest = reviewed_by(gateway, authority, token, GATE, "/evictions")
+    rights = ("-k", str(GATE_RIGHTS))
     control_plane.kubectl("apply", *rights)
     try:
         with _applied(control_plane, namespace, manifest):

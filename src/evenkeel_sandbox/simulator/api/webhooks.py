@@ -36,10 +36,10 @@ _NOT_ITS_OWN = {
     "values": ["kube-system", "evenkeel-system"],
 }
 MANAGED: Obj = {"matchLabels": {names.MANAGED: "true"}, "matchExpressions": [_NOT_ITS_OWN]}
-"""The namespaceSelector of manifests/webhook."""
+"""The namespaceSelector of manifests/webhook/placement.yaml."""
 
 GATED: Obj = {"matchLabels": {names.GATE: "true"}, "matchExpressions": [_NOT_ITS_OWN]}
-"""The namespaceSelector of manifests/gate."""
+"""The namespaceSelector of manifests/webhook/gate.yaml."""
 
 RESOURCE = {"group": "", "version": "v1", "resource": "pods"}
 KIND = {"group": "", "version": "v1", "kind": "Pod"}
@@ -76,7 +76,7 @@ move the clock. Raises CallFailedError."""
 
 @dataclass(frozen=True, eq=False)
 class Webhook:
-    """One entry of a webhook configuration, by default as manifests/webhook has it.
+    """One entry of a webhook configuration, by default the one that places pods.
 
     It is asked about new pods, or about what is made in this ``sub_resource`` of them.
     """
@@ -89,7 +89,7 @@ class Webhook:
 
     @classmethod
     def gate(cls, ask: Ask) -> Self:
-        """The entry of manifests/gate."""
+        """The entry of manifests/webhook/gate.yaml."""
         return cls(ask, "gate.evenkeel.dev", GATED, timedelta(seconds=10), EVICTION)
 
     def concerns(self, namespace: Obj, sub_resource: str = "") -> bool:

@@ -54,7 +54,7 @@ def test_no_object_of_any_folder_is_left() -> None:
 
 
 def test_an_installation_without_a_webhook_leaves_no_right_of_the_gate() -> None:
-    granted = manifests.rights_of("gate")
+    granted = manifests.documents("gate")
     kept = Cluster({title(each): dict(each) for each in granted})
 
     site, build = a_site(kept, Account()), Build(load(), {})

@@ -18,10 +18,10 @@ def ask(_: bytes) -> Answer:
 
 @pytest.mark.parametrize(
     ("file", "webhook"),
-    [("webhook/webhook.yaml", Webhook(ask)), ("gate/webhook.yaml", Webhook.gate(ask))],
+    [("placement.yaml", Webhook(ask)), ("gate.yaml", Webhook.gate(ask))],
 )
 def test_the_defaults_are_those_of_the_manifest(file: str, webhook: Webhook) -> None:
-    (manifest,) = yaml.safe_load((MANIFESTS / file).read_text())["webhooks"]
+    (manifest,) = yaml.safe_load((MANIFESTS / "webhook" / file).read_text())["webhooks"]
     assert manifest["name"] == webhook.name
     assert manifest["namespaceSelector"] == webhook.namespaces
     assert manifest["timeoutSeconds"] == webhook.timeout.total_seconds()
