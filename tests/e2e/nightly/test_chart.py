@@ -141,6 +141,18 @@ def test_values_come_to_where_they_belong(helm: Helm) -> None:
     assert actions(helm.rendered(VALUES)) == LEASES
 
 
+def test_the_responder_is_started_with_its_rights_and_those_of_the_gate(helm: Helm) -> None:
+    def rendered(**more: Any) -> tuple[bool, set[str]]:
+        objects = helm.rendered({**VALUES, "gate": {"enabled": False}, **more})
+        roles = {each["metadata"]["name"] for each in objects if each["kind"] == "ClusterRole"}
+        starts = "--responder" in containers(objects)[SERVE]["args"]
+        return starts, roles & {"evenkeel-gate", "evenkeel-responder"}
+
+    assert rendered() == (False, set())
+    both = {"evenkeel-gate", "evenkeel-responder"}
+    assert rendered(serve={"responder": True}) == (True, both)
+
+
 def test_parts_can_be_left_out(helm: Helm) -> None:
     off = {"enabled": False}
     parts = ("poll", "serve", "viewer")
