@@ -10,6 +10,7 @@ from evenkeel_cli.doctor import (
     certificate,
     clocks,
     drainers,
+    eviction_requests,
     headroom,
     installation,
     nodes,
@@ -97,9 +98,13 @@ def _installed(
     is_by_manifests = has_roles or known.of_code is not None
     yield installation.judge(half.cluster, half.clock, hooks, is_by_manifests=is_by_manifests)
     if is_by_manifests:
-        yield from looked("rights", rights.look, half.server, _rights(placing, gating))
+        responds = eviction_requests.may_be_answered(half.server)
+        wanted = _rights(placing, gating, responds=responds)
+        yield from looked("rights", rights.look, half.server, wanted)
         yield from version.look(roles, known.of_code)
         yield from looked(policies.LINK, policies.look, half.server)
+        if responds:
+            yield from looked(eviction_requests.LINK, eviction_requests.look, half.server)
 
 
 def _hooks(server: ApiServer) -> Iterator[tuple[Hook | None, Finding | None]]:
@@ -114,10 +119,14 @@ def _hooks(server: ApiServer) -> Iterator[tuple[Hook | None, Finding | None]]:
             yield None, of_error(link, error)
 
 
-def _rights(placing: Hook | None, gating: Hook | None) -> rights.Granted:
-    """What is granted where it is needed: of the gate and of a webhook in the cluster if used."""
+def _rights(placing: Hook | None, gating: Hook | None, *, responds: bool) -> rights.Granted:
+    """What is granted where it is needed: of gate, responder and webhook in the cluster if used."""
     hooks = [hook for hook in (placing, gating) if hook is not None]
-    folders = ["rbac", *(["gate"] if gating is not None else [])]
+    folders = ["rbac"]
+    if gating is not None or responds:
+        folders.append("gate")
+    if responds:
+        folders.append("responder")
     if any(hook.client_config.service is not None for hook in hooks):
         folders.append("serve")
     wanted = rights.granted(rights.in_manifests(*folders))

@@ -72,7 +72,7 @@ type Roles = Mapping[str, str | None]
 
 def gather(server: ApiServer, *, is_gated: bool) -> Roles:
     """Read the roles' labels. Raises ClusterError."""
-    return {name: _label(server, name) for name in (*ROLES, *([GATE] if is_gated else []))}
+    return {name: label_of(server, name) for name in (*ROLES, *([GATE] if is_gated else []))}
 
 
 def look(roles: Roles, of_code: str | None) -> Iterator[Finding]:
@@ -111,7 +111,8 @@ def judge_code(of_code: str, roles: Roles) -> Finding:
     )
 
 
-def _label(server: ApiServer, name: str) -> str | None:
+def label_of(server: ApiServer, name: str) -> str | None:
+    """The version of a ClusterRole, empty if it has none; None: there is no such role."""
     target = f"/apis/rbac.authorization.k8s.io/v1/clusterroles/{name}"
     try:
         role = server.read_as(ClusterRole, target, f"get clusterrole {name}")

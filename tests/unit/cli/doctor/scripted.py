@@ -85,7 +85,7 @@ class Api:
                 selector = {"matchLabels": {f"evenkeel.dev/{label}": "true"}}
                 webhook = {"name": hook, "clientConfig": client, "namespaceSelector": selector}
                 return answer(200, {"webhooks": [webhook]})
-        if end.startswith("clusterroles/"):
+        if end.removeprefix("clusterroles/") in (*version.ROLES, version.GATE):
             return answer(200, {"metadata": {"labels": {version.LABEL: VERSION}}})
         labels = {"evenkeel.dev/managed": "true", "evenkeel.dev/gate": "true"}
         spot = {"node.kubernetes.io/capacity": "spot"}

@@ -121,6 +121,28 @@ def test_poll_that_runs_with_rights_of_its_own_is_known(api: Api, tmp_path: Path
     )
 
 
+RESPONDER = "clusterroles/evenkeel-responder"
+SERVED = "/apis/lifecycle.k8s.io/v1alpha1"
+
+
+def test_the_responder_needs_its_rights_and_the_api(api: Api, tmp_path: Path) -> None:
+    api.answers[RESPONDER] = answer(200, {"metadata": {}})
+    api.refused.add("patch evictions")
+    unmet = NOT_LOOKED | {"rights of placement": "broken", "EvictionRequests": "not looked at"}
+    assert verdicts(api, tmp_path) == unmet
+    api.refused.clear()
+    api.answers[SERVED] = answer(200, {})
+    path = "/namespaces/evenkeel-system/pods"
+    for arguments, verdict in (
+        (["--port=8443"], "unknown"),
+        (["--responder", "--dry-run"], "unknown"),
+        (["--responder"], "fine"),
+    ):
+        pod = {"spec": {"containers": [{"args": arguments}]}}
+        api.answers[path] = answer(200, {"items": [pod]})
+        assert found(api, tmp_path)["EvictionRequests"]["verdict"] == verdict
+
+
 SERVICE = {"namespace": "evenkeel-system", "name": "evenkeel-serve"}
 
 
