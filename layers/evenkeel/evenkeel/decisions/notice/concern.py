@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from evenkeel.decisions.notice.result import Again, Done, Result
-from evenkeel.decisions.notice.which_notice import OUTLIVED_AFTER
+from evenkeel.decisions.notice.which_notice import is_past
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.instance import Instance
@@ -40,8 +40,8 @@ def doubt(
     if instance is not None and (instance.is_listed or notice.concerns is Concern.ANY):
         return _RULES[notice.concerns](notice, instance, node, now)
     # A warning about spot leaves two minutes. Any other is true of too many to go by labels.
-    is_over = now >= notice.lasts_until + OUTLIVED_AFTER
-    if notice.concerns is Concern.SPOT and labels.call_spot(node) and not is_over:
+    by_label = notice.concerns is Concern.SPOT and labels.call_spot(node)
+    if by_label and not is_past(notice, now):
         return None
     if instance is not None:
         message = f"EC2 does not list instance {notice.instance_id}"

@@ -25,7 +25,7 @@ from evenkeel.decisions.notice import mark, wording
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.hook import Hook
 from evenkeel.model.node import Node
-from evenkeel.model.notice import NodeNotice, Notice, NoticeKind
+from evenkeel.model.notice import Announcement, NodeNotice, Notice, NoticeKind
 from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
 
@@ -82,7 +82,12 @@ def decide(node: Node, notice: Notice, now: datetime, instance_state: str = "") 
 
 def has_outlived(notice: Notice, now: datetime, instance_state: str) -> bool:
     """Whether a notice came to nothing: its time is well past, and the instance runs."""
-    return instance_state == "running" and now >= notice.lasts_until + OUTLIVED_AFTER
+    return instance_state == "running" and is_past(notice, now)
+
+
+def is_past(notice: Announcement, now: datetime) -> bool:
+    """Whether an instance that is there by now was not taken, or is another one."""
+    return now >= notice.lasts_until + OUTLIVED_AFTER
 
 
 def merge(node: Node, present: NodeNotice | None, notice: Notice, now: datetime) -> NodeNotice:

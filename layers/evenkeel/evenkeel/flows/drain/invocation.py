@@ -8,6 +8,7 @@ from functools import partial
 import msgspec
 
 from evenkeel.decisions.drain.divide import divide, how_many
+from evenkeel.decisions.notice.which_notice import is_past
 from evenkeel.errors import ClusterError, ForbiddenError
 from evenkeel.flows import pause
 from evenkeel.flows.drain.assembly import Ports, loop_of, observe
@@ -121,7 +122,8 @@ class HandoverFlow:
     ) -> Outcome:
         """One invocation. ``assumed``: notices that no node carries, by node name.
 
-        They count in observe mode alone, where nodes are never marked. ``scheduled``: no
+        They count in observe mode alone, where nodes are never marked, and for as long as a mark
+        would: their wake-up may come out of the dead letters. ``scheduled``: no
         wake-up led to it, so none comes back. ``hide`` is for the wake-up that led to it. ``left``
         None: it may take all the time that its function has. Whatever the API server
         refuses or leaves unanswered ends the invocation, and another follows.
@@ -129,7 +131,8 @@ class HandoverFlow:
         started = self._clock.now()
         try:
             if self._settings.mode is Mode.OBSERVE:
-                return self._observe(View(assumed))
+                lasting = {k: v for k, v in (assumed or {}).items() if not is_past(v, started)}
+                return self._observe(View(lasting))
             with self._cluster.session() as session:
                 holder = f"{self._settings.holder}/{next(self._runs)}"
                 leadership = Leadership(
