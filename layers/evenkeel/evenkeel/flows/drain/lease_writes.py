@@ -39,13 +39,14 @@ class LeaseWrites:
         return Create(Lease(metadata=metadata, spec=self._spec(transitions=0)))
 
     def take(self, number: int, lease: Lease, notes: Mapping[str, str]) -> Patch:
-        """Take a Lease as it was read."""
-        annotations = {names.WAKE_UP_AT: "", **lease.metadata.annotations, **notes}
+        """Take a Lease as it was read. Notes on it that this version does not know stay."""
+        nothing = Operation("add", "/metadata/annotations", {})
         spec = self._spec(lease.spec.lease_transitions + 1)
         return _patch(
             number,
             *as_read(lease),
-            Operation("add", "/metadata/annotations", annotations),
+            *(() if lease.metadata.annotations else (nothing,)),
+            *_noting(notes),
             Operation("add", "/spec", msgspec.to_builtins(spec)),
         )
 
