@@ -3,7 +3,8 @@
 50 evictions a second for 20 s through a real API server that asks the [eviction gate](gate.md)
 about each, from when one was due until its answer, by 8 clients. One that is put off is sent
 again when its time has come. There are 100 Deployments of one replica and 20 of 10, whose pods
-are Ready after 10 s.
+are Ready after 10 s. *at once* is the same server with a gate that reads and writes nothing: it
+lets as many evictions pass as the window has room for, and puts the others off.
 """
 
 import heapq
@@ -14,13 +15,14 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final
 
-from bench.figure import Figure, spread
+from bench.figure import Figure, Mark, spread
 from bench.lab import webhook
 from bench.lab.cluster import launched
 from bench.lab.lab import Lab
 from bench.lab.worker import Watched
 from evenkeel_sandbox.simulator.api.objects import is_leaving, is_ready
 from tests.e2e.manifests import deployment
+from tests.e2e.placement.webhook import COMMAND
 from tests.kit.control_plane import ControlPlane
 
 NOTES: Final = """\
@@ -32,6 +34,7 @@ NOTES: Final = """\
 SIZES: Final = ("50 a second",)
 RATE, SECONDS = 50.0, 20
 SINGLES, LARGE, SIZE = 100, 20, 10
+AT_ONCE: Final = "at once"
 CLIENTS: Final = 8
 """Each has a connection of its own, and sends one eviction after the other."""
 SETTLING: Final = 240.0
@@ -43,31 +46,39 @@ type Evict = Callable[[str], float | None]
 
 
 def measure(lab: Lab, size: str) -> Sequence[Figure]:
-    """One round on a cluster of its own."""
+    """One round of each on a cluster of its own."""
     del size
+    found = [*_asked(lab, AT_ONCE, "bench.lab.at_once"), *_asked(lab, webhook.SERVE, COMMAND)]
+    at_once, gate = (each.value for each in found if each.name == "an answer, p99")
+    assert isinstance(at_once, float), "no eviction was answered"
+    assert isinstance(gate, float), "no eviction was answered"
+    of = webhook.SERVE
+    return [*found, Figure("p99, times that at once", gate / at_once, mark=Mark(most=2), of=of)]
+
+
+def _asked(lab: Lab, of: str, command: str) -> Sequence[Figure]:
+    """What evictions take where the API server asks this command's webhook."""
     with (
         launched() as control_plane,
         control_plane.namespace() as namespace,
         webhook.ground(control_plane, namespace) as ground,
     ):
         ground.add_nodes(spot=6, on_demand=0)
-        ground.start()
+        ground.start(command=command)
         ground.gate()
         process = Watched(ground.webhooks[0].process)
         for number in range(SINGLES + LARGE):
             replicas = 1 if number < SINGLES else SIZE
             ground.apply(deployment(f"app-{number}", replicas, start="10s"))
         pods = _settled(control_plane, namespace)
-        lab.say(f"{len(pods)} pods are Ready, and the API server asks the gate")
+        lab.say(f"{len(pods)} pods are Ready, and the API server asks: {of}")
         evictor = Evictor(_evictions(control_plane, namespace), RATE, pods)
         answers = evictor.run(SECONDS)
-        passed = [each for each in answers if not each.deferred]
         return [
-            Figure("evictions", len(answers), of="all"),
-            *spread("an answer", (each.seconds for each in answers), "all"),
-            Figure("evictions", len(passed), of="passed"),
-            *spread("an answer", (each.seconds for each in passed), "passed"),
-            *webhook.used(control_plane, process),
+            Figure("evictions", len(answers), of=of),
+            Figure("evictions that passed", sum(not each.deferred for each in answers), of=of),
+            *spread("an answer", (each.seconds for each in answers), of),
+            *webhook.used(control_plane, process, of),
         ]
 
 

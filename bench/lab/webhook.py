@@ -13,6 +13,8 @@ from bench.lab.worker import Watched
 from tests.e2e.placement.webhook import Ground, opened
 from tests.kit.control_plane import ControlPlane
 
+SERVE: Final = "`evenkeel serve`"
+"""What figures of the product's webhook are of."""
 CALLS: Final = "apiserver_admission_webhook_admission_duration_seconds"
 _LABEL: Final = re.compile(r'(\w+)="([^"]*)"')
 
@@ -60,10 +62,9 @@ def refusals(control_plane: ControlPlane) -> float:
     return total(control_plane, "apiserver_request_total", subresource="eviction", code="429")
 
 
-def used(control_plane: ControlPlane, process: Watched) -> Sequence[Figure]:
+def used(control_plane: ControlPlane, process: Watched, of: str = SERVE) -> Sequence[Figure]:
     """What a webhook's process did so far, by the API server's own account of its reviews."""
     reviews = total(control_plane, f"{CALLS}_count")
-    of = "`evenkeel serve`"
     return [
         Figure("reviews", reviews, of=of),
         Figure(
