@@ -211,9 +211,9 @@ def is_list(request: Request) -> bool:
     """Whether it asks for what a watch of pods selects."""
     if not isinstance(request, List):
         return False
-    return request.selection.kind is Pod and request.selection.labels.startswith(
-        names.TEMPLATE_HASH
-    )
+    selection = request.selection
+    is_of_pods = selection.kind is Pod and not selection.namespace
+    return is_of_pods and selection.labels.startswith(names.TEMPLATE_HASH)
 
 
 def test_a_workload_is_listed_by_itself_as_long_as_its_watch_lags(

@@ -113,8 +113,8 @@ def _requests(
         if deployment is not None:
             every = selections.pods_selected(namespace, controller.shared_selector(deployment))
             return itself, Get(type(deployment), deployment.name, namespace), every
-        bare = {pod.template_hash for pod in pods if pod.released and not _bears_hash(pod)}
-        beside = [selections.released_from(namespace, bare)] if bare else []
+        others = _of_other_hashes(controller, pods)
+        beside = [selections.released_from(namespace, others)] if others else []
         return itself, selections.of_controller(controller), *beside
     releases = (pod.release for pod in pods if pod.released)
     lost = next((release.controller for release in releases if release is not None), None)
@@ -126,9 +126,18 @@ def _requests(
     return (*above, List(everywhere, kept=partial(_if_of, key, known)))
 
 
-def _bears_hash(pod: Pod) -> bool:
-    """Whether it bears its template hash: an older version took that off when it released a pod."""
-    return pod.hash_label in pod.metadata.labels
+def _of_other_hashes(controller: Controller, pods: Iterable[Pod]) -> set[str]:
+    """The template hashes of released pods whose hash label is not one of the controller's values.
+
+    A version before took the label off, or somebody changed the pod while it was released.
+    """
+    listed = {value for label in controller.pod_labels for value in label.values}
+    released = (pod for pod in pods if pod.released)
+    return {
+        pod.template_hash
+        for pod in released
+        if pod.metadata.labels.get(pod.hash_label, "") not in listed
+    }
 
 
 def _if_of(key: str, known: Collection[str], pod: Pod) -> Pod | None:
