@@ -10,7 +10,7 @@ ENDING: Final = 5.0
 
 
 class Follower(Protocol):
-    """What follows the cluster. Whatever either method raises ends the session."""
+    """What follows the cluster. An exception of either method ends the session."""
 
     def begin(self, session: Session) -> None:
         """A session begins: have it watch."""
@@ -53,7 +53,7 @@ class Following:
                     self._follower.begin(session)
                     while not self._is_over.is_set():
                         self._follower.turn(session)
-            except Exception as error:  # noqa: BLE001 - whatever it was, another session may do
+            except Exception as error:  # noqa: BLE001 - any error ends one session alone
                 kind = type(error).__name__
                 self._recorder.noted(f"{self._name} begins anew: {error}", error=kind)
                 self._is_over.wait(self._pause)
