@@ -2,7 +2,8 @@
 
 A client that is silent holds the thread of its connection. So threads are shared by the clients'
 addresses: those that wait take turns, address by address, and no address has more than a share for
-connections that have not shown the token. One that has shown it keeps its thread.
+connections that have not shown the token. One that has shown it keeps its thread, and its address
+is known from then on: an API server's.
 """
 
 import socket
@@ -20,8 +21,15 @@ OF_ONE_ADDRESS: Final = MOST // 4
 """Threads for connections of one address that have not shown the token."""
 
 SHORT: Final = 1.0
-"""Seconds in which a connection has to show the token while others wait for a thread. An API server
-waits 3 s for its answer."""
+"""Seconds in which a stranger's connection has to show the token while others wait for a thread. An
+API server waits 3 s for its answer."""
+
+LONG: Final = 5.0
+"""The same for a connection of a known address.
+
+An API server that has much to do was seen to send its first request later than ``SHORT``. To an
+eviction whose connection was closed by then nobody answers, and it passes.
+"""
 
 
 class Client:
@@ -46,14 +54,14 @@ class Slots:
         self._with_thread: set[Client] = set()
         self._unproven: dict[Client, None] = {}
         self._unproven_of: Counter[str] = Counter()
-        self._proven_of: Counter[str] = Counter()
+        self._known: set[str] = set()
 
     def wait(self, client: Client) -> Client | None:
         """Let a connection wait. The one that is turned away for it, if too many wait.
 
-        That is the last one of the address of which most wait, among those that have no connection
-        which has shown the token: a connection that is refused lets its eviction pass, and
-        strangers must not do that to an API server.
+        That is the last one of the address of which most wait, among those that are not known: a
+        connection that is refused lets its eviction pass, and strangers must not do that to an API
+        server.
         """
         self._waiting.setdefault(client.address, deque()).append(client)
         self._all_waiting += 1
@@ -80,21 +88,17 @@ class Slots:
         """The connections that have had their time without showing the token, while others wait."""
         if not self._waiting:
             return ()
-        return [client for client in self._unproven if now - client.since >= SHORT]
+        return [each for each in self._unproven if now - each.since >= self._time_of(each)]
 
     def prove(self, client: Client) -> None:
         """A connection has shown the token."""
-        if client in self._unproven:
-            del self._unproven[client]
-            _count_down(self._unproven_of, client.address)
-            self._proven_of[client.address] += 1
+        self._known.add(client.address)
+        self._settle(client)
 
     def leave(self, client: Client) -> None:
         """A connection gives its thread back, if it has one."""
-        if client in self._with_thread:
-            self.prove(client)
-            self._with_thread.remove(client)
-            _count_down(self._proven_of, client.address)
+        self._with_thread.discard(client)
+        self._settle(client)
 
     def end(self) -> Sequence[Client]:
         """The connections that wait; none does any more."""
@@ -103,9 +107,21 @@ class Slots:
         self._all_waiting = 0
         return left
 
+    def _settle(self, client: Client) -> None:
+        """A connection has no token to show any more."""
+        if client in self._unproven:
+            del self._unproven[client]
+            self._unproven_of[client.address] -= 1
+            if not self._unproven_of[client.address]:
+                del self._unproven_of[client.address]
+
+    def _time_of(self, client: Client) -> float:
+        """The seconds that a connection has to show the token while others wait."""
+        return LONG if client.address in self._known else SHORT
+
     def _crowd(self, address: str) -> tuple[bool, int]:
         """How much an address is to be turned away: strangers first, then where most wait."""
-        return not self._proven_of[address], len(self._waiting[address])
+        return address not in self._known, len(self._waiting[address])
 
     def _remove(self, address: str, place: int) -> Client:
         line = self._waiting[address]
@@ -115,10 +131,3 @@ class Slots:
         if not line:
             del self._waiting[address]
         return client
-
-
-def _count_down(counter: Counter[str], address: str) -> None:
-    """One less; addresses are forgotten that have none."""
-    counter[address] -= 1
-    if not counter[address]:
-        del counter[address]

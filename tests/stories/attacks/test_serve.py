@@ -190,6 +190,18 @@ def test_no_client_gives_way_because_the_server_is_late(
 
 
 @pytest.mark.usefixtures("few")
+def test_a_known_client_may_begin_late_though_strangers_wait(served: Served) -> None:
+    """As an API server that has much to do: without an answer its eviction passes."""
+    assert served.ask() == (200, "answered")
+    late = served.connect()
+    late.connect()
+    with contextlib.closing(late), silent(served.address, 6) as clients:
+        assert clients[0].recv(1) == b"", "a stranger has had its time"
+        late.request("POST", PATH, "{}")
+        assert late.getresponse().status == 200
+
+
+@pytest.mark.usefixtures("few")
 def test_a_server_that_is_full_ends(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slots, "SHORT", 60.0)
     with silent(served.address, 10) as clients:

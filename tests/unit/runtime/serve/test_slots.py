@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from evenkeel_runtime.serve.slots import MOST, OF_ONE_ADDRESS, SHORT, Client, Slots
+from evenkeel_runtime.serve.slots import LONG, MOST, OF_ONE_ADDRESS, SHORT, Client, Slots
 
 PLENTY = 10_000
 
@@ -83,16 +83,32 @@ def test_all_threads_are_for_one_address_that_shows_the_token(waiting: Waiting) 
     assert waiting.names(waiting.begin()) == [f"a{MOST}"]
 
 
-def test_the_time_to_show_the_token_is_short_only_while_others_wait(waiting: Waiting) -> None:
+@pytest.mark.parametrize(("is_known", "seconds"), [(False, SHORT), (True, LONG)])
+def test_the_time_to_show_the_token_is_limited_only_while_others_wait(
+    waiting: Waiting, seconds: float, *, is_known: bool
+) -> None:
+    """An API server that has much to do begins late to use a connection."""
     waiting.come("a", OF_ONE_ADDRESS)
     first = waiting.begin()
-    waiting.slots.prove(first[0])
-    waiting.now += SHORT
+    if is_known:
+        waiting.slots.prove(first.pop(0))
+    waiting.now += seconds
     assert waiting.slots.overdue(waiting.now) == ()
     waiting.come("a", 2)
     waiting.begin()
     assert waiting.slots.overdue(waiting.now - 0.01) == []
-    assert waiting.slots.overdue(waiting.now) == first[1:], "the token keeps a thread"
+    assert waiting.slots.overdue(waiting.now) == first, "the token keeps a thread"
+
+
+def test_a_known_address_gives_no_stranger_more_time(waiting: Waiting) -> None:
+    waiting.come("a", 2)
+    waiting.come("b", OF_ONE_ADDRESS + 1)
+    known, *others = waiting.begin()
+    waiting.slots.prove(known)
+    waiting.now += SHORT
+    overdue = waiting.names(waiting.slots.overdue(waiting.now))
+    assert overdue == [f"b{number}" for number in range(OF_ONE_ADDRESS)]
+    assert len(others) == OF_ONE_ADDRESS + 1
 
 
 def test_where_too_many_wait_the_last_of_the_largest_crowd_is_turned_away(
@@ -116,7 +132,7 @@ def test_an_address_that_has_shown_the_token_is_turned_away_last(
     assert waiting.come("c") + waiting.come("a") == ["b0", "c0"]
     assert waiting.come("a") == ["a5"], "nobody else waits"
     waiting.slots.leave(client)
-    assert waiting.come("b") == ["a4"], "its connection is gone"
+    assert waiting.come("b") == ["b1"], "it stays known"
 
 
 def test_in_the_end_none_waits(waiting: Waiting) -> None:
