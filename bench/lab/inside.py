@@ -6,12 +6,15 @@ anything or waits. So the time is taken while a handler runs, and stops in every
 
 import dataclasses
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, Final, Self
 from unittest.mock import patch
 
 from evenkeel.handlers import Handler
+from evenkeel.settings import HandoverSettings
+from evenkeel.settings.handover import PODS_EACH
 from evenkeel_hosting import functions
 from evenkeel_hosting.functions import Ports
 
@@ -19,45 +22,68 @@ FUNCTIONS: Final = ("interruption", "handover")
 
 
 class Stopwatch:
-    """``seconds`` of CPU so far."""
+    """The seconds of CPU so far. ``invocation`` says which one runs."""
 
     def __init__(self) -> None:
         """Nothing runs yet."""
-        self.seconds = 0.0
-        self._since: float | None = None
+        self.invocation: Callable[[], object] = lambda: None
+        self._taken = defaultdict[object, float](float)
+        self._counts_for: tuple[object] | None = None
+        self._since = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """What all invocations took."""
+        return sum(self._taken.values())
+
+    @property
+    def longest(self) -> float:
+        """What the one took that took the most."""
+        return max(self._taken.values())
 
     @contextmanager
     def running(self, *, inside: bool) -> Iterator[None]:
         """Let it run, or stand still, as long as the with statement lasts; then as before."""
-        before = self._since is not None
-        self._turn(on=inside)
+        before = self._counts_for
+        self._turn((self.invocation(),) if inside else None)
         try:
             yield
         finally:
-            self._turn(on=before)
+            self._turn(before)
 
-    def _turn(self, *, on: bool) -> None:
+    def _turn(self, counts_for: tuple[object] | None) -> None:
         now = time.process_time()
-        if self._since is not None:
-            self.seconds += now - self._since
-        self._since = now if on else None
+        if self._counts_for is not None:
+            self._taken[self._counts_for] += now - self._since
+        self._counts_for, self._since = counts_for, now
 
 
 @contextmanager
-def watched() -> Iterator[Stopwatch]:
-    """Count the CPU of all functions that are made within the with statement."""
+def watched(pods_each: int = PODS_EACH) -> Iterator[Stopwatch]:
+    """Count the CPU of all functions that are made within the with statement.
+
+    They share a storm of more than ``pods_each`` pods.
+    """
     stopwatch = Stopwatch()
     with ExitStack() as stack:
         for name in FUNCTIONS:
             build = getattr(functions, name)
-            stack.enter_context(patch.object(functions, name, _counting(build, stopwatch)))
+            stack.enter_context(
+                patch.object(functions, name, _counting(build, stopwatch, pods_each))
+            )
         yield stopwatch
 
 
-def _counting(build: Callable[..., Handler], stopwatch: Stopwatch) -> Callable[..., Handler]:
+def _counting(
+    build: Callable[..., Handler], stopwatch: Stopwatch, pods_each: int
+) -> Callable[..., Handler]:
     """Makes a function whose handler is counted, and not the ports that it acts on."""
 
     def made(settings: Any, ports: Ports, *queues: Any) -> Handler:
+        clock: Any = ports.clock
+        stopwatch.invocation = lambda: clock.running and clock.running.whole
+        if isinstance(settings, HandoverSettings):
+            settings = dataclasses.replace(settings, pods_each=pods_each)
         fields = {each.name: getattr(ports, each.name) for each in dataclasses.fields(ports)}
         outside = Ports(**{n: port and Outside(port, stopwatch) for n, port in fields.items()})
         handler = build(settings, outside, *(Outside(each, stopwatch) for each in queues))

@@ -117,6 +117,32 @@ def test_time_stops_where_a_port_raises(cpu: Cpu) -> None:
 
 
 def test_a_small_storm_is_counted() -> None:
-    seconds, pods = inside(4, 40, Share(1.0, timedelta()))
+    watch, pods = inside(4, 40, Share(1.0, timedelta()))
     assert pods == 40
-    assert seconds > 0
+    assert watch.longest > 0
+
+
+def test_who_shares_one_is_counted_alone() -> None:
+    watch, _ = inside(4, 40, Share(1.0, timedelta()), pods_each=20)
+    assert 0 < watch.longest < 0.9 * watch.seconds
+
+
+def test_each_invocation_is_counted_though_others_run_meanwhile(cpu: Cpu) -> None:
+    watch, running = Stopwatch(), ["first"]
+    watch.invocation = lambda: running[-1]
+
+    class Waits:
+        def wait(self) -> None:
+            running.append("second")
+            counted(lambda: cpu.work(2), watch)()
+            running.pop()
+
+    port = Outside(Waits(), watch)
+
+    def handle() -> None:
+        cpu.work(3)
+        port.wait()
+        cpu.work(4)
+
+    counted(handle, watch)()
+    assert (watch.seconds, watch.longest) == (9, 7)
