@@ -4,10 +4,10 @@
 50 of one. There are a real API server, controller manager, scheduler and etcd. kwok plays the
 kubelets, 64 at a time (2 to 3 s to start a pod, 30 s of grace), and moto plays SQS and EC2.
 `evenkeel poll` runs the Lambda handlers on one CPU's quota. An observer with watches of its own
-counts. In **B** nodes appear 60 s after pods are Pending, and the notices come over 180 s. In
-**C** there is room for half of the pods. In **D** the controller manager has its default of 20
-requests a second, which is slower than the notice. A number is that of the spot nodes, with all
-else in proportion.
+counts. In **two** two processes share the workloads, on two CPUs' quota. In **B** nodes appear 60 s
+after pods are Pending, and the notices come over 180 s. In **C** there is room for half of the
+pods. In **D** the controller manager has its default of 20 requests a second, which is slower than
+the notice. A number is that of the spot nodes, with all else in proportion.
 """
 
 from collections.abc import Sequence
@@ -38,8 +38,9 @@ NOTES: Final = """\
 WAYS: Final = ("prototype", "deletion", "drain", "gated")
 BESIDE_HALF: Final = ("A50-prototype", "A50-deletion")
 SIZES: Final = (*SCENARIOS, *(f"A-{way}" for way in WAYS), *BESIDE_HALF)
+HAVE_ROOM: Final = ("A", "A-two", "A50", "A50-two", "A-beside")
 WANTED: Final = {
-    **dict.fromkeys(("A", "A50", "A-beside"), ("workloads below wanted", "pods too late")),
+    **dict.fromkeys(HAVE_ROOM, ("workloads below wanted", "pods too late")),
     "D": ("workloads at zero", "pods too late"),
     "A-gated": ("workloads below wanted",),
 }

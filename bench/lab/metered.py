@@ -1,25 +1,31 @@
 """`evenkeel` with a line for every invocation of its functions: what Lambda would bill.
 
-    python -m bench.lab.metered FILE REQUESTS poll ...
+    python -m bench.lab.metered FILE REQUESTS PODS_EACH poll ...
 
 Appends one JSON object per invocation to FILE, as it ends; a process that is killed leaves out
 those that it did not end, as it leaves their messages in the queue. The requests go into REQUESTS
-as `bench.lab.counted` writes them.
+as `bench.lab.counted` writes them. A storm is shared of more than PODS_EACH pods; the processes
+that share it append to the same files.
 """
 
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import msgspec
 
 from bench.lab import counted
-from evenkeel.handlers import Lazy
+from evenkeel.flows.drain.calls import Call
+from evenkeel.handlers import Handler, Lazy
+from evenkeel.ports import Queue
+from evenkeel.settings import HandoverSettings
 from evenkeel_cli.main import main
 from evenkeel_hosting import functions
 from evenkeel_hosting.files import FUNCTIONS
+from evenkeel_hosting.functions import Ports
 
 SCHEDULE: Final = "schedule"
 
@@ -72,6 +78,18 @@ def _meter(stream: BinaryIO) -> None:
     functions.load = metered
 
 
+def _share(pods_each: int) -> None:
+    """Let a storm of more pods be shared."""
+    build = functions.handover
+
+    def sharing(
+        settings: HandoverSettings, ports: Ports, wake_ups: Queue, call: Call | None = None
+    ) -> Handler:
+        return build(replace(settings, pods_each=pods_each), ports, wake_ups, call)
+
+    functions.handover = sharing
+
+
 if __name__ == "__main__":
     with (
         Path(sys.argv[1]).open("ab", buffering=0) as invocations,
@@ -79,4 +97,5 @@ if __name__ == "__main__":
     ):
         _meter(invocations)
         counted.count(requests)
-        main(sys.argv[3:])
+        _share(int(sys.argv[3]))
+        main(sys.argv[4:])

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from evenkeel.settings.handover import PODS_EACH
+
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
@@ -17,7 +19,8 @@ class Scenario:
     PriorityClasses are dealt out in turn. Where the controllers are ``slow`` they have Kubernetes'
     default of 20 requests a second. ``bystanders`` further pods run on ``further`` nodes of their
     own, which get no notice. ``headroom`` pause pods hold places on on-demand nodes that are there
-    from the beginning; ``reserved``: places for the single replicas alone.
+    from the beginning; ``reserved``: places for the single replicas alone. ``processes``:
+    so many share the workloads.
     """
 
     title: str
@@ -36,11 +39,17 @@ class Scenario:
     percent: int = 0
     headroom: int = 0
     reserved: bool = False
+    processes: int = 1
 
     @property
     def pods(self) -> int:
         """How many pods there are."""
         return self.large * (self.size + 1)
+
+    @property
+    def pods_each(self) -> int:
+        """Of more pods than this a storm is shared, so that ``processes`` share this one."""
+        return PODS_EACH if self.processes == 1 else -(-self.pods // self.processes)
 
     @property
     def has_room(self) -> bool:
@@ -78,10 +87,13 @@ class Scenario:
 
 
 A: Final = Scenario("idle capacity")
+A50: Final = A.of(50)
 B: Final = Scenario("nodes appear 60 s after pods are Pending", spread=180.0, late=60.0)
 SCENARIOS: Final[Mapping[str, Scenario]] = {
     "A": A,
-    "A50": A.of(50),
+    "A-two": replace(A, title="shared by two processes", processes=2),
+    "A50": A50,
+    "A50-two": replace(A50, title="shared by two processes", processes=2),
     "A-beside": replace(A, title="beside 10,000 idle pods", bystanders=10_000, further=300),
     "B": B,
     "B-headroom": replace(B, title="the same with 50 pause pods", headroom=50),

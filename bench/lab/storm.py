@@ -59,7 +59,8 @@ class Storm:
         """Notice all spot nodes, and watch until all is well or nothing changes any more."""
         scenario, noticed = self.cluster.scenario, dict[str, float]()
         kubeconfig = self.cluster.control_plane.kubeconfig
-        with worker.started(self.aws, kubeconfig, self.lab.log("poll")) as process:
+        shared = scenario.processes, scenario.pods_each
+        with worker.started(self.aws, kubeconfig, self.lab.log("poll"), *shared) as process:
             cpu, sent, began = process.cpu_seconds, process.requests, time.monotonic()
             with observed(self.cluster.control_plane) as seen:
                 works = [taking(self.cluster, self.aws, noticed, LEAD)]
@@ -95,7 +96,7 @@ class Storm:
         """A drainer of a hundred lines, which releases and evicts, and does nothing else."""
         kubeconfig = str(self.cluster.control_plane.kubeconfig)
         command = [sys.executable, "-m", "bench.lab.prototype", kubeconfig, NAMESPACE]
-        with subprocess.Popen([*worker.one_cpu(), *command], stdin=subprocess.PIPE) as process:
+        with subprocess.Popen([*worker.held_to(1), *command], stdin=subprocess.PIPE) as process:
             watched = Watched(process)
 
             def begin() -> None:

@@ -1,4 +1,4 @@
-"""Evenkeel's processes: each is watched, and `evenkeel poll` is held to one CPU."""
+"""Evenkeel's processes: each is watched, and `evenkeel poll` is held to one CPU a process."""
 
 import contextlib
 import os
@@ -17,6 +17,7 @@ from bench.conditions import ROOT
 from bench.lab import counted
 from bench.lab.metered import Invocation
 from evenkeel.model.decoding import decoded
+from evenkeel.settings.handover import PODS_EACH
 from tests.kit.moto_server import CLUSTER, CREDENTIALS, Aws
 
 STARTING: Final = 30.0
@@ -26,13 +27,16 @@ TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
 class Watched:
-    """What a process takes: ``cpu_seconds`` so far, and ``peak_mb``, the most memory it had."""
+    """What a process takes, and those that it starts.
+
+    ``peak_mb`` is the most memory that one of them had.
+    """
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         """Watch it from now on."""
         self.process = process
         self.peak_mb = 0.0
-        self.cpu_seconds = 0.0
+        self._cpu_seconds: dict[int, float] = {}  # by process id
         self._stopping = Event()
         Thread(target=self._watch, daemon=True).start()
 
@@ -42,18 +46,27 @@ class Watched:
         self.process.wait(10)
         self._stopping.set()
 
+    @property
+    def cpu_seconds(self) -> float:
+        """What all of them took so far."""
+        return sum(list(self._cpu_seconds.values()))
+
     def sample(self) -> None:
-        """Look at it now; one that has ended stays as it was seen last."""
-        folder = Path(f"/proc/{self.process.pid}")
-        try:
-            status = (folder / "status").read_text()
-            fields = (folder / "stat").read_text().rpartition(") ")[2].split()
-        except (FileNotFoundError, ProcessLookupError):
+        """Look at them now; one that has ended stays as it was seen last."""
+        for folder in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                self._look(folder)
+
+    def _look(self, folder: Path) -> None:
+        fields = (folder / "stat").read_text().rpartition(") ")[2].split()
+        pid, parent = int(folder.name), int(fields[1])
+        if self.process.pid not in {pid, parent}:
             return
-        for line in status.splitlines():
+        for line in (folder / "status").read_text().splitlines():
             if line.startswith("VmHWM:"):
                 self.peak_mb = max(self.peak_mb, int(line.split()[1]) / 1024)
-        self.cpu_seconds = max(self.cpu_seconds, (int(fields[11]) + int(fields[12])) / TICKS)
+        seconds = (int(fields[11]) + int(fields[12])) / TICKS
+        self._cpu_seconds[pid] = max(self._cpu_seconds.get(pid, 0.0), seconds)
 
     def _watch(self) -> None:
         while not self._stopping.wait(0.2):
@@ -61,8 +74,9 @@ class Watched:
 
 
 class Worker(Watched):
-    """One process of `evenkeel poll`. Its invocations and requests are in files beside its log.
+    """A process of `evenkeel poll`, and those with which it shares a storm.
 
+    Its invocations and requests, and theirs, are in files beside its log.
     So are its decisions, for `evenkeel history` and `report`.
     """
 
@@ -105,14 +119,19 @@ class Worker(Watched):
 
 
 @contextmanager
-def started(aws: Aws, kubeconfig: Path, log: Path) -> Iterator[Worker]:
-    """Start `evenkeel poll`, and wait until it polls. At the end nothing of it is left."""
+def started(
+    aws: Aws, kubeconfig: Path, log: Path, processes: int = 1, pods_each: int = PODS_EACH
+) -> Iterator[Worker]:
+    """Start `evenkeel poll`, and wait until it polls. At the end nothing of it is left.
+
+    It shares a storm of more than ``pods_each`` pods, and has a CPU for each of ``processes``.
+    """
     invocations, requests, decisions = (
         log.with_suffix(f".{kind}.log") for kind in ("invocations", "requests", "decisions")
     )
     command = [
         *(sys.executable, "-X", "faulthandler", "-m", "bench.lab.metered"),
-        *(str(invocations), str(requests), "poll"),
+        *(str(invocations), str(requests), str(pods_each), "poll"),
         *("--queue-url", aws.notice_queue, "--wake-up-queue-url", aws.wake_up_queue),
         *("--endpoint-url", aws.endpoint, "--cluster-name", CLUSTER),
         *("--kubeconfig", str(kubeconfig), "--decisions", str(decisions)),
@@ -120,7 +139,7 @@ def started(aws: Aws, kubeconfig: Path, log: Path) -> Iterator[Worker]:
     requests.touch()
     with log.open("ab") as stream:
         process = subprocess.Popen(
-            [*one_cpu(), *command],
+            [*held_to(processes), *command],
             env={**os.environ, **CREDENTIALS},  # noqa: TID251 - a child's
             cwd=ROOT,
             stdin=subprocess.DEVNULL,
@@ -141,17 +160,18 @@ def started(aws: Aws, kubeconfig: Path, log: Path) -> Iterator[Worker]:
             _group().rmdir()
 
 
-def one_cpu() -> list[str]:
-    """A prefix of a command that holds it to one CPU: a quota where cgroups can be made.
+def held_to(cpus: int) -> list[str]:
+    """A prefix of a command that holds it to so many CPUs: a quota where cgroups can be made.
 
-    Else it is pinned to one, where it has to share it with whatever else runs there.
+    Else it is pinned to them, where it has to share them with whatever else runs there.
     """
     if not (QUOTA.exists() and os.access(QUOTA.parent, os.W_OK)):
-        return ["taskset", "-c", str(max(os.sched_getaffinity(0)))]
+        last = sorted(os.sched_getaffinity(0))[-cpus:]
+        return ["taskset", "-c", ",".join(map(str, last))]
     group = _group()
     group.mkdir(exist_ok=True)
     (group / "cpu.cfs_period_us").write_text("100000")
-    (group / QUOTA.name).write_text("100000")
+    (group / QUOTA.name).write_text(str(cpus * 100_000))
     return ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"]
 
 
