@@ -15,7 +15,7 @@ from evenkeel_cli.history.reading import read_files
 from tests.e2e.accounts import applied, kubeconfig_of
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment
-from tests.e2e.polling import polling
+from tests.e2e.polling import COMMAND, polling
 from tests.kit import moto_server as aws
 from tests.kit.http_server import Answer, HttpServer, Request
 from tests.kit.moto_server import Aws
@@ -47,6 +47,10 @@ from evenkeel_cli.main import main
 main()
 """
 """The command, for which an interruption is over after three quiet seconds."""
+
+
+NO_FILES = ("bash", "-c", 'exec > >(cat) 2>&1; ulimit -f 0; exec "$0" "$@"', *COMMAND)
+"""The command where each write to a file fails: the container's disk is read-only."""
 
 
 def doomed_node(site: Site, queues: Aws) -> tuple[str, str]:
@@ -130,7 +134,12 @@ def test_its_account_in_the_cluster_may_do_all_that_it_does_and_it_tells_how_it_
         account = kubeconfig_of(plane, "evenkeel-poll", tmp_path)
         options = ("--metrics-port", "0")
         with polling(
-            site.control_plane, queues, tmp_path / "log", *options, kubeconfig=account
+            plane,
+            queues,
+            tmp_path / "log",
+            *options,
+            kubeconfig=account,
+            command=NO_FILES,
         ) as poll:
             site.wait_for("its metrics' port", lambda: "serves metrics on port" in poll.told)
             assert poll.asked("/healthz") == "ok\n"

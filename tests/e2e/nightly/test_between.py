@@ -6,17 +6,26 @@ from contextlib import contextmanager, suppress
 import pytest
 import urllib3
 
-from tests.e2e.nightly.between import CONFLICT, REFUSALS, RESET_AFTER, Between
+from tests.e2e.nightly.between import (
+    BROKEN_OFF,
+    CONFLICT,
+    EXPIRED,
+    REFUSALS,
+    RESET_AFTER,
+    Between,
+)
 from tests.kit.api_server import ScriptedServer, Step, answer, hang, serving, stream
 
 PODS = "/api/v1/pods?watch=true"
 
 
 @contextmanager
-def placed(step: Step, share: float = 0.0) -> Iterator[tuple[Between, ScriptedServer, str]]:
+def placed(
+    step: Step, share: float = 0.0, of_watches: float = 0.0
+) -> Iterator[tuple[Between, ScriptedServer, str]]:
     """It, the server behind it, and where it listens."""
     with serving() as server, serving() as before, urllib3.PoolManager() as pool:
-        between = Between(pool, server.script(always=step).url, share)
+        between = Between(pool, server.script(always=step).url, share, of_watches)
         yield between, server, before.script(always=between).url
 
 
@@ -45,8 +54,8 @@ def test_a_refusal_never_reaches_the_server_and_a_reset_may_have() -> None:
             with suppress(urllib3.exceptions.ProtocolError):
                 statuses.add(asked(url, "PATCH", b"{}").status)
     assert statuses == {409, 429, 500, 503}
-    assert set(between.wrong) == {*REFUSALS, *CONFLICT, RESET_AFTER}
-    assert len(server.seen) == between.wrong[RESET_AFTER]
+    assert set(between.wrong) == {*REFUSALS, *CONFLICT, RESET_AFTER, BROKEN_OFF}
+    assert len(server.seen) == between.wrong[RESET_AFTER] + between.wrong[BROKEN_OFF]
 
 
 def test_reads_meet_no_conflict() -> None:
@@ -54,7 +63,34 @@ def test_reads_meet_no_conflict() -> None:
         for _ in range(60):
             with suppress(urllib3.exceptions.ProtocolError):
                 asked(url)
-    assert set(between.wrong) == {*REFUSALS, RESET_AFTER}
+    assert set(between.wrong) == {*REFUSALS, RESET_AFTER, BROKEN_OFF}
+
+
+def test_watches_break_off_within_their_second_piece_or_have_expired() -> None:
+    statuses, shown = set[int](), set[bytes]()
+    with placed(stream(b"first", b"second", then=hang), of_watches=1.0) as (between, _, url):
+        for _ in range(20):
+            watching = urllib3.request("GET", url + PODS, retries=False, preload_content=False)
+            statuses.add(watching.status)
+            if watching.status == 200:
+                shown.add(watching.read1())
+                with pytest.raises(urllib3.exceptions.ProtocolError):
+                    watching.read()
+    assert (statuses, shown) == ({200, 410}, {b"first"})
+    assert set(between.wrong) == {*EXPIRED, BROKEN_OFF}
+
+
+def test_over_a_connection_that_it_has_forgotten_nothing_is_said() -> None:
+    with (
+        placed(stream(b"one")) as (between, server, url),
+        urllib3.PoolManager(maxsize=1, timeout=0.5, retries=False) as pool,
+    ):
+        assert pool.request("GET", url + PODS).data == b"one"
+        between.forget()
+        with pytest.raises(urllib3.exceptions.ReadTimeoutError):
+            pool.request("GET", url + PODS)
+        assert len(server.seen) == 1
+        assert pool.request("GET", url + PODS).data == b"one"
 
 
 def test_while_the_server_is_away_connections_break_and_a_stream_that_was_open_does() -> None:

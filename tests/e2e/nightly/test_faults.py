@@ -1,6 +1,7 @@
 """Twenty nodes die at once, and something else goes wrong, too: no pod is missed."""
 
 import random
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -14,7 +15,7 @@ from evenkeel.model.instance import Instance
 from evenkeel_runtime.poll.in_process import InProcessQueue
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment
-from tests.e2e.nightly.between import between
+from tests.e2e.nightly.between import BROKEN_OFF, EXPIRED, Between, between
 from tests.e2e.reconciler_process import reconciling
 
 pytestmark = pytest.mark.nightly
@@ -27,6 +28,8 @@ REPLICAS: Final = {f"web-{number}": 20 for number in range(10)} | dict.fromkeys(
 PODS: Final = sum(REPLICAS.values())
 LEAD: Final = timedelta(minutes=2)
 AWAY: Final = 30.0
+FROZEN: Final = 50.0
+"""Seconds, which are more than connections to the API server may rest (``Limits.idle``)."""
 
 type Events = Sequence[Mapping[str, Any]]
 
@@ -129,4 +132,34 @@ def test_a_fifth_of_all_requests_is_refused(site: Site, warnings: Events, tmp_pa
     ):
         none_was_missed(site, warnings)
     assert min(way.wrong.values()) > 10
-    assert len(way.wrong) == 6, "each way to go wrong"
+    assert len(way.wrong) == 7, "each way to go wrong"
+
+
+def test_every_watch_breaks_off_within_a_chunk_or_has_expired(
+    site: Site, warnings: Events, tmp_path: Path
+) -> None:
+    with (
+        between(site.control_plane, tmp_path, of_watches=1.0) as (way, kubeconfig),
+        reconciling(site, *warnings, kubeconfig=kubeconfig),
+    ):
+        none_was_missed(site, warnings)
+    assert min(way.wrong[each] for each in (BROKEN_OFF, *EXPIRED)) > 10
+
+
+@pytest.mark.parametrize("lose", [Between.close, Between.forget])
+def test_its_process_is_frozen_and_all_its_connections_are_lost_meanwhile(
+    lose: Callable[[Between], None], site: Site, warnings: Events, tmp_path: Path
+) -> None:
+    """Nobody else is there to go on. It is not told of connections that are forgotten."""
+    with (
+        between(site.control_plane, tmp_path) as (way, kubeconfig),
+        reconciling(site, *warnings, kubeconfig=kubeconfig) as process,
+    ):
+        moved(site, 0.1)
+        process.send_signal(signal.SIGSTOP)
+        lose(way)
+        before = len(site.witness.departures())
+        site.let_pass(FROZEN)
+        assert len(site.witness.departures()) - before < PODS / 4, "it is frozen"
+        process.send_signal(signal.SIGCONT)
+        none_was_missed(site, warnings)
