@@ -30,6 +30,8 @@ LEAD: Final = timedelta(minutes=2)
 AWAY: Final = 30.0
 FROZEN: Final = 50.0
 """Seconds, which are more than connections to the API server may rest (``Limits.idle``)."""
+BY_THEN: Final = timedelta(seconds=90)
+"""After the notice: 40 s after a process of which that is over goes on."""
 
 type Events = Sequence[Mapping[str, Any]]
 
@@ -163,3 +165,5 @@ def test_its_process_is_frozen_and_all_its_connections_are_lost_meanwhile(
         assert len(site.witness.departures()) - before < PODS / 4, "it is frozen"
         process.send_signal(signal.SIGCONT)
         none_was_missed(site, warnings)
+    given = max(datetime.fromisoformat(each["time"]) for each in warnings)
+    assert max(each.at for each in site.witness.departures()) < given + BY_THEN

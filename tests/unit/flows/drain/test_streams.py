@@ -8,6 +8,7 @@ from evenkeel.flows.drain.cache.streams import (
     FRESH_FOR,
     LAGS_AFTER,
     LIST_AGAIN_AFTER,
+    SILENT_AFTER,
     Stream,
 )
 from evenkeel.flows.drain.cache.view import Listed, View
@@ -160,6 +161,20 @@ def test_it_is_listed_every_ten_seconds_at_most_while_it_lags_or_is_refused(
     assert stream.has_to_be_listed(at_first)
     assert not stream.has_to_be_listed(at_first + LIST_AGAIN_AFTER - SECOND)
     assert stream.has_to_be_listed(at_first + LIST_AGAIN_AFTER)
+
+
+def test_a_selection_is_listed_after_thirty_seconds_in_which_its_watch_shows_nothing(
+    stream: Stream,
+) -> None:
+    """Where what is between has forgotten the connection, nothing tells so."""
+    assert not stream.has_to_be_listed(NOW + SILENT_AFTER - SECOND)
+    stream.saw(shown(at(120)))
+    again = NOW + SILENT_AFTER
+    assert not stream.has_to_be_listed(again)
+    assert not stream.has_to_be_listed(again + SILENT_AFTER - SECOND)
+    assert stream.has_to_be_listed(again + SILENT_AFTER)
+    assert not stream.has_to_be_listed(again + 2 * SILENT_AFTER - SECOND)
+    assert stream.has_to_be_listed(again + 2 * SILENT_AFTER)
 
 
 def test_a_refused_watch_shows_nothing_until_it_goes_on(stream: Stream) -> None:

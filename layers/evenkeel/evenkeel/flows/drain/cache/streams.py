@@ -21,6 +21,9 @@ FRESH_FOR = timedelta(seconds=1)
 LAGS_AFTER = timedelta(seconds=2)
 """So long after an own write was accepted a watch that has not shown it lags behind."""
 
+SILENT_AFTER = timedelta(seconds=30)
+"""A watch that shows nothing for so long may be forgotten by what is between: a list tells."""
+
 LIST_AGAIN_AFTER = timedelta(seconds=10)
 """How often a selection is listed whose watch lags, or is refused."""
 
@@ -44,6 +47,8 @@ class Stream:
         self.is_refused = False
         self._asked_at = now
         self._list_at = now
+        self._silent_at = now + SILENT_AFTER
+        self._has_spoken = False
         self._fresh_at: datetime | None = None
         self._shown = -1
         self._unseen: list[tuple[int, datetime, datetime]] = []  # a heap, by revision
@@ -66,6 +71,7 @@ class Stream:
     def saw(self, arrival: Relisted[Any] | Change[Any]) -> None:
         """Take note of what it shows."""
         self.is_refused = False
+        self._has_spoken = True
         if isinstance(arrival, Relisted):
             self.listed(arrival.listing, None if self.has_begun else self._asked_at)
             return
@@ -95,12 +101,15 @@ class Stream:
         self._evicted.pop(uid, None)
 
     def has_to_be_listed(self, now: datetime) -> bool:
-        """Whether its selection has to be listed now, for it lags or is refused."""
+        """Whether its selection has to be listed now, for it lags, is refused or is silent."""
         accepted = (at for _, _, at in self._unseen)
         lags = now - min(accepted, default=now) > LAGS_AFTER
-        if not (lags or self.is_refused) or now < self._list_at:
+        if self._has_spoken:
+            self._has_spoken, self._silent_at = False, now + SILENT_AFTER
+        is_silent = now >= self._silent_at
+        if not (lags or self.is_refused or is_silent) or now < self._list_at:
             return False
-        self._list_at = now + LIST_AGAIN_AFTER
+        self._list_at, self._silent_at = now + LIST_AGAIN_AFTER, now + SILENT_AFTER
         return True
 
     def _has_come_to(self, revision: int) -> None:
