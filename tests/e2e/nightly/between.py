@@ -26,7 +26,7 @@ REFUSALS: dict[str, Step] = {
     "reset before it was carried out": reset,
 }
 CONFLICT: dict[str, Step] = {"409": refusal(409, "Conflict")}
-"""Kubernetes answers it to writes alone."""
+"""Kubernetes answers it to writes alone, and where another came first: here once to each target."""
 RESET_AFTER = "reset after it was carried out"
 BROKEN_OFF = "broken off within a chunk"
 EXPIRED: dict[str, Step] = {"410": refusal(410, "Expired")}
@@ -57,6 +57,7 @@ class Between:
         self._random = Random(1)  # noqa: S311 - no secret
         self._known = set[socket.socket]()
         self._forgotten = set[socket.socket]()
+        self._conflicted = set[str]()
         self._is_away = False
 
     def close(self) -> None:
@@ -89,6 +90,8 @@ class Between:
         elif ways:
             way = self._random.choice([*ways])
             self.wrong[way] += 1
+            if way in CONFLICT:
+                self._conflicted.add(handler.path)
             ways[way](handler)
         else:
             self._pass_on(handler)
@@ -99,7 +102,8 @@ class Between:
             return {**EXPIRED, BROKEN_OFF: self._break_off}
         if self._random.random() >= self._share:
             return {}
-        of_writes = {} if handler.command == "GET" else CONFLICT
+        has_none = handler.command == "GET" or handler.path in self._conflicted
+        of_writes = {} if has_none else CONFLICT
         late = {RESET_AFTER: self._carry_out_and_reset, BROKEN_OFF: self._break_off}
         return {**REFUSALS, **of_writes, **late}
 

@@ -55,6 +55,7 @@ def test_a_refusal_never_reaches_the_server_and_a_reset_may_have() -> None:
                 statuses.add(asked(url, "PATCH", b"{}").status)
     assert statuses == {409, 429, 500, 503}
     assert set(between.wrong) == {*REFUSALS, *CONFLICT, RESET_AFTER, BROKEN_OFF}
+    assert between.wrong["409"] == 1, "no other write comes first"
     assert len(server.seen) == between.wrong[RESET_AFTER] + between.wrong[BROKEN_OFF]
 
 
