@@ -99,6 +99,17 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             if kept_past_deadline(each.pod, self.owner, each.deadline, self.now)
         )
 
+    @cached_property
+    def lacks_place(self) -> str:
+        """Why the scheduler has a node for none of the owned pods that are missing; empty if not.
+
+        It may not have looked for a node for all of them yet.
+        """
+        missing = self.counts.unavailable_owned
+        if any(pod.spec.node_name for pod in missing):
+            return ""
+        return next((pod.status.refused for pod in missing if pod.status.refused), "")
+
     @property
     def off_doomed(self) -> Sequence[Pod]:
         """Owned pods that already have a place off doomed nodes."""

@@ -139,23 +139,12 @@ def _unreplaced(census: Census, item: ReleasedPod) -> PodPlan:
         return PodPlan(verdicts.roll_back(census, item, *back))
     due = end if target_of(item) is None else min(end, census.now + LOOK_AGAIN_AFTER)
     wait = verdicts.wait(census, pod, Reason.REPLACEMENT_PENDING, item.stays_until)
-    if lacks := _without_place(census):
+    if lacks := census.lacks_place:
         message = f"no place for its replacement: {lacks}"
         wait = census.owner.decision(
             pod, Verb.WAIT, Reason.NO_PLACE, message, until=item.stays_until
         )
     return PodPlan(wait, due)
-
-
-def _without_place(census: Census) -> str:
-    """Why the scheduler has a node for none of the owned pods that are missing; empty if not.
-
-    It may not have looked for a node for all of them yet.
-    """
-    missing = census.counts.unavailable_owned
-    if any(pod.spec.node_name for pod in missing):
-        return ""
-    return next((pod.status.refused for pod in missing if pod.status.refused), "")
 
 
 def _why_back(census: Census, item: ReleasedPod) -> tuple[Reason, str] | None:
