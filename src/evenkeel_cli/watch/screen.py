@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Final
 
 import evenkeel
@@ -65,18 +66,34 @@ SAID: Final[Mapping[str, str]] = {
 """What a decision does to its subject, in words."""
 
 
+class Fate(StrEnum):
+    """What becomes of a node with a notice, in the order in which the screen has them.
+
+    It stays if its notice was taken back, or was a hint whose time is over. It is gone if it has
+    ended, or its time is over and no pod is left on it that has to move.
+    """
+
+    GOES = "goes"
+    MAY_GO = "may go"
+    STAYS = "stays"
+    GONE = "gone"
+
+
 class NodeView(Item, frozen=True, kw_only=True):
     """A node with a notice. ``seconds`` are left to it, None if that is not known.
 
-    ``hint``: it may well live on. ``gone``: it has ended or may stay, or its time is over and no
-    pod is left on it. ``pods`` are left on it that have to move.
+    ``pods`` are left on it that have to move.
     """
 
     name: str
     seconds: int | None
-    hint: bool
-    gone: bool
+    fate: Fate
     pods: int
+
+    @property
+    def is_going(self) -> bool:
+        """Whether it goes, or may go."""
+        return self.fate in {Fate.GOES, Fate.MAY_GO}
 
 
 class PoolView(Item, frozen=True, kw_only=True):
@@ -174,7 +191,7 @@ def of(known: Known) -> Screen:
     """The screen that shows this."""
     account = known.account
     pools = _pools(known)
-    going = [node for pool in pools for node in pool.going if not node.gone]
+    going = [node for pool in pools for node in pool.going if node.is_going]
     around = known.around or Around()
     floors = [_floor(each) for each in around.standings if each.floor.is_asked and each.wanted]
     floors.sort(key=lambda each: (each.stands, words.workload_name(each.subject)))
@@ -212,7 +229,7 @@ def _pools(known: Known) -> Sequence[PoolView]:
     found = [
         PoolView(
             name=pool,
-            nodes=max(there[pool], sum(not each.gone for each in views[pool])),
+            nodes=max(there[pool], sum(each.fate is not Fate.GONE for each in views[pool])),
             going=sorted(views[pool], key=_by_end),
         )
         for pool in {*known.pools.values(), *views}
@@ -221,28 +238,30 @@ def _pools(known: Known) -> Sequence[PoolView]:
 
 
 def _by_end(node: NodeView) -> tuple[object, ...]:
-    return node.gone, node.hint, node.seconds is None, node.seconds, node.name
+    return [*Fate].index(node.fate), node.seconds is None, node.seconds, node.name
 
 
 def _by_worst(pool: PoolView) -> tuple[object, ...]:
     """First the pools with nodes that go, the most pods left first; last what is on-demand."""
-    going = sum(not each.gone for each in pool.going)
+    going = sum(each.is_going for each in pool.going)
     return -pool.left, -going, not pool.going, pool.name == ON_DEMAND
 
 
 def _node(node: NodeAccount, now: datetime, pods: int) -> NodeView:
-    last = next((s for s in reversed(node.steps) if s.verb in {Verb.MARK, Verb.LIFT}), None)
-    is_lifted = last is not None and last.verb == Verb.LIFT
-    ended = any(step.reason == Reason.INSTANCE_OFF for step in node.steps)
     left = None if node.deadline is None else round((node.deadline - now).total_seconds())
     is_past = left is not None and left <= 0 and not pods
-    return NodeView(
-        name=node.name,
-        seconds=left,
-        hint=node.kind in HINTS,
-        gone=ended or is_lifted or is_past,
-        pods=pods,
-    )
+    return NodeView(name=node.name, seconds=left, fate=_fate(node, is_past=is_past), pods=pods)
+
+
+def _fate(node: NodeAccount, *, is_past: bool) -> Fate:
+    if any(step.reason == Reason.INSTANCE_OFF for step in node.steps):
+        return Fate.GONE
+    last = next((s for s in reversed(node.steps) if s.verb in {Verb.MARK, Verb.LIFT}), None)
+    if last is not None and last.verb == Verb.LIFT:
+        return Fate.STAYS
+    if node.kind in HINTS:
+        return Fate.STAYS if is_past else Fate.MAY_GO
+    return Fate.GONE if is_past else Fate.GOES
 
 
 def _workloads(account: Incident) -> Sequence[WorkloadView]:
@@ -293,8 +312,8 @@ def _headline(
 
 
 def _of_nodes(going: Iterable[NodeView]) -> Iterator[str]:
-    dying = [each for each in going if not each.hint]
-    hints = [each for each in going if each.hint]
+    dying = [each for each in going if each.fate is Fate.GOES]
+    hints = [each for each in going if each.fate is Fate.MAY_GO]
     if dying:
         left = [each.seconds for each in dying if each.seconds is not None and each.seconds > 0]
         yield f"{words.counted(len(dying), 'node')} going"

@@ -14,7 +14,7 @@ from evenkeel_cli.history.listing import OK_STYLES
 from evenkeel_cli.lines import STYLES, WARNING
 from evenkeel_cli.visible import visible
 from evenkeel_cli.watch.course import Course, Point
-from evenkeel_cli.watch.screen import PoolView, Said, Screen, WorkloadView
+from evenkeel_cli.watch.screen import Fate, PoolView, Said, Screen, WorkloadView
 
 LABEL: Final = 16
 """Cells of the names of the time line's rows, and of what stands behind them."""
@@ -45,7 +45,7 @@ def _style(view: WorkloadView) -> str:
 POOLS: Final[Columns[PoolView]] = (
     Column("POOL", lambda each: each.name),
     Column("NODES", lambda each: each.nodes),
-    Column("GOING", lambda each: sum(not node.gone for node in each.going) or ""),
+    Column("GOING", lambda each: sum(node.is_going for node in each.going) or ""),
     Column("PODS", lambda each: each.left or ""),
     Column("LEFT TO EACH (ITS PODS)", lambda each: "  ".join(_nodes(each))),
 )
@@ -132,13 +132,16 @@ def _pools(pools: Sequence[PoolView], width: int) -> Sequence[Text]:
 
 
 def _nodes(pool: PoolView) -> Iterator[str]:
-    """``73s (2)``: seconds and pods left; of those that are gone how many there are."""
+    """``73s (2)``: seconds and pods left; of those that stay or are gone how many there are."""
     for node in pool.going:
         pods = f" ({node.pods})" if node.pods else ""
         left = "" if node.seconds is None else f"{max(0, node.seconds)}s"
-        if not node.gone:
-            yield f"{'may go' if node.hint else left}{pods}"
-    if gone := sum(node.gone for node in pool.going):
+        if node.is_going:
+            yield f"{left if node.fate is Fate.GOES else node.fate}{pods}"
+    ended = Counter(node.fate for node in pool.going if not node.is_going)
+    if stay := ended[Fate.STAYS]:
+        yield f"{stay} stay{'s' * (stay == 1)}"
+    if gone := ended[Fate.GONE]:
         yield f"{gone} gone"
 
 

@@ -17,18 +17,21 @@
     paint(value);
   }
 
+  const isGoing = (each) => each.fate === "goes" || each.fate === "may go";
+
   function node(each) {
     const pods = each.pods ? `, ${counted(each.pods, "pod")} left` : "";
-    if (each.gone) return make("li", { class: "gone" }, bdi(each.name));
-    const left = each.hint ? "may go" : each.seconds === null ? "" : each.seconds > 0 ? `${each.seconds} s` : "over";
-    const hurries = !each.hint && each.pods > 0 && each.seconds !== null && each.seconds < HURRY;
+    if (each.fate === "gone") return make("li", { class: "gone" }, bdi(each.name));
+    const goes = each.fate === "goes";
+    const left = !goes ? each.fate : each.seconds === null ? "" : each.seconds > 0 ? `${each.seconds} s` : "over";
+    const hurries = goes && each.pods > 0 && each.seconds !== null && each.seconds < HURRY;
     return make("li", { class: hurries ? "hurry" : null }, bdi(each.name), ` ${left}${pods}`);
   }
 
   const pools = sheet("Nodes by pool", [
     ["Pool", (each) => bdi(each.name)],
     ["Nodes", (each) => String(each.nodes), "number"],
-    ["Going", (each) => String(each.going.filter((one) => !one.gone).length), "number"],
+    ["Going", (each) => String(each.going.filter(isGoing).length), "number"],
     ["Pods left", (each) => String(each.left), "number"],
     ["Left to each", (each) => (each.going.length ? make("ul", { class: "nodes" }, ...each.going.map(node)) : "–"), "words"],
   ], []);

@@ -12,10 +12,11 @@ from evenkeel_cli.history.cutting import Record
 from evenkeel_cli.nodes.listing import LeaseHolder
 from evenkeel_cli.watch import screen
 from evenkeel_cli.watch.known import Around, Known
-from evenkeel_cli.watch.screen import Screen
+from evenkeel_cli.watch.screen import Fate, Screen
 from tests.unit.cli.history.records import at, counted, decided, marked, of_pod
 from tests.unit.cli.watch.rehearsed import story
 
+WARNING, HINT = "SpotInterruption", "RebalanceRecommendation"
 API = Reference("Deployment", "api", "shop", "api-uid")
 
 
@@ -66,7 +67,7 @@ def test_a_node_that_may_live_on_is_not_said_to_go() -> None:
     shown = seen(9, marked(0, reason="RebalanceRecommendation"), marked(1, "b"))
     assert shown.headline == "1 node going, the first in 112 s, 1 node may go"
     (pool,) = shown.pools
-    assert [(each.name, each.hint) for each in pool.going] == [("b", False), ("a", True)]
+    assert [(each.name, each.fate) for each in pool.going] == [("b", Fate.GOES), ("a", Fate.MAY_GO)]
 
 
 def test_before_and_after_an_interruption_no_node_is_going() -> None:
@@ -78,24 +79,31 @@ def test_before_and_after_an_interruption_no_node_is_going() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "verb", "reason", "gone"),
+    ("seconds", "kind", "verb", "reason", "fate"),
     [
-        (100, "cordon", "NodeDying", False),
-        (100, "lift", "HintExpired", True),
-        (100, "complete", "InstanceOff", True),
-        (130, "cordon", "NodeDying", True),
+        (100, WARNING, "cordon", "NodeDying", Fate.GOES),
+        (130, WARNING, "cordon", "NodeDying", Fate.GONE),
+        (100, WARNING, "complete", "InstanceOff", Fate.GONE),
+        (100, WARNING, "lift", "Cancelled", Fate.STAYS),
+        (100, HINT, "cordon", "NodeDying", Fate.MAY_GO),
+        (130, HINT, "cordon", "NodeDying", Fate.STAYS),
+        (100, HINT, "lift", "HintExpired", Fate.STAYS),
+        (100, HINT, "complete", "InstanceOff", Fate.GONE),
     ],
-    ids=["it has time", "it may stay", "it has ended", "its time is over and nothing is on it"],
 )
-def test_when_a_node_is_gone(seconds: float, verb: str, reason: str, *, gone: bool) -> None:
-    shown = seen(seconds, marked(0), decided(90, verb, reason, Reference("Node", "a"), node="a"))
-    assert shown.pools[0].going[0].gone is gone
+def test_what_becomes_of_a_node(
+    seconds: float, kind: str, verb: str, reason: str, fate: Fate
+) -> None:
+    step = decided(90, verb, reason, Reference("Node", "a"), node="a")
+    shown = seen(seconds, marked(0, reason=kind), step)
+    assert shown.pools[0].going[0].fate is fate
+    assert shown.calm is (fate in {Fate.STAYS, Fate.GONE})
 
 
 def test_a_node_whose_time_is_over_goes_on_while_pods_are_left_on_it() -> None:
     shown = seen(130, marked(0), of_pod(2, "release", "NodeDoomed"))
     (node,) = shown.pools[0].going
-    assert (node.gone, node.seconds, node.pods) == (False, -10, 1)
+    assert (node.fate, node.seconds, node.pods) == (Fate.GOES, -10, 1)
 
 
 def test_pools_stand_by_how_many_pods_are_left_and_on_demand_last() -> None:
@@ -114,7 +122,7 @@ def test_nodes_that_are_not_left_do_not_count_as_nodes_of_their_pool() -> None:
     pools = {"a": "m5 in x", "b": "m5 in x", "c": "m5 in x"}
     shown = seen(130, marked(0), marked(100, "b"), off, pools=pools, left={"b", "c"})
     (pool,) = shown.pools
-    assert (pool.nodes, [each.gone for each in pool.going]) == (2, [False, True])
+    assert (pool.nodes, [each.fate for each in pool.going]) == (2, [Fate.GOES, Fate.GONE])
 
 
 def test_the_worst_workload_comes_first_with_why_and_what_to_do() -> None:
