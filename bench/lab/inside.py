@@ -9,16 +9,14 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, Final, Self
+from typing import Any, Self
 from unittest.mock import patch
 
+from bench.lab.sharing import sharing
 from evenkeel.handlers import Handler
-from evenkeel.settings import HandoverSettings
 from evenkeel.settings.handover import PODS_EACH
 from evenkeel_hosting import functions
 from evenkeel_hosting.functions import Ports
-
-FUNCTIONS: Final = ("interruption", "handover")
 
 
 class Stopwatch:
@@ -66,24 +64,18 @@ def watched(pods_each: int = PODS_EACH) -> Iterator[Stopwatch]:
     """
     stopwatch = Stopwatch()
     with ExitStack() as stack:
-        for name in FUNCTIONS:
-            build = getattr(functions, name)
-            stack.enter_context(
-                patch.object(functions, name, _counting(build, stopwatch, pods_each))
-            )
+        handover = sharing(functions.handover, pods_each)
+        for name, build in (("interruption", functions.interruption), ("handover", handover)):
+            stack.enter_context(patch.object(functions, name, _counting(build, stopwatch)))
         yield stopwatch
 
 
-def _counting(
-    build: Callable[..., Handler], stopwatch: Stopwatch, pods_each: int
-) -> Callable[..., Handler]:
+def _counting(build: Callable[..., Handler], stopwatch: Stopwatch) -> Callable[..., Handler]:
     """Makes a function whose handler is counted, and not the ports that it acts on."""
 
     def made(settings: Any, ports: Ports, *queues: Any) -> Handler:
         clock: Any = ports.clock
         stopwatch.invocation = lambda: clock.running and clock.running.whole
-        if isinstance(settings, HandoverSettings):
-            settings = dataclasses.replace(settings, pods_each=pods_each)
         fields = {each.name: getattr(ports, each.name) for each in dataclasses.fields(ports)}
         outside = Ports(**{n: port and Outside(port, stopwatch) for n, port in fields.items()})
         handler = build(settings, outside, *(Outside(each, stopwatch) for each in queues))

@@ -11,21 +11,17 @@ that share it append to the same files.
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import msgspec
 
 from bench.lab import counted
-from evenkeel.flows.drain.calls import Call
-from evenkeel.handlers import Handler, Lazy
-from evenkeel.ports import Queue
-from evenkeel.settings import HandoverSettings
+from bench.lab.sharing import sharing
+from evenkeel.handlers import Lazy
 from evenkeel_cli.main import main
 from evenkeel_hosting import functions
 from evenkeel_hosting.files import FUNCTIONS
-from evenkeel_hosting.functions import Ports
 
 SCHEDULE: Final = "schedule"
 
@@ -78,18 +74,6 @@ def _meter(stream: BinaryIO) -> None:
     functions.load = metered
 
 
-def _share(pods_each: int) -> None:
-    """Let a storm of more pods be shared."""
-    build = functions.handover
-
-    def sharing(
-        settings: HandoverSettings, ports: Ports, wake_ups: Queue, call: Call | None = None
-    ) -> Handler:
-        return build(replace(settings, pods_each=pods_each), ports, wake_ups, call)
-
-    functions.handover = sharing
-
-
 if __name__ == "__main__":
     with (
         Path(sys.argv[1]).open("ab", buffering=0) as invocations,
@@ -97,5 +81,5 @@ if __name__ == "__main__":
     ):
         _meter(invocations)
         counted.count(requests)
-        _share(int(sys.argv[3]))
+        functions.handover = sharing(functions.handover, int(sys.argv[3]))
         main(sys.argv[4:])

@@ -163,7 +163,7 @@ def started(
 def held_to(cpus: int) -> list[str]:
     """A prefix of a command that holds it to so many CPUs: a quota where cgroups can be made.
 
-    Else it is pinned to them, where it has to share them with whatever else runs there.
+    Without cgroups it is pinned to as many CPUs, on which other processes may run, too.
     """
     if not (QUOTA.exists() and os.access(QUOTA.parent, os.W_OK)):
         last = sorted(os.sched_getaffinity(0))[-cpus:]
