@@ -1,9 +1,10 @@
 """How each workload's pods on doomed nodes would go, and why."""
 
 from collections import Counter
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
+from evenkeel.decisions.drain.returning import Drain
 from evenkeel.model.meta import Reference
 from evenkeel.model.way import Way
 from evenkeel_cli import words
@@ -41,11 +42,11 @@ class PlannedMoveList(Listing, frozen=True, kw_only=True):
     items: Sequence[PlannedMove]
 
 
-def listing(situations: Collection[Situation], *, hinted: Container[str]) -> PlannedMoveList:
-    """An item for each workload and way; the nodes ``hinted`` may live on, the others die."""
+def listing(situations: Iterable[Situation], drain_of: Callable[[str], Drain]) -> PlannedMoveList:
+    """An item for each workload and way. ``drain_of``: for what the node of a name is drained."""
     counts: Counter[tuple[Reference, Way, str, str]] = Counter()
     for situation in situations:
-        way = situation.way(hint=situation.pod.spec.node_name in hinted)
+        way = situation.way_for(drain_of(situation.pod.spec.node_name))
         counts[situation.workload, way.way, way.message, way.remedy] += 1
     items = [
         PlannedMove(subject=workload, pods=count, way=way, message=message, remedy=remedy)

@@ -6,17 +6,11 @@ from datetime import datetime
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.decisions.drain import gangs
-from evenkeel.decisions.drain.gangs import Gang
+from evenkeel.decisions.drain.gangs import Gang, Together
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner
-from evenkeel.decisions.drain.returning import Drain, with_return
-from evenkeel.decisions.drain.route import (
-    NO_PLACE_IS_KNOWN,
-    Route,
-    route,
-    unless_young,
-    without_place,
-)
+from evenkeel.decisions.drain.returning import RECOMMENDATION, WARNING, Drain
+from evenkeel.decisions.drain.route import NO_PLACE_IS_KNOWN, PlaceSought, Route, route_of
 from evenkeel.flows import reads
 from evenkeel.flows.drain import places
 from evenkeel.flows.drain.cache.view import View
@@ -25,7 +19,6 @@ from evenkeel.flows.drain.sync import reader
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.meta import Reference
-from evenkeel.model.notice import NoticeKind
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Selection
 from evenkeel.model.way import Way
@@ -43,7 +36,7 @@ class Situation:
     pod: Pod
     owner: Owner
     namespace_objects: NamespaceObjects
-    now: datetime | None = None
+    now: datetime
     lacks: str = ""
 
     @property
@@ -63,17 +56,11 @@ class Situation:
         """The disruption budgets that select the pod."""
         return self.namespace_objects.budgets_of(self.pod)
 
-    def way(self, *, hint: bool) -> Route:
-        """How it would go: for a rebalance recommendation (``hint``) or for a warning."""
-        found = route(self.pod, self.owner, self.namespace_objects, hint=hint, now=self.now)
-        kind = NoticeKind.REBALANCE if hint else NoticeKind.INTERRUPTION
-        found = with_return(found, self.pod, self.owner, Drain.for_(kind, is_hint=hint))
-        if hint and self.now is not None:
-            found = unless_young(found, self.pod, self.now)
-        if hint and found.way is Way.BY_ORDINAL and self.lacks:
-            found = without_place(found, self.lacks)
-        gang = self.gang
-        return gangs.stays_under_hint(found, gang) if hint and gang is not None else found
+    def way_for(self, drain: Drain, together: Together | None = None) -> Route:
+        """How it would go in this drain. ``together``: its gang is broken by what dies."""
+        place = PlaceSought(lacks=self.lacks) if self.lacks else None
+        around = self.namespace_objects
+        return route_of(self.pod, self.owner, around, drain, self.now, place, together)
 
     @property
     def gang(self) -> Gang | None:
@@ -110,11 +97,11 @@ def with_places(
     cluster: Cluster, labels: CapacityLabels, found: Sequence[Situation]
 ) -> list[Situation]:
     """The same of the pods of one node, and whether others would take them. Raises ClusterError."""
-    asking = [each for each in found if each.way(hint=True).way is Way.BY_ORDINAL]
+    asking = [each for each in found if each.way_for(RECOMMENDATION).way is Way.BY_ORDINAL]
     if not asking:
         return list(found)
     wishes = [Wish.of("", each.pod, each.namespace_objects.claims) for each in asking]
-    now = asking[0].now or SystemClock().now()
+    now = asking[0].now
     doomed = {each.pod.spec.node_name for each in asking}
     there = places.find(cluster, labels, wishes, now, doomed)
     missing = {each.pod.uid for each in asking} - there.nodes.keys()
@@ -125,5 +112,5 @@ def with_places(
 def movable(found: Collection[Situation]) -> frozenset[Reference]:
     """The workloads of which a pod would go by handover under an interruption warning."""
     return frozenset(
-        situation.workload for situation in found if situation.way(hint=False).way is Way.HANDOVER
+        situation.workload for situation in found if situation.way_for(WARNING).way is Way.HANDOVER
     )

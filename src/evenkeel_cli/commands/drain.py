@@ -7,6 +7,7 @@ from typing import Final
 import click
 
 from evenkeel.adapters.clock import SystemClock
+from evenkeel.decisions.drain.returning import ON_PURPOSE
 from evenkeel.model.pod import Pod
 from evenkeel.ports import Cluster
 from evenkeel.settings import HandoverSettings, Mode
@@ -122,7 +123,7 @@ def _plan(made: Drain, losing: Sequence[Pod], output: Output, source: Source) ->
     made.mark(act=False)
     output.say()
     output.show(
-        planned_moves.listing(made.pods().situations, hinted=made.nodes),
+        planned_moves.listing(made.pods().situations, lambda _: ON_PURPOSE),
         [] if source.real is None else [f"Nothing was written to {source}: add --apply to do it."],
     )
     if losing:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
+from evenkeel.decisions.drain.returning import ON_PURPOSE
 from evenkeel.model.decision import Verb
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
@@ -63,7 +64,7 @@ class Pods:
     @classmethod
     def of(cls, found: Collection[Situation]) -> "Pods":
         """Leave out what may stay on a drained node."""
-        return cls([s for s in found if s.way(hint=True).reason not in OF_THE_NODE])
+        return cls([s for s in found if s.way_for(ON_PURPOSE).reason not in OF_THE_NODE])
 
     @property
     def going(self) -> Sequence[Situation]:
@@ -73,7 +74,7 @@ class Pods:
     @property
     def losing_data(self) -> Sequence[Pod]:
         """Those that will be evicted and hold data in an emptyDir, which is deleted with them."""
-        moving = [s.pod for s in self.situations if s.way(hint=True).way is not Way.STAY]
+        moving = [s.pod for s in self.situations if s.way_for(ON_PURPOSE).way is not Way.STAY]
         return [pod for pod in moving if any(v.empty_dir is not None for v in pod.spec.volumes)]
 
     @property
@@ -117,12 +118,12 @@ def _change(before: Pod, pod: Pod) -> Step | None:
 
 
 def _goes(situation: Situation) -> bool:
-    route = situation.way(hint=True)
+    route = situation.way_for(ON_PURPOSE)
     return route.way is not Way.STAY or route.reason in GOING_ANYWAY
 
 
 def _stayed(situation: Situation) -> StayedPod:
-    route = situation.way(hint=True)
+    route = situation.way_for(ON_PURPOSE)
     return StayedPod(
         subject=situation.pod.reference,
         node=situation.pod.spec.node_name,

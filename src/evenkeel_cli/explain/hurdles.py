@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
+from evenkeel.decisions.drain.returning import WARNING
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.reads import list_all
 from evenkeel.model.controllers.replica_set import ReplicaSet
@@ -40,7 +41,7 @@ def find(cluster: Cluster, situations: Collection[Situation]) -> list[str]:
     """
     handed = defaultdict[str, list[Situation]](list)
     for each in situations:
-        if each.way(hint=False).way is Way.HANDOVER:
+        if each.way_for(WARNING).way is Way.HANDOVER:
             handed[each.pod.namespace].append(each)
     requests: list[List[Any]] = [
         List(Selection(ResourceQuota, namespace)) for namespace in sorted(handed)

@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from evenkeel.decisions.drain import returning
 from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
@@ -140,7 +141,10 @@ def _counted(courses: Iterable[Course]) -> Sequence[Course]:
 
 
 def _by_workload(situations: Sequence[Situation]) -> Sequence[PodsOfNode]:
-    counts = Counter((s.workload, s.way(hint=False), s.way(hint=True)) for s in situations)
+    counts = Counter(
+        (s.workload, s.way_for(returning.WARNING), s.way_for(returning.RECOMMENDATION))
+        for s in situations
+    )
     found = [
         PodsOfNode(
             subject=workload,

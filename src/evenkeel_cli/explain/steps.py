@@ -6,6 +6,7 @@ from typing import Final
 
 from evenkeel.decisions.drain.budgets import hold_now, max_unavailable
 from evenkeel.decisions.drain.deadlines import Deadline
+from evenkeel.decisions.drain.returning import RECOMMENDATION, WARNING
 from evenkeel.decisions.drain.route import Route
 from evenkeel.decisions.notice import rebalance_recommendation
 from evenkeel.model import names
@@ -39,7 +40,7 @@ class Course(Item, frozen=True):
 
 def under_warning(situation: Situation) -> Course:
     """The course of a pod whose node gets an interruption warning."""
-    route = situation.way(hint=False)
+    route = situation.way_for(WARNING)
     changes = [route.remedy] if route.remedy else []
     if route.way is Way.STAY:
         return Course(route.way, route.reason, (_sentence(route.message),), tuple(changes))
@@ -55,7 +56,7 @@ def under_warning(situation: Situation) -> Course:
 
 def under_hint(situation: Situation) -> Course:
     """The course of a pod whose node gets a rebalance recommendation."""
-    route = situation.way(hint=True)
+    route = situation.way_for(RECOMMENDATION)
     changes = [route.remedy] if route.remedy else []
     if route.way is Way.STAY:
         return Course(route.way, route.reason, (_sentence(route.message),), tuple(changes))

@@ -15,7 +15,6 @@ from evenkeel_cli.history.counts import Cause
 from evenkeel_cli.history.incident import Incident, Note
 from evenkeel_cli.history.nodes import SHORT, NodeAccount
 from evenkeel_cli.history.pods import PodAccount
-from evenkeel_cli.history.remedies import BY_REASON
 from evenkeel_cli.history.workloads import Verdict, WorkloadAccount
 from evenkeel_cli.moves import Move
 from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, Listing, ObjectItem, Output
@@ -25,7 +24,7 @@ FEW_NODES: Final = 10
 """So many nodes are shown one by one; of more a sentence says the times."""
 
 NAMED: Final = 4
-"""So many reasons and remedies are named."""
+"""So many reasons, workloads and nodes are named."""
 
 OK_STYLES: Final[Mapping[Verdict | None, str]] = {
     Verdict.KEPT: "green",
@@ -205,7 +204,6 @@ def seconds(number: float, *, open_end: bool) -> str:
 def workload(account: WorkloadAccount, plain: int | None = None) -> WorkloadHistory:
     """What is said of a workload. ``plain``: the fewest pods in a plain eviction, if known."""
     ways = Counter(pod.way for pod in account.pods if pod.cause is Cause.STORM)
-    is_troubled = bool(account.dipped or account.late)
     return WorkloadHistory(
         subject=account.subject,
         ok=account.verdict,
@@ -220,7 +218,7 @@ def workload(account: WorkloadAccount, plain: int | None = None) -> WorkloadHist
         late=account.late,
         moves={way: ways[way] for way in Move if ways[way]},
         why=account.why,
-        change=BY_REASON.get(account.reason or "", "") if is_troubled and account.counts else "",
+        change=account.remedy if account.counts else "",
         dips_of_others=account.dips_of_others,
         plain=plain,
     )
@@ -335,7 +333,7 @@ def _changes(items: Sequence[WorkloadHistory]) -> Iterator[str]:
     for each in items:
         if each.change:
             needing.setdefault(each.change, []).append(words.workload_name(each.subject))
-    for change, which in list(needing.items())[:NAMED]:
+    for change, which in needing.items():
         named = ", ".join(which[:NAMED])
         more = f" and {len(which) - NAMED} more" if len(which) > NAMED else ""
         yield f"Change {named}{more}: {change}."

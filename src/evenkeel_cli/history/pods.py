@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from evenkeel.adapters.telemetry.decision_log import DecisionRecord
+from evenkeel.decisions.drain.remedies import MORE_TIME
 from evenkeel.decisions.interruption.late import LAST_ON_PURPOSE
 from evenkeel.model.decision import Verb
 from evenkeel.model.meta import Reference
@@ -31,6 +32,9 @@ _ON_WHOSE_PART: Final[Mapping[str, Cause]] = {
     Reason.EVICTION_ASKED: Cause.ASKED,
 }
 """By the reason with which a pod begins to go from a node of which no notice is known."""
+
+NO_REPLACEMENT: Final = "it was not replaced by its last moment"
+NO_WARNING: Final = "its node left no time for a handover"
 
 UNTROUBLED: Final = frozenset({Move.HANDED_OVER, Move.LEFT, Move.FINISHED, Move.PUT_BACK})
 """Ways on which a pod leaves no gap."""
@@ -80,15 +84,23 @@ class PodAccount(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def reason(self) -> str:
-        """Why it went its way; of a last moment, why it came to that."""
-        return moves.behind(self.steps)
+        """Why it went its way; of a last moment, why it came to that. Empty: nobody decided."""
+        behind = moves.behind(self.steps)
+        return "" if behind is None else behind.reason
 
     @property
     def why(self) -> str:
         """The same in a few words."""
-        said = (step.message.rstrip(".") for step in self.steps if step.reason == self.reason)
-        nothing = moves.NO_REPLACEMENT if self.warned else moves.NO_WARNING
-        return moves.REASONS.get(self.reason) or next(said, nothing)
+        behind = moves.behind(self.steps)
+        if behind is None:
+            return NO_REPLACEMENT if self.warned else NO_WARNING
+        return behind.cause or behind.message.rstrip(".")
+
+    @property
+    def remedy(self) -> str:
+        """What its owner can change for the next time; empty where nothing is known."""
+        behind = moves.behind(self.steps)
+        return MORE_TIME if behind is None else behind.remedy
 
     @property
     def is_late(self) -> bool:

@@ -11,7 +11,8 @@ from evenkeel.adapters.telemetry.decision_log import DecisionRecord
 class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One decision about an object, and when it was made.
 
-    ``until``: when a wait, or the object's time, ends.
+    ``until``: when a wait, or the object's time, ends. ``way``, ``cause`` and ``remedy``: see
+    ``DecisionRecord``.
     """
 
     at: datetime
@@ -21,6 +22,9 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     warning: bool = False
     forced: bool = False
     until: datetime | None = None
+    way: str = ""
+    cause: str = ""
+    remedy: str = ""
 
 
 def of(story: Iterable[DecisionRecord]) -> Sequence[Step]:
@@ -34,6 +38,9 @@ def of(story: Iterable[DecisionRecord]) -> Sequence[Step]:
             warning=each.warning,
             forced=each.forced,
             until=each.until,
+            way=each.way,
+            cause=each.cause,
+            remedy=each.remedy,
         )
         for each in story
     ]

@@ -140,6 +140,13 @@ class WorkloadAccount(msgspec.Struct, frozen=True, kw_only=True):
         return next((pod.why for pod in self.pods if pod.reason == self.reason), "")
 
     @property
+    def remedy(self) -> str:
+        """What its owner can change about that; empty where nothing is known."""
+        if not (self.dipped or self.late):
+            return ""
+        return next((pod.remedy for pod in self.pods if pod.reason == self.reason), "")
+
+    @property
     def verdict(self) -> Verdict | None:
         """What became of it; None if it is not concerned."""
         if not self.is_concerned:

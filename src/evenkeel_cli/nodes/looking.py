@@ -2,14 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
 from evenkeel.decisions.drain import gangs
 from evenkeel.decisions.drain.gangs import Gang, Together
-from evenkeel.decisions.drain.route import Route, not_ours
+from evenkeel.decisions.drain.returning import RECOMMENDATION, Drain
+from evenkeel.decisions.drain.route import Route
 from evenkeel.decisions.notice import mark
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import View
@@ -49,7 +50,12 @@ class Doomed:
 
     node: Node
     notice: NodeNotice | None
-    pods: Sequence[Going]
+    pods: Sequence[Going] = ()
+
+    @property
+    def drain(self) -> Drain:
+        """What it is drained for; as for a recommendation where its notice cannot be read."""
+        return RECOMMENDATION if self.notice is None else Drain.of(self.notice, self.node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +94,10 @@ class Looker:
         pods = defaultdict[str, list[Situation]](list)
         for each in found:
             pods[each.pod.spec.node_name].append(each)
+        marks = [Doomed(node, notices[node.name]) for node in marked]
         doomed = [
-            Doomed(node, notice, list(_going(notice, pods[node.name], together)))
-            for node in marked
-            for notice in [notices[node.name]]
+            replace(each, pods=list(_going(each.drain, pods[each.node.name], together)))
+            for each in marks
         ]
         return Look(
             at=now,
@@ -119,18 +125,13 @@ class Looker:
 
 
 def _going(
-    notice: NodeNotice | None, found: Iterable[Situation], together: Mapping[_Key, Together]
+    drain: Drain, found: Iterable[Situation], together: Mapping[_Key, Together]
 ) -> Iterator[Going]:
-    is_hint = notice is None or notice.is_hint
     for situation in found:
-        if situation.pod.finished:
-            continue
-        gang = situation.gang
-        broken = together.get(_key(situation.pod, gang)) if gang is not None else None
-        route = not_ours(situation.pod, situation.owner)
-        if route is None and broken is not None and not is_hint:
-            route = gangs.with_the_others(broken)
-        yield Going(situation, route or situation.way(hint=is_hint))
+        if not situation.pod.finished:
+            gang = situation.gang
+            broken = None if gang is None else together.get(_key(situation.pod, gang))
+            yield Going(situation, situation.way_for(drain, broken))
 
 
 def _key(pod: Pod, gang: Gang) -> _Key:

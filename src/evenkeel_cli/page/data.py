@@ -15,7 +15,7 @@ from evenkeel.model.interruption import key_of
 from evenkeel.model.meta import Reference
 from evenkeel.model.reasons import Reason
 from evenkeel_cli import words
-from evenkeel_cli.history import headline, listing, remedies
+from evenkeel_cli.history import headline, listing
 from evenkeel_cli.history.counts import Cause, Count
 from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.history.listing import WorkloadHistory
@@ -151,10 +151,10 @@ class _Reader:
             {
                 "pods": len(pods),
                 "why": pods[0].why,
-                "change": _change(remedies.BY_REASON.get(reason, "")),
+                "change": _change(pods[0].remedy),
                 "workloads": _named(pods),
             }
-            for reason, pods in sorted(by_reason.items(), key=lambda each: -len(each[1]))
+            for pods in sorted(by_reason.values(), key=len, reverse=True)
         ]
 
     def _minutes(self) -> Sequence[dict[str, Any]]:

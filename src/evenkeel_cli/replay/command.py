@@ -1,10 +1,13 @@
 """The three kinds of replay as the command runs them, and what each of them prints."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 import click
 
+from evenkeel.decisions.drain.returning import Drain
+from evenkeel.model.notice import NodeNotice
 from evenkeel.ports import Clock
 from evenkeel.settings import Mode
 from evenkeel_cli import pausing, planned_moves, report, snapshot
@@ -74,8 +77,7 @@ class Run:
             self._warn_of_strangers(replay, target)
             replay.plan(self._printer())
         shown = [s for s in replay.situations if task.namespace in ("", s.pod.namespace)]
-        hinted = {name for name, notice in replay.doomed.items() if notice.is_hint}
-        plan = planned_moves.listing(shown, hinted=hinted)
+        plan = planned_moves.listing(shown, _drains(replay).__getitem__)
         self.output.say()
         self.output.table(plan.columns, plan.items, namespace=task.namespace)
         self.output.say()
@@ -138,3 +140,11 @@ class Run:
     def _note(self, *notes: str) -> None:
         for note in notes:
             standard_error().print(f"note: {note}", style="yellow")
+
+
+def _drains(replay: Replay) -> Mapping[str, Drain]:
+    """For what each node would be drained."""
+    return {
+        name: Drain.of(NodeNotice(since=notice.time, **notice.announced))
+        for name, notice in replay.doomed.items()
+    }

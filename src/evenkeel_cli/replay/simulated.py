@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from evenkeel.decisions.drain.returning import WARNING
 from evenkeel.model.interruption import Key
 from evenkeel.model.meta import Reference
 from evenkeel.model.notice import Concern
@@ -118,7 +119,7 @@ def _most_telling(cluster: Cluster, clock: Clock) -> Mapping[str, tuple[int, int
     """In how many ways the pods of each node would go, and of how many workloads they are."""
     ways, workloads = defaultdict[str, set[Way]](set), defaultdict[str, set[Reference]](set)
     for each in situations(cluster, [Selection(Pod)], clock):
-        way = each.way(hint=False).way
+        way = each.way_for(WARNING).way
         if way is not Way.STAY:
             ways[each.pod.spec.node_name].add(way)
             workloads[each.pod.spec.node_name].add(each.workload)

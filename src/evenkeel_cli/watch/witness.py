@@ -14,14 +14,16 @@ import msgspec
 
 from evenkeel.adapters.telemetry import decision_log
 from evenkeel.adapters.telemetry.decision_log import DecisionRecord
+from evenkeel.decisions.drain import remedies, verdicts
+from evenkeel.decisions.drain.returning import Drain
 from evenkeel.decisions.drain.route import Route
 from evenkeel.decisions.notice import mark
 from evenkeel.decisions.notice.kinds import KINDS
 from evenkeel.model.capacity import Capacity
-from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.decision import Decision, Verb, Why
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
-from evenkeel.model.notice import NodeNotice, NoticeKind
+from evenkeel.model.notice import NoticeKind
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import Release, ReleaseReason
@@ -58,7 +60,7 @@ class Witness:
     deadlines: dict[str, datetime] = field(default_factory=dict)
     _pods: dict[str, Pod] = field(default_factory=dict)
     _told: set[tuple[str, Verb]] = field(default_factory=set)
-    _ways: dict[str, tuple[Way, Reason]] = field(default_factory=dict)
+    _ways: dict[str, Route] = field(default_factory=dict)
     _ended: list[tuple[Pod, datetime, bool]] = field(default_factory=list)
 
     @property
@@ -98,17 +100,17 @@ class Witness:
                 pod = going.situation.pod
                 if going.route.reason not in OF_THE_NODE and pod.uid not in self._ways:
                     self._pods.setdefault(pod.uid, pod)
-                    self._ask(pod, _before_it_left(going, doomed.notice), look.at)
+                    self._ask(pod, _before_it_left(going, doomed.drain), look.at)
         ended, self._ended = self._ended, []
         for pod, at, is_whole in ended:
             self._tell_of_end(pod, at, is_whole=is_whole)
 
     def _ask(self, pod: Pod, route: Route, at: datetime) -> None:
-        self._ways[pod.uid] = (route.way, route.reason)
+        self._ways[pod.uid] = route
         if route.way is not Way.HANDOVER:
             verb = Verb.LEAVE if route.way is Way.STAY else Verb.WAIT
             told_at = min(each for each in (at, pod.metadata.deletion_timestamp) if each)
-            self._tell(pod, verb, told_at, route.reason, route.message)
+            self._tell(pod, verb, told_at, route.reason, route.message, why=route.why)
 
     def _learn(self, item: KubernetesObject, now: datetime) -> None:
         match item:
@@ -168,7 +170,7 @@ class Witness:
             self._ended.append((pod, now, is_whole))
 
     def _tell_of_end(self, pod: Pod, at: datetime, *, is_whole: bool) -> None:
-        way, why = self._ways.get(pod.uid, (None, Reason.NODE_DOOMED))
+        route = self._ways.get(pod.uid)
         deadline = self.deadlines.get(pod.spec.node_name)
         grace = timedelta(seconds=pod.metadata.deletion_grace_period_seconds or 0)
         is_last = deadline is not None and deadline - at <= grace + HURRY
@@ -177,16 +179,24 @@ class Witness:
             self._tell(pod, Verb.EVICT, at, Reason.REPLACEMENT_AVAILABLE, told)
         elif is_last or pod.released:
             if pod.released:
-                health = self.observer.health_of(pod.uid)
-                obstacle = "" if health is None else self.observer.obstacle(health)
-                reason = Reason.NO_PLACE if obstacle else Reason.REPLACEMENT_PENDING
-                self._tell(pod, Verb.WAIT, at, reason, obstacle or "its replacement is not Ready")
+                self._tell_of_missing(pod, at)
             self._tell(pod, Verb.EVICT, at, Reason.LAST_MOMENT, "its node ends", late=True)
-        else:
+        elif route is not None and route.way in _GONE_BY_TURNS:
             told = "another one comes after it"
-            self._tell(
-                pod, Verb.EVICT, at, why if way in _GONE_BY_TURNS else Reason.NODE_DOOMED, told
-            )
+            self._tell(pod, Verb.EVICT, at, route.reason, told, why=route.why)
+        else:
+            self._tell(pod, Verb.EVICT, at, Reason.NODE_DOOMED, "another one comes after it")
+
+    def _tell_of_missing(self, pod: Pod, at: datetime) -> None:
+        """Why a released pod has no replacement yet."""
+        health = self.observer.health_of(pod.uid)
+        obstacle = "" if health is None else self.observer.obstacle(health)
+        if obstacle:
+            why = verdicts.handed_over(obstacle, remedies.for_place(obstacle))
+            self._tell(pod, Verb.WAIT, at, Reason.NO_PLACE, obstacle, why=why)
+        else:
+            why = verdicts.handed_over("its replacement is not Ready", remedies.ROOM)
+            self._tell(pod, Verb.WAIT, at, Reason.REPLACEMENT_PENDING, why.cause, why=why)
 
     def _lose(self, item: KubernetesObject, now: datetime) -> None:
         if isinstance(item, Node) and self.deadlines.pop(item.name, None) is not None:
@@ -227,13 +237,14 @@ class Witness:
         message: str,
         *,
         late: bool = False,
+        why: Why | None = None,
     ) -> None:
         """Keep a record about a pod. ``late``: it goes before its replacement is Ready."""
         self._told.add((pod.uid, verb))
         health = self.observer.health_of(pod.uid)
         workload = None if health is None or health.workload.kind == "Pod" else health.workload
         decision = Decision.about(
-            pod, verb, reason, message, workload=workload, warning=late, forced=late
+            pod, verb, reason, message, workload=workload, warning=late, forced=late, why=why
         )
         self._keep(decision, at)
 
@@ -241,15 +252,14 @@ class Witness:
         self.records.append(decision_log.record(decision, at, self.cluster, Mode.ACT))
 
 
-def _before_it_left(going: Going, notice: NodeNotice | None) -> Route:
+def _before_it_left(going: Going, drain: Drain) -> Route:
     """How a pod goes, or would go if it had not been told to."""
     if going.route.reason is not Reason.ALREADY_LEAVING:
         return going.route
     situation = going.situation
     metadata = msgspec.structs.replace(situation.pod.metadata, deletion_timestamp=None)
     pod = msgspec.structs.replace(situation.pod, metadata=metadata)
-    is_hint = notice is None or notice.is_hint
-    return replace(situation, pod=pod).way(hint=is_hint)
+    return replace(situation, pod=pod).way_for(drain)
 
 
 def _why(release: Release) -> Reason:

@@ -63,8 +63,9 @@ def test_the_next_run_goes_on_where_ctrl_c_ended_the_first(site: Site) -> None:
 
 
 def test_what_is_in_an_empty_dir_is_deleted_only_where_that_is_said(site: Site) -> None:
+    scratch = [{"name": "scratch", "emptyDir": {}}]
     site.add_nodes("a")
-    site.run(deployment("web", 1, volumes=[{"name": "scratch", "emptyDir": {}}]))
+    site.run(deployment("web", 1, volumes=scratch), stateful_set("db", 1, volumes=scratch))
     site.add_nodes("b", spot=False)
     node = site.node_name("a")
 
@@ -74,6 +75,7 @@ def test_what_is_in_an_empty_dir_is_deleted_only_where_that_is_said(site: Site) 
     assert planned.returncode == 0
     for told in (planned.stderr, refused.stderr):
         assert f"{site.namespace}/web-" in told
+        assert f"{site.namespace}/db-0" in told
         assert "--delete-emptydir-data" in told
     assert refused.returncode == 2
     assert "unschedulable" not in site.node("a")["spec"]
@@ -81,6 +83,16 @@ def test_what_is_in_an_empty_dir_is_deleted_only_where_that_is_said(site: Site) 
     done = evenkeel(site.control_plane, "drain", node, "--apply", "--delete-emptydir-data")
     assert (done.returncode, done.stderr) == (0, "")
     assert site.is_settled("web", 1, "b")
+    assert site.is_settled("db", 1, "b")
+
+
+def test_a_node_with_a_young_ordinal_alone_is_drained(site: Site) -> None:
+    site.add_nodes("a")
+    site.run(stateful_set("db", 1))
+    site.add_nodes("b", spot=False)
+    done = evenkeel(site.control_plane, "drain", site.node_name("a"), "--apply")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert site.is_settled("db", 1, "b")
 
 
 def test_beside_deployed_functions_it_only_marks_and_they_do_all_the_rest(site: Site) -> None:

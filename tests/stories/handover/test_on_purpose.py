@@ -7,13 +7,17 @@ import pytest
 
 from evenkeel.decisions.notice.which_notice import decide
 from evenkeel.errors import NotFoundError
+from evenkeel.flows.selections import pods_on
+from evenkeel.model import names
 from evenkeel.model.decision import Decision
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import Concern, Notice, NoticeKind
 from evenkeel.model.release import ReleaseReason
 from evenkeel_cli.cancelling import cancel
 from evenkeel_cli.decisions import draining
+from evenkeel_cli.draining.pods import Pods
 from evenkeel_cli.retry_on_conflict import change
+from evenkeel_cli.ways import situations
 from tests.kit.builders import release_on
 from tests.kit.manifests import bare_pod, deployment, job, stateful_set
 from tests.kit.nodes import is_marked
@@ -157,3 +161,33 @@ def test_without_leave_to_act_nothing_is_written(running: Scene) -> None:
 def test_a_node_that_is_not_there_is_said_to_be_so(running: Scene) -> None:
     with pytest.raises(NotFoundError):
         drain(running, "s9")
+
+
+SCRATCH = {"name": "scratch", "emptyDir": {}}
+
+
+def test_a_young_ordinal_goes_and_the_command_asks_about_its_local_data_first(scene: Scene) -> None:
+    manifest = stateful_set("db", 1)
+    manifest["spec"]["template"]["spec"]["volumes"] = [SCRATCH]
+    (old,) = scene.given(manifest, spare="o1")
+    said = Pods.of(situations(scene.cluster, [pods_on("s1")], scene.clock))
+    assert [each.pod.name for each in said.going] == ["db-0"]
+    assert [pod.name for pod in said.losing_data] == ["db-0"]
+
+    drain(scene, "s1")
+    scene.run(until=200)
+    assert "evict StatefulSet" in scene.story(old).order()
+    assert [pod.name for pod in scene.pods("db", "o1")] == ["db-0"]
+
+
+def test_the_command_waits_for_a_pod_that_tolerates_the_mark_alone(scene: Scene) -> None:
+    manifest = deployment("web", 1)
+    tolerations = [{"key": names.DOOMED, "operator": "Exists"}]
+    manifest["spec"]["template"]["spec"]["tolerations"] = tolerations
+    scene.given(manifest, spare="o1")
+    drain(scene, "s1")
+    said = Pods.of(situations(scene.cluster, [pods_on("s1")], scene.clock))
+    assert len(said.going) == 1
+
+    scene.run(until=200)
+    assert len(scene.pods("web", "o1")) == 1

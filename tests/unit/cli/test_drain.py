@@ -18,6 +18,7 @@ from evenkeel_cli.draining.run import summary
 from evenkeel_cli.duration import Duration
 from evenkeel_cli.ways import Situation
 from tests.kit import builders
+from tests.kit.builders import NOW
 
 DURATION = Duration(SHORTEST, LONGEST)
 WEB = builders.replica_set(replicas=2)
@@ -26,7 +27,7 @@ WEB = builders.replica_set(replicas=2)
 def standing(*pods: Pod, kind: str = "") -> Pods:
     """The pods of a ReplicaSet, or of another kind of owner."""
     owner = Owner(kind=kind) if kind else builders.owner(WEB)
-    return Pods.of([Situation(pod, owner, NamespaceObjects()) for pod in pods])
+    return Pods.of([Situation(pod, owner, NamespaceObjects(), NOW) for pod in pods])
 
 
 def web(name: str = "a", **options: Any) -> Pod:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from evenkeel.decisions.notice import mark
@@ -236,10 +237,11 @@ def test_the_headline_counts(scene: Scene, pods: int, headline: str) -> None:
 
 def test_owners_are_read_once_in_a_while_and_a_changed_one_is_seen(scene: Scene) -> None:
     scene.place(deployment("web", 2))
-    write = mark.set_mark(scene.node("s1"), notice())
+    scene.settle(1)
+    drained = msgspec.structs.replace(notice(), cordoned_at=scene.clock.now())
+    write = mark.set_mark(scene.node("s1"), drained)
     assert write is not None
     scene.cluster.perform([write])
-    scene.settle(1)
     looker = Looker(scene.cluster, scene.clock)
 
     def how() -> str:

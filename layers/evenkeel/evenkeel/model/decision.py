@@ -11,6 +11,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Write
+from evenkeel.model.way import Way
 
 
 class Verb(StrEnum):
@@ -48,6 +49,18 @@ QUIET_VERBS = frozenset(
 """Verbs that change nothing in the cluster: a pod that is placed is not in it yet."""
 
 
+class Why(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a pod goes its way, and what its owner can change to get a better one.
+
+    ``cause`` is the same for all pods for which it is so, and has no numbers in it that change;
+    ``remedy`` is empty where nothing is known that would help.
+    """
+
+    way: Way
+    cause: str
+    remedy: str = ""
+
+
 class Details(TypedDict, total=False):
     """What a decision may have beside verb, subject, reason and message."""
 
@@ -56,6 +69,7 @@ class Details(TypedDict, total=False):
     warning: bool
     forced: bool
     write: Write | None
+    why: Why | None
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,7 +78,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     ``reason`` is a CamelCase word as in Kubernetes Events, ``message`` a sentence for
     people, ``workload`` and ``node`` what else it concerns, ``until`` when a wait ends at
     the latest, ``write`` the request that carries it out. ``forced``: the last moment is
-    here, so a budget's refusal is not the last word.
+    here, so a budget's refusal is not the last word. ``why``, of a pod that a node's notice
+    concerns: its way, with cause and remedy.
     """
 
     verb: Verb
@@ -77,6 +92,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     warning: bool = False
     forced: bool = False
     write: Write | None = None
+    why: Why | None = None
 
     @classmethod
     def about(

@@ -18,7 +18,7 @@ from evenkeel_cli.demo import play
 from evenkeel_cli.errors import Exit
 from evenkeel_cli.history import incident
 from evenkeel_cli.history.cutting import Record
-from evenkeel_cli.moves import NO_WARNING, REASONS
+from evenkeel_cli.history.pods import NO_WARNING
 from tests.unit.cli.history.records import BEGIN, counted, decided, marked, of_pod
 from tests.unit.cli.running import run
 
@@ -43,6 +43,8 @@ STORM: Sequence[Record] = [
         Reference("Pod", "db-0", "data", "db-0-uid"),
         workload=DB,
         node="ip-10-0-0-1.internal",
+        cause="each ordinal is there once",
+        remedy="have more replicas than must serve",
     ),
     counted(6, 1, 2, DB),
 ]
@@ -52,7 +54,7 @@ SCREEN = f"""\
 prod, 2026-01-05 03:00:00 to 03:00:24 UTC: 2 nodes, 2 workloads, 3 pods to move.
 
 NAMESPACE  WORKLOAD    OK      WANTED  LOWEST  BELOW      AT-ZERO  LATE  WHY
-data       sts/db      dipped  2       1       not known  -        0     {REASONS["StatefulSet"]}
+data       sts/db      dipped  2       1       not known  -        0     each ordinal is there once
 shop       deploy/web  dipped  3       2       20s        -        1     {NO_WARNING}
 
 NODE         REASON               NOTICE    DEADLINE  PODS  LATE
@@ -66,7 +68,7 @@ SpotInterruption: 1 node, the first at 03:00:00, the last deadline at 03:02:00.
 InstanceStateChange: 1 node, the first at 03:00:01, the last deadline at 03:00:00.
 Notice came less than 60s before the deadline: ip-10-0-0-2.
 Late: 1 pod: its node left no time for a handover.
-Change data/sts/db: have more replicas than must serve: each ordinal exists once.
+Change data/sts/db: have more replicas than must serve.
 Change shop/deploy/web: keep replicas on on-demand nodes (annotation evenkeel.dev/on-demand).
 The same with sts/db -n data shows each of its pods; with a node's name those of a node.
 """

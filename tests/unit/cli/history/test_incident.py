@@ -53,9 +53,11 @@ def test_a_node_whose_mark_is_not_in_the_log_is_there_all_the_same() -> None:
     assert (node.name, node.kind, node.deadline) == ("a", "", None)
 
 
-LATE: dict[str, dict[str, Any]] = {
+HOW: dict[str, dict[str, Any]] = {
     "late": {"warning": True, "forced": True},
     "forced": {"forced": True},
+    "at-once": {"way": "at-once"},
+    "rationed": {"way": "rationed"},
 }
 """What is told of a step beside its verb and reason."""
 
@@ -68,8 +70,8 @@ LATE: dict[str, dict[str, Any]] = {
         (["evict LastMoment late"], Move.LAST_MOMENT, "", True),
         (["wait Pending", "evict LastMoment forced"], Move.LAST_MOMENT, "Pending", False),
         (["wait JobMayFinish", "evict LastMoment late"], Move.LAST_MOMENT, "JobMayFinish", False),
-        (["evict Recreate"], Move.AT_ONCE, "Recreate", False),
-        (["evict HandoverNever"], Move.IN_TURNS, "HandoverNever", False),
+        (["evict Recreate at-once"], Move.AT_ONCE, "Recreate", False),
+        (["evict HandoverNever rationed"], Move.IN_TURNS, "HandoverNever", False),
         (["leave DaemonSet"], Move.LEFT, "DaemonSet", False),
         (["delete NodeGone"], Move.LOST, "NodeGone", True),
         (["release NodeDoomed", "roll-back NoWay"], Move.PUT_BACK, "NoWay", False),
@@ -87,7 +89,7 @@ def test_a_pod_went_the_way_that_its_last_decision_says(
     steps = []
     for second, step in enumerate(story):
         verb, why, *more = step.split()
-        steps.append(of_pod(second, verb, full.get(why, why), **LATE.get("".join(more), {})))
+        steps.append(of_pod(second, verb, full.get(why, why), **HOW.get("".join(more), {})))
     pod = one_pod(marked(0), *steps)
     assert (pod.way, pod.reason, pod.is_late) == (way, full.get(reason, reason), late)
     assert pod.why

@@ -125,6 +125,9 @@ def test_nodes_that_are_not_left_do_not_count_as_nodes_of_their_pool() -> None:
     assert (pool.nodes, [each.fate for each in pool.going]) == (2, [Fate.GOES, Fate.GONE])
 
 
+CAUSE = {"cause": "two versions must not meet", "remedy": "set the strategy to RollingUpdate"}
+
+
 def test_the_worst_workload_comes_first_with_why_and_what_to_do() -> None:
     db = Reference("StatefulSet", "db", "shop", "db-uid")
     shown = seen(
@@ -132,7 +135,7 @@ def test_the_worst_workload_comes_first_with_why_and_what_to_do() -> None:
         marked(0),
         *handed_over(2, "web-1"),
         counted(2, 3),
-        of_pod(3, "evict", "Recreate", "api-1", workload=API),
+        of_pod(3, "evict", "Recreate", "api-1", workload=API, **CAUSE),
         counted(3, 0, 1, API),
         of_pod(4, "evict", "StatefulSet", "db-1", workload=db),
         counted(4, 1, 2, db),
@@ -141,7 +144,7 @@ def test_the_worst_workload_comes_first_with_why_and_what_to_do() -> None:
     assert [each.subject.name for each in shown.workloads] == ["api", "db", "web"]
     worst, _, best = shown.workloads
     assert (worst.ready, worst.wanted, worst.lowest, worst.is_zero) == (0, 1, 0, True)
-    assert worst.why == "the Deployment's strategy is Recreate"
+    assert worst.why == "two versions must not meet"
     assert worst.change == "set the strategy to RollingUpdate"
     assert (best.ok, best.why, best.is_low) == ("kept", "", False)
 

@@ -3,16 +3,11 @@
 import msgspec
 import pytest
 
-from evenkeel.decisions.drain.gangs import (
-    Gang,
-    gang_of,
-    stays_under_hint,
-    together,
-    with_the_others,
-)
+from evenkeel.decisions.drain.gangs import Gang, gang_of, together
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner
-from evenkeel.decisions.drain.route import Route
+from evenkeel.decisions.drain.returning import ON_PURPOSE, WARNING
+from evenkeel.decisions.drain.route import route_of, with_the_others
 from evenkeel.model import names
 from evenkeel.model.affinity import SchedulingGroup
 from evenkeel.model.controllers.job import Job
@@ -267,12 +262,28 @@ def test_of_an_unknown_size_all_are_needed() -> None:
 
 
 def test_under_a_hint_a_member_stays() -> None:
-    way = Route(way=Way.HANDOVER, reason=Reason.MAKE_BEFORE_BREAK, cause="")
-    found = stays_under_hint(way, TRAIN)
+    deployment = builders.deployment()
+    replica_set = builders.replica_set(of=deployment)
+    owner = builders.owner(replica_set, deployment)
+    pod = builders.pod(of=replica_set, labels={**COSCHEDULED, names.TEMPLATE_HASH: builders.HASH})
+    found = route_of(pod, owner, NamespaceObjects(), ON_PURPOSE, NOW)
     assert (found.way, found.reason) == (Way.STAY, "Gang")
     assert "none is moved while its node lives" in found.message
-    left = Route(way=Way.STAY, reason=Reason.FINISHED, cause="it has ended already")
-    assert stays_under_hint(left, TRAIN) is left
+    assert route_of(pod, owner, NamespaceObjects(), WARNING, NOW).way is Way.HANDOVER
+    over = builders.pod(of=replica_set, labels=COSCHEDULED, phase="Succeeded")
+    left = route_of(over, owner, NamespaceObjects(), ON_PURPOSE, NOW)
+    assert left.reason is Reason.FINISHED
+
+
+def test_members_of_a_broken_gang_go_together_but_for_those_that_stay() -> None:
+    found = together(TRAIN, [member("a", "n1")], DYING)
+    assert found is not None
+    pod = builders.pod(of=builders.stateful_set())
+    owner = builders.owner(builders.stateful_set())
+    asked = owner, NamespaceObjects(), WARNING, NOW, None, found
+    assert route_of(pod, *asked) == with_the_others(found)
+    over = builders.pod(of=builders.stateful_set(), phase="Succeeded")
+    assert route_of(over, *asked).reason is Reason.FINISHED
 
 
 def test_the_way_of_those_that_go_together_names_their_gang() -> None:

@@ -5,9 +5,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner
-from evenkeel.decisions.drain.returning import Drain, came_late, why_back, with_return
-from evenkeel.decisions.drain.route import Route
+from evenkeel.decisions.drain.returning import EVICTION, MOVE, Drain, came_late, why_back
+from evenkeel.decisions.drain.returning import WARNING as WOULD_BE_WARNED
+from evenkeel.decisions.drain.route import Route, route_of
 from evenkeel.model import names
 from evenkeel.model.affinity import NewAffinity, Toleration
 from evenkeel.model.controllers.replica_set import ReplicaSet
@@ -65,11 +67,12 @@ def after(number: float) -> dict[str, Any]:
     return {"creation_timestamp": NOW + seconds(number)}
 
 
-def route(way: Way) -> Route:
-    return Route(way=way, reason=Reason.STATEFUL_SET, cause="it is so")
+def way(pod: Pod, owner: Owner, drain: Drain) -> Route:
+    return route_of(pod, owner, NamespaceObjects(), drain, NOW)
 
 
-STATEFUL_SET, REPLICA_SET = builders.stateful_set(), builders.replica_set()
+DEPLOYMENT = builders.deployment()
+STATEFUL_SET, REPLICA_SET = builders.stateful_set(), builders.replica_set(of=DEPLOYMENT)
 
 
 @pytest.mark.parametrize(
@@ -88,9 +91,7 @@ def test_what_tolerates_all_that_keeps_pods_off_comes_back(
 ) -> None:
     pod, owner = of(STATEFUL_SET, rules)
     assert bool(why_back(pod, owner, drain(notice))) is is_let_in
-    would_be = Drain.for_(notice.name, is_hint=notice.is_hint)
-    assert bool(why_back(pod, owner, would_be)) is is_let_in
-    unmarked = Drain.of(notice, None)
+    unmarked = Drain.of(notice)
     assert bool(why_back(pod, owner, unmarked)) is is_let_in
 
 
@@ -150,44 +151,48 @@ def test_what_came_later_than_half_the_time_is_not_told_to_go_again(
     pod, owner = foreign(**after(there_after + 1))
     assert came_late(pod, drain()) is late
     if there_after > 0:
-        assert with_return(route(Way.RATIONED), pod, owner, drain()).way is (
-            Way.STAY if late else Way.AT_LAST_MOMENT
-        )
+        assert way(pod, owner, drain()).way is (Way.STAY if late else Way.AT_LAST_MOMENT)
 
 
 def test_without_a_notice_or_a_node_none_came_late() -> None:
-    would_be = Drain.for_(WARNING.name, is_hint=False)
-    assert not came_late(builders.pod(**after(200)), would_be)
+    assert not came_late(builders.pod(**after(200)), WOULD_BE_WARNED)
     assert not came_late(builders.pod(node="", **after(200)), drain())
 
 
 def test_other_pods_keep_their_way() -> None:
     pod, owner = of(STATEFUL_SET, {})
-    assert with_return(route(Way.BY_ORDINAL), pod, owner, drain()).way is Way.BY_ORDINAL
+    assert way(pod, owner, drain()).way is Way.BY_ORDINAL
+    pod, owner = of(STATEFUL_SET, TOLERANT, phase="Succeeded")
+    assert way(pod, owner, drain()).reason is Reason.FINISHED
+
+
+def test_where_no_node_is_drained_nothing_is_let_in_to_one() -> None:
     pod, owner = of(STATEFUL_SET, TOLERANT)
-    stays = route(Way.STAY)
-    assert with_return(stays, pod, owner, drain()) is stays
+    for each in (MOVE, EVICTION):
+        assert way(pod, owner, each).way is Way.BY_ORDINAL
+    named, its_owner = of(STATEFUL_SET, NAMED)
+    assert way(named, its_owner, MOVE).reason is Reason.RETURNS_TO_NODE
 
 
 @pytest.mark.parametrize("rules", [TOLERANT, PINNED, NAMED])
 @pytest.mark.parametrize(
-    ("notice", "way", "words"),
+    ("notice", "expected", "words"),
     [
         (HINT, Way.STAY, "no gap is made while its node lives"),
         (WARNING, Way.AT_LAST_MOMENT, "it goes at the last moment"),
     ],
 )
 def test_a_hint_moves_no_such_pod_and_a_warning_at_the_last_moment(
-    notice: NodeNotice, way: Way, words: str, rules: dict[str, Any]
+    notice: NodeNotice, expected: Way, words: str, rules: dict[str, Any]
 ) -> None:
-    found = with_return(route(Way.BY_ORDINAL), *of(STATEFUL_SET, rules), drain(notice))
-    assert (found.way, found.reason) == (way, Reason.RETURNS_TO_NODE)
+    found = way(*of(STATEFUL_SET, rules), drain(notice))
+    assert (found.way, found.reason) == (expected, Reason.RETURNS_TO_NODE)
     assert found.message.endswith(words)
     assert found.remedy == f"tolerate no taint {names.DOOMED}, and name no node"
 
 
 @pytest.mark.parametrize(
-    ("rules", "options", "way"),
+    ("rules", "options", "expected"),
     [
         ({}, after(5), Way.HANDOVER),
         (TOLERANT, {}, Way.HANDOVER),
@@ -199,7 +204,8 @@ def test_a_hint_moves_no_such_pod_and_a_warning_at_the_last_moment(
     ids=["came back", "let in", "let in and back", "back late", "bound", "let in and bound"],
 )
 def test_a_handover_goes_on_where_the_replacement_may_go_elsewhere(
-    rules: dict[str, Any], options: dict[str, Any], way: Way
+    rules: dict[str, Any], options: dict[str, Any], expected: Way
 ) -> None:
     pod, owner = of(REPLICA_SET, rules, **options)
-    assert with_return(route(Way.HANDOVER), pod, owner, drain()).way is way
+    of_deployment = msgspec.structs.replace(owner, deployment=DEPLOYMENT)
+    assert way(pod, of_deployment, drain()).way is expected

@@ -10,7 +10,9 @@ import pytest
 from evenkeel.adapters.kubernetes.objects import read_object
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner, ReleasesRefused
-from evenkeel.decisions.drain.route import SETTLES, Route, route, unless_young, without_place
+from evenkeel.decisions.drain.remedies import LOOSER_RULES, ROOM
+from evenkeel.decisions.drain.returning import ON_PURPOSE, RECOMMENDATION, WARNING
+from evenkeel.decisions.drain.route import NO_PLACE_IS_KNOWN, SETTLES, PlaceSought, Route, route_of
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import NetworkPolicy
 from evenkeel.model.controllers.replica_set import ReplicaSet
@@ -33,7 +35,8 @@ def way_of(
     *,
     hint: bool = False,
 ) -> Route:
-    return route(pod, owner, namespace_objects, hint=hint, now=NOW)
+    drain = ON_PURPOSE if hint else WARNING
+    return route_of(pod, owner, namespace_objects, drain, NOW)
 
 
 def of_deployment(deployment: Deployment, **pod_options: Any) -> tuple[Pod, Owner]:
@@ -456,8 +459,7 @@ def test_no_pod_is_handed_over_for_a_while_after_releases_were_refused(
     assert (found.way, found.reason, found.until) == (way, "ReleaseRefused", until)
     assert "the platform team says no" in found.message
     assert (hinted.way, hinted.reason, hinted.until) == (Way.STAY, "ReleaseRefused", until)
-    for later in (until, None):
-        assert route(pod, refused, NOTHING, hint=False, now=later).way is Way.HANDOVER
+    assert route_of(pod, refused, NOTHING, WARNING, until).way is Way.HANDOVER
 
 
 def test_a_namespace_that_could_not_be_read_stops_a_hint_and_no_warning() -> None:
@@ -631,12 +633,29 @@ def test_a_hash_without_room_for_the_mark_of_a_release_rules_it_out(length: int,
     assert found.way is way
 
 
-def test_without_a_place_what_would_break_first_stays_on_a_hint() -> None:
-    way = way_of(builders.pod(of=STATEFUL_SET), builders.owner(STATEFUL_SET), hint=True)
-    assert way.way is Way.BY_ORDINAL
-    found = without_place(way)
+@pytest.mark.parametrize(
+    ("lacks", "remedy"),
+    [(NO_PLACE_IS_KNOWN, ROOM), ("no node takes it: its selector", LOOSER_RULES)],
+)
+def test_without_a_place_what_would_break_first_stays_on_a_hint(lacks: str, remedy: str) -> None:
+    asked = builders.pod(of=STATEFUL_SET), builders.owner(STATEFUL_SET), NOTHING, ON_PURPOSE, NOW
+    assert route_of(*asked).way is Way.BY_ORDINAL
+    found = route_of(*asked, PlaceSought(lacks=lacks))
     assert (found.way, found.reason) == (Way.STAY, Reason.NO_PLACE)
-    assert found.remedy == way.remedy
+    assert (found.cause, found.remedy) == (lacks, remedy)
+
+
+def test_a_place_that_is_known_for_a_while_lets_an_ordinal_go_so_long() -> None:
+    until, owner = NOW + seconds(10), builders.owner(STATEFUL_SET)
+    pod, place = builders.pod(of=STATEFUL_SET), PlaceSought(until)
+    found = route_of(pod, owner, NOTHING, ON_PURPOSE, NOW, place)
+    assert (found.way, found.until) == (Way.BY_ORDINAL, until)
+
+
+def test_one_that_dies_in_any_case_needs_no_place() -> None:
+    pod, owner = builders.pod(of=STATEFUL_SET), builders.owner(STATEFUL_SET)
+    found = route_of(pod, owner, NOTHING, WARNING, NOW, PlaceSought())
+    assert (found.way, found.until) == (Way.BY_ORDINAL, None)
 
 
 SECOND = timedelta(seconds=1)
@@ -656,10 +675,11 @@ def test_a_young_pod_that_would_break_first_stays_on_a_recommendation(
     made: datetime | None, until: datetime | None
 ) -> None:
     pod = aged(builders.pod("db-0", of=STATEFUL_SET), made)
-    way = way_of(pod, builders.owner(STATEFUL_SET), hint=True)
-    found = unless_young(way, pod, NOW)
+    owner = builders.owner(STATEFUL_SET)
+    found = route_of(pod, owner, NOTHING, RECOMMENDATION, NOW)
+    assert way_of(pod, owner, hint=True).way is Way.BY_ORDINAL, "a drain on purpose takes it"
     if until is None:
-        assert found == way
+        assert found.way is Way.BY_ORDINAL
     else:
         assert (found.way, found.reason, found.until) == (Way.STAY, Reason.COOLING_DOWN, until)
         assert found.message == "it is younger than 6 h: no gap is made for a mere recommendation"
@@ -668,8 +688,7 @@ def test_a_young_pod_that_would_break_first_stays_on_a_recommendation(
 def test_a_young_pod_that_is_replaced_before_it_goes_is_handed_over() -> None:
     pod, owner = of_deployment(builders.deployment())
     pod = aged(pod, NOW)
-    way = way_of(pod, owner, hint=True)
-    assert unless_young(way, pod, NOW) == way
+    assert route_of(pod, owner, NOTHING, RECOMMENDATION, NOW).way is Way.HANDOVER
 
 
 def aged(pod: Pod, made: datetime | None) -> Pod:

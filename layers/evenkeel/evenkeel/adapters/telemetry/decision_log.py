@@ -16,6 +16,8 @@ that are empty are left out.
 | warning | true if a person should know |
 | forced | true if the last moment had come |
 | write | how it is carried out: patch, create, delete or evict |
+| way | of a pod that a node's notice concerns: how it goes, see evenkeel.model.way.Way |
+| cause, remedy | why that way; what its owner can change to get a better one |
 
 Between them are the counts of the workloads whose pods go, when they change, and at most one a
 second for each. The last one has the time at which the workload was whole again; the schedule's
@@ -61,6 +63,9 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     warning: bool = False
     forced: bool = False
     write: str = ""
+    way: str = ""
+    cause: str = ""
+    remedy: str = ""
 
 
 class CountRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,6 +81,7 @@ class CountRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 def record(decision: Decision, time: datetime, cluster: str, mode: str) -> DecisionRecord:
     """The log's entry for a decision."""
+    why = decision.why
     return DecisionRecord(
         v=VERSION,
         time=time,
@@ -91,6 +97,9 @@ def record(decision: Decision, time: datetime, cluster: str, mode: str) -> Decis
         warning=decision.warning,
         forced=decision.forced,
         write="" if decision.write is None else type(decision.write).__name__.lower(),
+        way="" if why is None else why.way.value,
+        cause="" if why is None else why.cause,
+        remedy="" if why is None else why.remedy,
     )
 
 

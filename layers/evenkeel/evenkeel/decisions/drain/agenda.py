@@ -9,9 +9,10 @@ import msgspec
 from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD
 from evenkeel.decisions.drain.owner import Owner
-from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.decision import Decision, Verb, Why
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
+from evenkeel.model.way import Way
 
 SLOWEST = timedelta(seconds=4)
 """No eviction is sent earlier than by this because the API server is slow to answer."""
@@ -67,7 +68,12 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
 
     def eviction(self) -> Decision:
         """The forced eviction; on a node that lives it is none by force."""
-        reason, message = self._why
+        reason, message, why = Reason.LAST_MOMENT, self._last_moment, None
+        if self.together:
+            reason, message = Reason.GANG_BROKEN, "too few of its gang stay"
+            why = Why(way=Way.AT_LAST_MOMENT, cause=message)
+            where = "a healthy node" if self.lives else "a dying node"
+            message = f"{message}: evicted from {where} together with the others"
         return self.owner.decision(
             self.pod,
             Verb.EVICT,
@@ -76,19 +82,13 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
             warning=not self.is_replaced,
             forced=not self.lives,
             write=writes.evict(self.pod),
+            why=why,
         )
 
     @property
-    def _why(self) -> tuple[Reason, str]:
-        if self.together:
-            where = "a healthy node" if self.lives else "a dying node"
-            told = f"too few of its gang stay: evicted from {where} together with the others"
-            return Reason.GANG_BROKEN, told
+    def _last_moment(self) -> str:
         there = "its replacement is available" if self.is_replaced else "replacement or not"
-        return (
-            Reason.LAST_MOMENT,
-            f"its node dies and its grace period has to fit: evicted, {there}",
-        )
+        return f"its node dies and its grace period has to fit: evicted, {there}"
 
 
 class Slot(msgspec.Struct, frozen=True):

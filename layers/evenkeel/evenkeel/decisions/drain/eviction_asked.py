@@ -46,13 +46,15 @@ def before_eviction(census: Census, item: ReleasedPod) -> PodPlan | None:
         return None
     until = max(release.since, census.counts.last_available_at or release.since) + COMES_BACK
     until = min(until, deadline.at)
+    cause = f"it is left to {release.asked_by}"
+    wait = verdicts.wait(census, pod, Reason.LEFT_TO_DRAINER, until, cause)
     if census.now < until:
-        return PodPlan(verdicts.wait(census, pod, Reason.LEFT_TO_DRAINER, until), until)
+        return PodPlan(wait, until)
     is_kept_empty = census.nodes.kept_empty.get(pod.spec.node_name)
     if is_kept_empty:
         return None
     if is_kept_empty is None and census.now < deadline.at:
-        return PodPlan(verdicts.wait(census, pod, Reason.LEFT_TO_DRAINER, until), deadline.at)
+        return PodPlan(wait, deadline.at)
     message = f"{release.asked_by} asked for its eviction once"
     note = {names.ASKED_BEFORE: in_words(census.now)}
     back = verdicts.roll_back(census, item, Reason.NOT_ASKED_AGAIN, message, note)

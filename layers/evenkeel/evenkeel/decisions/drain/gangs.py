@@ -14,14 +14,11 @@ from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.refusal import tried_until
-from evenkeel.decisions.drain.route import Route
 from evenkeel.model.annotations import GANG_AT_NOTICE
 from evenkeel.model.gang import group_of, is_gang
 from evenkeel.model.meta import Reference
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.reasons import Reason
-from evenkeel.model.way import Way
 
 
 class Gang(msgspec.Struct, frozen=True):
@@ -107,30 +104,3 @@ def together(
         return None
     at, _, notice = min(dying, key=itemgetter(0, 1))
     return Together(at, notice, gang, frozenset(uids))
-
-
-def stays_under_hint(route: Route, gang: Gang) -> Route:
-    """Under a recommendation or a drain a gang's pod stays.
-
-    A pod that Evenkeel never moves keeps that reason.
-    """
-    if route.way is Way.STAY:
-        return route
-    return Route(
-        way=Way.STAY,
-        reason=Reason.GANG,
-        cause=f"it is one of the {gang}",
-        consequence="none is moved while its node lives",
-        until=route.until,
-    )
-
-
-def with_the_others(found: Together) -> Route:
-    """The way of a member whose gang is broken by what dies, as long as evictions are tried."""
-    return Route(
-        way=Way.AT_LAST_MOMENT,
-        reason=Reason.GANG,
-        cause=f"too few of the {found.gang} would stay",
-        consequence="those on dying nodes go together, at the earliest last moment among them",
-        until=found.until,
-    )

@@ -110,7 +110,8 @@ def _unwanted(census: Census, item: ReleasedPod, position: int) -> PodPlan:
     pod, end, spare = item.pod, tried_until(item.deadline), census.releases.spare_in_rollout
     is_needed = spare is not None and position >= spare and not census.nodes.is_lost(pod)
     if is_needed and census.now < end:
-        wait = verdicts.wait(census, pod, Reason.ROLLOUT_PENDING, item.stays_until)
+        cause = "a rollout still needs it"
+        wait = verdicts.wait(census, pod, Reason.ROLLOUT_PENDING, item.stays_until, cause)
         return PodPlan(wait, end)
     reason, why = _why_unwanted(census)
     message = f"{why} and it has no controller: deleted"
@@ -133,18 +134,11 @@ def _unreplaced(census: Census, item: ReleasedPod) -> PodPlan:
       made one that went to the wrong capacity type;
     - else it waits.
     """
-    pod, end = item.pod, tried_until(item.deadline)
-    back = _why_back(census, item)
+    end, back = tried_until(item.deadline), _why_back(census, item)
     if back is not None:
         return PodPlan(verdicts.roll_back(census, item, *back))
     due = end if target_of(item) is None else min(end, census.now + LOOK_AGAIN_AFTER)
-    wait = verdicts.wait(census, pod, Reason.REPLACEMENT_PENDING, item.stays_until)
-    if lacks := census.lacks_place:
-        message = f"no place for its replacement: {lacks}"
-        wait = census.owner.decision(
-            pod, Verb.WAIT, Reason.NO_PLACE, message, until=item.stays_until
-        )
-    return PodPlan(wait, due)
+    return PodPlan(verdicts.not_replaced(census, item), due)
 
 
 def _why_back(census: Census, item: ReleasedPod) -> tuple[Reason, str] | None:
@@ -181,17 +175,20 @@ def _before_release(census: Census, mover: MovingPod) -> Decision | None:
     if census.counts.replicas_to_keep == 0:
         reason, why = _why_unwanted(census)
         if deadline.forced:
-            return verdicts.wait(census, pod, reason, end)
+            return verdicts.wait(census, pod, reason, end, why)
         return census.owner.decision(pod, Verb.LEAVE, reason, f"{why}: it goes by itself")
     if deadline.forced and census.owner.why_no_replacement and census.quota.in_turns is None:
-        why = census.owner.why_no_replacement
-        return census.owner.decision(pod, Verb.WAIT, Reason.CANNOT_BE_REPLACED, why, until=end)
+        said = verdicts.cannot_be_replaced(census)
+        return census.owner.decision(
+            pod, Verb.WAIT, Reason.CANNOT_BE_REPLACED, said.cause, until=end, why=said
+        )
     hold = None if deadline.forced else _voluntary_hold(census, end)
     if hold is not None:
         return census.owner.decision(pod, Verb.LEAVE, *hold)
     settled = _settled_at(mover, end)
     if settled is not None and census.now < settled:
-        return verdicts.wait(census, pod, Reason.LANDED_AFTER_CORDON, min(settled, end))
+        cause = "it had landed on its node in spite of the cordon"
+        return verdicts.wait(census, pod, Reason.LANDED_AFTER_CORDON, min(settled, end), cause)
     return None
 
 

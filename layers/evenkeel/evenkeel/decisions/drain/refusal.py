@@ -10,10 +10,11 @@ from evenkeel.decisions.drain.owner import Owner
 from evenkeel.errors import ClusterError, DisruptionRefusedError, MultipleBudgetsError
 from evenkeel.model import names
 from evenkeel.model.annotations import AT_DEADLINE
-from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.decision import Decision, Verb, Why
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Patch
+from evenkeel.model.way import Way
 
 TRIED_BEYOND = timedelta(seconds=60)
 """So long after a deadline evictions are still tried.
@@ -103,6 +104,11 @@ def leave(pod: Pod, owner: Owner) -> Decision:
         Reason.AT_DEADLINE_LEAVE,
         f"its eviction is refused, and {names.AT_DEADLINE}: leave keeps it to the end",
         warning=True,
+        why=Why(
+            way=Way.STAY,
+            cause=f"its owner keeps it to the end ({names.AT_DEADLINE}: leave)",
+            remedy=f"take the annotation {names.AT_DEADLINE} off, or let its budget spare one",
+        ),
     )
 
 

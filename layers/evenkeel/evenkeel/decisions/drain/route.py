@@ -1,18 +1,31 @@
 """Which way a pod goes when its node is doomed, why, and which annotation changes that.
 
-The table of docs/notices.md, row by row.
+The table of docs/notices.md, row by row. The reconciler, the gate, restore and the commands ask
+``route_of`` alike: none of them puts the answer together from parts.
 """
 
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
+from evenkeel.decisions.drain.gangs import Together, gang_of
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner
+from evenkeel.decisions.drain.remedies import LOOSER_RULES, ROOM
+from evenkeel.decisions.drain.returning import (
+    Drain,
+    bound_to,
+    came_late,
+    is_let_in,
+    since_drained,
+    why_back,
+)
 from evenkeel.decisions.drain.two_at_once import ruled_out
 from evenkeel.model import names
-from evenkeel.model.controllers.kinds import way_of
+from evenkeel.model.controllers import kinds
+from evenkeel.model.decision import Why
 from evenkeel.model.durations import go_duration
 from evenkeel.model.node_bound import is_mirror, is_of_daemon
 from evenkeel.model.pod import Pod
@@ -42,67 +55,158 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
         """Cause and consequence in one sentence."""
         return f"{self.cause}: {self.consequence}" if self.consequence else self.cause
 
+    @property
+    def why(self) -> Why:
+        """The way, with its cause and remedy, as decisions and the log carry it."""
+        return Why(way=self.way, cause=self.cause, remedy=self.remedy)
+
+
+NO_PLACE_IS_KNOWN: Final = "no node with room for it is known that its rules and volumes allow"
+
+
+class PlaceSought(NamedTuple):
+    """Whether a node is known that takes a pod's next one: it counts ``until`` then.
+
+    ``until`` None: none is known, and ``lacks`` says why.
+    """
+
+    until: datetime | None = None
+    lacks: str = NO_PLACE_IS_KNOWN
+
 
 NO_GAP: Final = "no gap is made while its node lives"
 
+SETTLES: Final = COOLDOWN_LONGEST
+"""How old a StatefulSet's pod is at least that goes for a recommendation."""
 
-def route(
+
+def route_of(
     pod: Pod,
     owner: Owner,
     around: NamespaceObjects,
-    *,
-    hint: bool,
-    now: datetime | None = None,
+    drain: Drain,
+    now: datetime,
+    place: PlaceSought | None = None,
+    together: Together | None = None,
 ) -> Route:
-    """Decide the way of a pod. ``hint``: its node lives on (recommendation, drain, restore).
+    """Decide the way of a pod. ``now`` ends what an owner, or a policy, said for a while.
 
-    ``now`` ends what an owner asked for a while; without it that has no end.
+    ``place``: what is known of a node for its next one; None: nobody has looked for one.
+    ``together``: its gang is broken by what dies.
 
     Clauses, first match wins:
 
     - what is not Evenkeel's to move (see ``not_ours``) is left;
     - a hint never touches what its owner, or the owner of the autoscaler, asked to be kept, nor a
       ReplicaSet's pod in a namespace that could not be read: its node lives, so there is time;
-    - the way of its controller's kind. StatefulSet: one ordinal at a time; Job: it may still
-      finish; ReplicaSet: see ``_replica_set``;
-    - a pod without a controller, and one whose controller makes no other before it has gone, as
-      far as Evenkeel knows, is left under a hint. Under a warning the first keeps running to its
-      last moment, because no controller makes it again; the second goes at once within its budget,
-      and without one when none of its controller's pods is missing.
+    - a pod that comes back to the node: see ``_comes_back``;
+    - a gang's pod stays for a hint, and goes with the others where its gang is broken;
+    - the way of its controller's kind: see ``_by_kind``. For a hint only those go that are handed
+      over, and ordinals of a StatefulSet for which a place is known: see ``_by_ordinal_for_hint``.
     """
     kept = not_ours(pod, owner)
+    if kept is None and drain.is_hint:
+        kept = _protected(pod, owner, now) or _unread(owner, around)
     if kept is not None:
         return kept
-    if hint:
-        protected = _protected(pod, owner, now)
-        if protected is not None:
-            return protected
-        if around.unread and owner.hands_over:
-            return Route(
-                way=Way.STAY,
-                reason=Reason.NAMESPACE_UNREAD,
-                cause=f"its namespace could not be read: {around.unread}",
-            )
-    way: Route
-    match way_of(owner.kind):
+    found = _by_kind(pod, owner, around, now)
+    if drain.is_hint and found.way not in (Way.HANDOVER, Way.BY_ORDINAL):
+        found = replace(found, way=Way.STAY, consequence=NO_GAP, warning=False)
+    if found.way is not Way.STAY:
+        found = _comes_back(pod, owner, drain, found.way) or found
+    if found.way is Way.STAY:
+        return found
+    if together is not None and not drain.is_hint:
+        return with_the_others(together)
+    if not drain.is_hint:
+        return found
+    gang = gang_of(pod, owner, around)
+    if gang is not None:
+        return Route(
+            way=Way.STAY,
+            reason=Reason.GANG,
+            cause=f"it is one of the {gang}",
+            consequence="none is moved while its node lives",
+            until=found.until,
+        )
+    return _by_ordinal_for_hint(pod, found, drain, now, place)
+
+
+def _by_ordinal_for_hint(
+    pod: Pod, found: Route, drain: Drain, now: datetime, place: PlaceSought | None
+) -> Route:
+    """The way of a pod for a hint: one that would break first needs a place, and has to be settled.
+
+    For a recommendation a young one stays. They come in waves, over half of a zone's nodes and for
+    days, and a pod whose volume keeps it in the zone would go round its nodes with them. Whoever
+    moved it, it is young then: so no pod leaves more than one gap in ``SETTLES``. That needs no
+    note on any object.
+    """
+    if found.way is not Way.BY_ORDINAL:
+        return found
+    made = pod.metadata.creation_timestamp
+    settled = now if made is None else made + SETTLES
+    if drain.is_recommendation and now < settled:
+        return Route(
+            way=Way.STAY,
+            reason=Reason.COOLING_DOWN,
+            cause=f"it is younger than {SETTLES // timedelta(hours=1)} h",
+            consequence="no gap is made for a mere recommendation",
+            until=settled,
+        )
+    if place is None:
+        return found
+    if place.until is not None:
+        return replace(found, until=place.until)
+    return Route(
+        way=Way.STAY,
+        reason=Reason.NO_PLACE,
+        cause=place.lacks,
+        consequence=NO_GAP,
+        remedy=ROOM if place.lacks == NO_PLACE_IS_KNOWN else LOOSER_RULES,
+    )
+
+
+def _unread(owner: Owner, around: NamespaceObjects) -> Route | None:
+    """A ReplicaSet's pod whose surroundings are not known: two at once may be ruled out."""
+    if not around.unread or not owner.hands_over:
+        return None
+    return Route(
+        way=Way.STAY,
+        reason=Reason.NAMESPACE_UNREAD,
+        cause=f"its namespace could not be read: {around.unread}",
+        remedy="apply manifests/rbac",
+    )
+
+
+def _by_kind(pod: Pod, owner: Owner, around: NamespaceObjects, now: datetime) -> Route:
+    """The way of a pod by its controller's kind, where its node goes in any case.
+
+    StatefulSet: one ordinal at a time; Job: it may still finish; ReplicaSet: see ``_replica_set``.
+    A pod without a controller keeps running to its last moment, because no controller makes it
+    again. One whose controller makes no other before it has gone, as far as Evenkeel knows, goes at
+    once within its budget, and without one when none of its controller's pods is missing.
+    """
+    match kinds.way_of(owner.kind):
         case Way.BY_ORDINAL:
-            way = Route(
+            return Route(
                 way=Way.BY_ORDINAL,
                 reason=Reason.STATEFUL_SET,
                 cause=f"a {owner.kind} has each ordinal once",
                 consequence="one at a time, the next when it is available again",
+                remedy="have more replicas than must serve",
             )
         case Way.AT_LAST_MOMENT:
-            way = Route(
+            return Route(
                 way=Way.AT_LAST_MOMENT,
                 reason=Reason.JOB_MAY_FINISH,
                 cause=f"a {owner.kind}'s pod may still finish",
                 consequence="it goes at the last moment",
             )
         case Way.HANDOVER:
-            way = _replica_set(pod, owner, around, now)
+            return _replica_set(pod, owner, around, now)
         case _ if not owner.kind:
-            way = Route(
+            return Route(
                 way=Way.AT_LAST_MOMENT,
                 reason=Reason.BARE_POD,
                 cause="no controller will make this pod again",
@@ -111,50 +215,50 @@ def route(
                 warning=True,
             )
         case _:
-            way = _foreign(owner.kind, has_budget=bool(around.budgets_of(pod)))
-    if hint and way.way not in (Way.HANDOVER, Way.BY_ORDINAL):
-        return Route(
-            way=Way.STAY,
-            reason=way.reason,
-            cause=way.cause,
-            consequence=NO_GAP,
-            remedy=way.remedy,
-            until=way.until,
-        )
-    return way
+            return _foreign(owner.kind, has_budget=bool(around.budgets_of(pod)))
 
 
-NO_PLACE_IS_KNOWN: Final = "no node with room for it is known that its rules and volumes allow"
+def _comes_back(pod: Pod, owner: Owner, drain: Drain, way: Way) -> Route | None:
+    """The way of a pod if what replaces it would come to the same node; None if it would not.
 
-
-def without_place(way: Route, lacks: str = NO_PLACE_IS_KNOWN) -> Route:
-    """The way of a pod that would break first for a hint, while no node is known to take it."""
-    return msgspec.structs.replace(
-        way, way=Way.STAY, reason=Reason.NO_PLACE, cause=lacks, consequence=NO_GAP
-    )
-
-
-SETTLES: Final = COOLDOWN_LONGEST
-"""How old a StatefulSet's pod is at least that goes for a recommendation."""
-
-
-def unless_young(way: Route, pod: Pod, now: datetime) -> Route:
-    """The way of a pod that would break first for a recommendation: a young one stays.
-
-    Recommendations come in waves, over half of a zone's nodes and for days, and a pod whose volume
-    keeps it in the zone would go round its nodes with them. Whoever moved it, it is young then: so
-    no pod leaves more than one gap in ``SETTLES``. That needs no note on any object.
+    - A hint moves none.
+    - On a warning it goes at its last moment. What came after it shortly before that stays: it
+      would be told to go again and again.
+    - A ReplicaSet's pod (``way``: a handover) whose replacement may go elsewhere is handed over all
+      the same, for that serves before it goes; but none that came back. Where somebody lifted what
+      kept pods off, see ``make_first``.
     """
-    made = pod.metadata.creation_timestamp
-    settled = now if made is None else made + SETTLES
-    if way.way is not Way.BY_ORDINAL or settled <= now:
-        return way
-    return Route(
+    why = why_back(pod, owner, drain)
+    if not why:
+        return None
+    lets_in, is_bound = is_let_in(pod, owner, drain), bool(bound_to(pod, owner))
+    is_handed_over, is_back = way is Way.HANDOVER, bool(since_drained(pod, drain))
+    if is_handed_over and not (lets_in or is_bound):
+        return None
+    back = Route(
         way=Way.STAY,
-        reason=Reason.COOLING_DOWN,
-        cause=f"it is younger than {SETTLES // timedelta(hours=1)} h",
-        consequence="no gap is made for a mere recommendation",
-        until=settled,
+        reason=Reason.RETURNS_TO_NODE,
+        cause=why,
+        consequence=NO_GAP,
+        remedy=f"tolerate no taint {names.DOOMED}, and name no node",
+    )
+    if drain.is_hint:
+        return back
+    if is_handed_over and not (lets_in and (is_bound or is_back)):
+        return None
+    if came_late(pod, drain):
+        return replace(back, consequence="it came shortly before its node dies, and stays")
+    return replace(back, way=Way.AT_LAST_MOMENT, consequence="it goes at the last moment")
+
+
+def with_the_others(found: Together) -> Route:
+    """The way of a member whose gang is broken by what dies, as long as evictions are tried."""
+    return Route(
+        way=Way.AT_LAST_MOMENT,
+        reason=Reason.GANG,
+        cause=f"too few of the {found.gang} would stay",
+        consequence="those on dying nodes go together, at the earliest last moment among them",
+        until=found.until,
     )
 
 
@@ -178,7 +282,7 @@ def not_ours(pod: Pod, owner: Owner) -> Route | None:
     return None
 
 
-def _protected(pod: Pod, owner: Owner, now: datetime | None) -> Route | None:
+def _protected(pod: Pod, owner: Owner, now: datetime) -> Route | None:
     """What an owner asked to be kept from voluntary moves.
 
     - ``safe-to-evict: "false"`` of the cluster autoscaler;
@@ -197,7 +301,7 @@ def _protected(pod: Pod, owner: Owner, now: datetime | None) -> Route | None:
     if not lasts:
         return None
     until = None if started is None else started + min(lasts, LONGEST)
-    if now is not None and until is not None and until <= now:
+    if until is not None and until <= now:
         return None
     return _kept(names.DO_NOT_DISRUPT, word, until)
 
@@ -235,7 +339,7 @@ def _foreign(kind: str, *, has_budget: bool) -> Route:
     )
 
 
-def _replica_set(pod: Pod, owner: Owner, around: NamespaceObjects, now: datetime | None) -> Route:
+def _replica_set(pod: Pod, owner: Owner, around: NamespaceObjects, now: datetime) -> Route:
     """The way of a ReplicaSet's pod: a handover, unless two at once are ruled out.
 
     Single replicas, Recreate and a volume that only one node can mount gain nothing from

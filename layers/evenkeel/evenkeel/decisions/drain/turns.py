@@ -20,8 +20,9 @@ from evenkeel.decisions.drain.movers import MovingPod
 from evenkeel.decisions.drain.pod_plan import PodPlan
 from evenkeel.decisions.drain.quota_turns import A_QUOTA_REFUSES
 from evenkeel.decisions.drain.refusal import tried_until
+from evenkeel.decisions.drain.remedies import ROOM_IN_QUOTA
 from evenkeel.model import names
-from evenkeel.model.decision import Verb
+from evenkeel.model.decision import Verb, Why
 from evenkeel.model.quota_note import MOST_TRIES, QuotaNote
 from evenkeel.model.reasons import Reason
 from evenkeel.model.times import is_sound, next_due
@@ -59,6 +60,7 @@ def _of_turns(census: Census, note: QuotaNote) -> Iterator[PodPlan]:
             f"{A_QUOTA_REFUSES}: it goes in its turn",
             until=None if is_next else mover.stays_until,
             write=writes.evict(pod) if is_next else None,
+            why=Why(way=Way.RATIONED, cause=A_QUOTA_REFUSES, remedy=ROOM_IN_QUOTA),
         )
         due = due_before_release(census, mover)
         yield PodPlan(decision, due, needs_fresh=is_next, awaits_pods=True)

@@ -33,19 +33,17 @@ class Obstacle(NamedTuple):
     until: datetime | None = None
 
 
-def ruled_out(
-    pod: Pod, owner: Owner, around: NamespaceObjects, now: datetime | None
-) -> Obstacle | None:
+def ruled_out(pod: Pod, owner: Owner, around: NamespaceObjects, now: datetime) -> Obstacle | None:
     """The first reason; None if a pod and its replacement can run at the same time.
 
-    ``now`` ends what was refused for a while; without it nothing is.
+    ``now`` ends what was refused for a while.
     """
     found = _found(pod, owner, around, now)
     return next((each for each in found if each is not None), None)
 
 
 def _found(
-    pod: Pod, owner: Owner, around: NamespaceObjects, now: datetime | None
+    pod: Pod, owner: Owner, around: NamespaceObjects, now: datetime
 ) -> Iterator[Obstacle | None]:
     yield _recreate(owner)
     yield _single_node_volume(pod, around)
@@ -195,10 +193,10 @@ def _selecting(pod: Pod, around: NamespaceObjects) -> str:
     return ""
 
 
-def _refused(owner: Owner, now: datetime | None) -> Obstacle | None:
+def _refused(owner: Owner, now: datetime) -> Obstacle | None:
     """A webhook or policy does not take releases of its owner's pods; that may be over."""
     refused = owner.releases_refused
-    if refused is None or now is None or refused.until <= now:
+    if refused is None or refused.until <= now:
         return None
     return Obstacle(
         Reason.RELEASE_REFUSED,

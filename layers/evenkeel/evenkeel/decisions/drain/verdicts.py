@@ -9,12 +9,14 @@ from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.movers import MovingPod, ReleasedPod
 from evenkeel.decisions.drain.pod_plan import Candidate
+from evenkeel.decisions.drain.remedies import MORE_TIME, PODS_MADE, ROOM, for_place
 from evenkeel.model import names
 from evenkeel.model.controllers.controller import Controller
-from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.decision import Decision, Verb, Why
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import LONGEST_RELEASE, Cooldown
+from evenkeel.model.way import Way
 
 
 def in_numbers(census: Census) -> str:
@@ -39,6 +41,7 @@ def not_moved(census: Census, mover: MovingPod) -> Decision:
         route.message,
         until=route.until,
         warning=route.warning,
+        why=route.why,
     )
 
 
@@ -46,7 +49,12 @@ def waits(census: Census, mover: MovingPod) -> Decision:
     """A pod that waits for its turn, or for its last moment, as its route says."""
     route = mover.route
     return census.owner.decision(
-        mover.pod, Verb.WAIT, route.reason, route.message, until=mover.stays_until
+        mover.pod,
+        Verb.WAIT,
+        route.reason,
+        route.message,
+        until=mover.stays_until,
+        why=route.why,
     )
 
 
@@ -59,6 +67,7 @@ def evicted(census: Census, mover: MovingPod, message: str) -> Decision:
         message,
         warning=mover.route.warning,
         write=writes.evict(mover.pod),
+        why=mover.route.why,
     )
 
 
@@ -68,9 +77,13 @@ def lost(census: Census, pod: Pod) -> Decision:
     The API calls it ready until the pod garbage collector finds it. Were it put back, its
     ReplicaSet would have one too many, and might take a living one away.
     """
-    message = "its node is gone: deleted at once"
     return census.owner.decision(
-        pod, Verb.DELETE, Reason.NODE_GONE, message, write=writes.delete(pod)
+        pod,
+        Verb.DELETE,
+        Reason.NODE_GONE,
+        "its node is gone: deleted at once",
+        write=writes.delete(pod),
+        why=handed_over("its node was gone before its replacement ran", MORE_TIME),
     )
 
 
@@ -82,6 +95,7 @@ def replaced(census: Census, item: ReleasedPod) -> Decision:
         Reason.REPLACEMENT_AVAILABLE,
         f"{in_numbers(census)}: it can go",
         write=writes.evict(item.pod),
+        why=handed_over("its replacement ran before it went"),
     )
 
 
@@ -150,9 +164,32 @@ def cool_down(census: Census, key: str) -> Sequence[Decision]:
     )
 
 
-def wait(census: Census, pod: Pod, reason: Reason, until: datetime) -> Decision:
-    """A pod that stays for now, at most until then."""
-    return census.owner.decision(pod, Verb.WAIT, reason, in_numbers(census), until=until)
+def wait(
+    census: Census, pod: Pod, reason: Reason, until: datetime, cause: str, remedy: str = ""
+) -> Decision:
+    """A pod of a handover that stays for now, at most until then."""
+    why, numbers = handed_over(cause, remedy), in_numbers(census)
+    return census.owner.decision(pod, Verb.WAIT, reason, numbers, until=until, why=why)
+
+
+def not_replaced(census: Census, item: ReleasedPod) -> Decision:
+    """A released pod whose replacement is not available yet, or has no place."""
+    pod, until, lacks = item.pod, item.stays_until, census.lacks_place
+    if not lacks:
+        cause = "its replacement was not available in time"
+        return wait(census, pod, Reason.REPLACEMENT_PENDING, until, cause, ROOM)
+    why = handed_over(f"no place for its replacement: {lacks}", for_place(lacks))
+    return census.owner.decision(pod, Verb.WAIT, Reason.NO_PLACE, why.cause, until=until, why=why)
+
+
+def cannot_be_replaced(census: Census) -> Why:
+    """A pod whose ReplicaSet makes no replacements."""
+    return handed_over(census.owner.why_no_replacement, PODS_MADE)
+
+
+def handed_over(cause: str, remedy: str = "") -> Why:
+    """What is said of a pod on its way of a handover."""
+    return Why(way=Way.HANDOVER, cause=cause, remedy=remedy)
 
 
 def candidate(census: Census, mover: MovingPod) -> Candidate:

@@ -6,7 +6,8 @@ from datetime import datetime
 import msgspec
 
 from evenkeel.decisions.drain.owner import Owner
-from evenkeel.decisions.drain.route import route
+from evenkeel.decisions.drain.returning import MOVE
+from evenkeel.decisions.drain.route import route_of
 from evenkeel.decisions.placement.clauses import only_spot
 from evenkeel.decisions.placement.own_rules import rules_of
 from evenkeel.decisions.placement.rules import allowed_by
@@ -87,7 +88,7 @@ class Moving(msgspec.Struct, frozen=True):
             return leave(self.case, Reason.ZONE_SHIFTED, message, verb=Verb.WAIT)
         if self.target not in allowed_by(self.case.request(pod, fleet).rules, fleet.labels):
             return leave(self.case, Reason.OWN_RULES, f"its own rules exclude {self.target}")
-        found = route(pod, owner, self.case.namespace_objects, hint=True, now=self.snapshot.now)
+        found = route_of(pod, owner, self.case.namespace_objects, MOVE, self.snapshot.now)
         if found.way is way:
             return None
         return leave(self.case, found.reason, found.message, until=found.until)

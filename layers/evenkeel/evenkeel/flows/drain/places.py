@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.drain.route import NO_PLACE_IS_KNOWN
+from evenkeel.decisions.drain.route import NO_PLACE_IS_KNOWN, PlaceSought
 from evenkeel.decisions.room.fleet import Fleet, used_by
 from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.decisions.room.rules import NodeRequest, volumes_of
@@ -98,15 +98,12 @@ class Places:
         self._told = ""
         self._passed = 0  # so many nodes were looked at in vain, in their order
 
-    def known_until(self, pod: Pod, now: datetime) -> datetime | None:
-        """Until when a place counts that was found for a pod; None without one."""
+    def sought(self, pod: Pod, now: datetime) -> PlaceSought:
+        """Whether a place is known for a pod: one that was found counts for a while."""
         found = self._found.get(pod.uid)
         until = found.at + LOOK_AGAIN_AFTER if found is not None else now
-        return until if now < until else None
-
-    def lacks(self, pod: Pod) -> str:
-        """Why none is known for a pod."""
-        return self._lacks.get(pod.uid, NO_PLACE_IS_KNOWN)
+        lacks = self._lacks.get(pod.uid, NO_PLACE_IS_KNOWN)
+        return PlaceSought(until if now < until else None, lacks)
 
     def was_sought(self, pod: Pod) -> bool:
         """Whether a pod is among those for which places were looked for last."""

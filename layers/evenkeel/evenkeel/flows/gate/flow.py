@@ -5,7 +5,8 @@ from datetime import timedelta
 import msgspec
 
 from evenkeel.decisions.drain.census import Census
-from evenkeel.decisions.drain.route import route
+from evenkeel.decisions.drain.returning import EVICTION
+from evenkeel.decisions.drain.route import route_of
 from evenkeel.decisions.gate import gate
 from evenkeel.decisions.gate.gate import WINDOW_FULL
 from evenkeel.decisions.gate.scope import passes_by_itself, passes_by_place
@@ -41,6 +42,7 @@ class GateFlow:
         """In observe mode every eviction passes, and what would be done is told."""
         self._settings = settings
         self._cluster = cluster
+        self._clock = clock
         self._recorder = recorder
         self._reader = EvictionReader(cluster, clock)
         self._window = Window(cluster, clock, settings.window)
@@ -132,7 +134,8 @@ class GateFlow:
             return passes, found.pod, None
         workload = self._reader.workload(found.pod)
         of = workload.owner.workload
-        way = route(found.pod, workload.owner, workload.namespace_objects, hint=False)
+        around, now = workload.namespace_objects, self._clock.now()
+        way = route_of(found.pod, workload.owner, around, EVICTION, now)
         passes = passes_by_itself(found.pod, workload.owner, way)
         if passes is not None:
             return passes, found.pod, of

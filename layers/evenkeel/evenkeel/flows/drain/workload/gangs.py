@@ -8,15 +8,12 @@ import msgspec
 
 from evenkeel.decisions.drain import gangs
 from evenkeel.decisions.drain.gangs import Gang, Together
-from evenkeel.decisions.drain.movers import MovingPod
-from evenkeel.decisions.drain.route import not_ours
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.workload.needs import groups_of
 from evenkeel.model.gang import GroupName, group_of
 from evenkeel.model.meta import Reference
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.way import Way
 
 
 class _Look(NamedTuple):
@@ -48,29 +45,23 @@ class Gangs:
         self._concerned: dict[GroupName, tuple[Sequence[Pod], Mapping[str, NodeNotice], bool]] = {}
         self._verdicts: dict[GroupName, tuple[bool, Together | None]] = {}
 
-    def mover(
-        self, pod: Pod, own: MovingPod | None, siblings: Sequence[Pod], now: datetime
-    ) -> MovingPod | None:
-        """How a pod goes, if its gang is asked; by itself it goes as ``own``, or not at all.
+    def broken(self, pod: Pod, siblings: Sequence[Pod], now: datetime) -> Together | None:
+        """When the members of a pod's gang go together, if too few stay; None without a gang.
 
-        ``siblings``: the pods of its controller.
+        Once a member's eviction was sent, the others follow at their time, however few remain, as
+        long as evictions are tried. ``siblings``: the pods of its controller.
         """
-        owner = self._view.owners.of(pod)
-        gang = gangs.gang_of(pod, owner, self._view.surroundings.of(pod.namespace))
+        view = self._view
+        gang = gangs.gang_of(pod, view.owners.of(pod), view.surroundings.of(pod.namespace))
         if gang is None:
-            return own
-        if own is not None and own.notice.is_hint:
-            own = MovingPod(pod, gangs.stays_under_hint(own.route, gang), own.notice)
-        found = self._broken(gang, pod, siblings, now)
-        if found is None or not_ours(pod, owner) is not None:
-            return own
-        if own is not None and own.deadline.forced:
-            if own.route.way is Way.STAY:
-                return own
-            return MovingPod(pod, gangs.with_the_others(found), own.notice, found.at)
-        if not gang.all_go:
-            return own
-        return MovingPod(pod, gangs.with_the_others(found), found.notice, found.at, lives=True)
+            return None
+        named = group_of(pod)
+        members = siblings if named is None else view.pods.groups.members(named)
+        look = self._look(named or gang.reference, gang, members)
+        if not look.has_begun or look.found is None:
+            return look.found
+        holds = pod.uid in look.found.uids and now < look.found.until
+        return look.found if holds else None
 
     def are_concerned(self, pods: Iterable[Pod]) -> bool:
         """Whether a pod of a group of one of these is released or on a doomed node."""
@@ -100,22 +91,6 @@ class Gangs:
             is_concerned = any(pod.released or pod.spec.node_name in dooms for pod in members)
             last = self._concerned[group] = members, dooms, is_concerned
         return last[2]
-
-    def _broken(
-        self, gang: Gang, pod: Pod, siblings: Sequence[Pod], now: datetime
-    ) -> Together | None:
-        """When the members of a gang go together, if too few stay.
-
-        Once a member's eviction was sent, the others follow at their time, however few remain, as
-        long as evictions are tried.
-        """
-        named = group_of(pod)
-        members = siblings if named is None else self._view.pods.groups.members(named)
-        look = self._look(named or gang.reference, gang, members)
-        if not look.has_begun or look.found is None:
-            return look.found
-        holds = pod.uid in look.found.uids and now < look.found.until
-        return look.found if holds else None
 
     def _look(self, name: GroupName | Reference, gang: Gang, members: Sequence[Pod]) -> _Look:
         dooms, is_evicted = self._view.nodes.dooms, self._view.pods.is_assumed_evicted

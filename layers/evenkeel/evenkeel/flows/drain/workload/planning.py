@@ -10,12 +10,13 @@ from evenkeel.decisions.drain.agenda import Forced
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.counts import Counts
 from evenkeel.decisions.drain.deadlines import node_deadline
+from evenkeel.decisions.drain.gangs import Together
 from evenkeel.decisions.drain.movers import MovingPod
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.plan import Plan, plan
 from evenkeel.decisions.drain.refusal import kept_past_deadline
 from evenkeel.decisions.drain.returning import came_late
-from evenkeel.decisions.drain.route import not_ours
+from evenkeel.decisions.drain.route import not_ours, with_the_others
 from evenkeel.flows.drain.cache.facts import Needs
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.places import Places
@@ -28,6 +29,7 @@ from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.pod import Pod
 from evenkeel.model.pod_count import PodCount
 from evenkeel.model.pod_label import PodLabel
+from evenkeel.model.reasons import Reason
 from evenkeel.model.times import earliest
 from evenkeel.model.way import Way
 
@@ -128,19 +130,34 @@ class Planner:
         self, controller: Controller | None, pods: Sequence[Pod], now: datetime
     ) -> Sequence[MovingPod]:
         """The pods of a controller that are not released, on doomed nodes or in a broken gang."""
-        view, found = self._view, list[MovingPod]()
         has_gangs = self._has_groups or (controller is not None and controller.is_gang)
+        found = list[MovingPod | None]()
         for pod in pods:
-            notice = view.nodes.dooms.get(pod.spec.node_name)
-            if pod.released:
-                continue
-            own = None
-            if notice is not None:
-                own = MovingPod(pod, self._ways.of(pod, notice, now), notice)
-            mover = self._gangs.mover(pod, own, pods, now) if has_gangs else own
-            if mover is not None:
-                found.append(mover)
-        return found
+            if not pod.released:
+                together = self._gangs.broken(pod, pods, now) if has_gangs else None
+                found.append(self._mover(pod, together, now))
+        return [mover for mover in found if mover is not None]
+
+    def _mover(self, pod: Pod, together: Together | None, now: datetime) -> MovingPod | None:
+        """A pod that has to move, by its node's notice or with its gang; None: it does not.
+
+        Where all of a gang go, a member whose own node lives goes with those whose nodes die.
+        """
+        notice = self._view.nodes.dooms.get(pod.spec.node_name)
+        lives = notice is None or notice.is_hint
+        if lives and together is not None and self._goes_along(pod, together):
+            way = with_the_others(together)
+            return MovingPod(pod, way, together.notice, together.at, lives=True)
+        if notice is None:
+            return None
+        route = self._ways.of(pod, notice, now, together)
+        if together is None or lives or route.reason is not Reason.GANG:
+            return MovingPod(pod, route, notice)
+        return MovingPod(pod, route, notice, together.at)
+
+    def _goes_along(self, pod: Pod, together: Together) -> bool:
+        """Whether a pod on a node that lives goes with its gang."""
+        return together.gang.all_go and not_ours(pod, self._view.owners.of(pod)) is None
 
     def _census(
         self,

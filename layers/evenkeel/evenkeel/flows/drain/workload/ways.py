@@ -3,18 +3,16 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-import msgspec
-
+from evenkeel.decisions.drain.gangs import Together
 from evenkeel.decisions.drain.movers import MovingPod
-from evenkeel.decisions.drain.returning import Drain, with_return
-from evenkeel.decisions.drain.route import Route, route, unless_young, without_place
+from evenkeel.decisions.drain.returning import Drain
+from evenkeel.decisions.drain.route import Route, route_of
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.places import Places, Wish
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
-from evenkeel.model.way import Way
 
 
 class Ways:
@@ -27,22 +25,27 @@ class Ways:
         self._routes: dict[str, tuple[tuple[object, ...], Route]] = {}
         self._drains: dict[str, tuple[Node | None, NodeNotice, Drain]] = {}
 
-    def of(self, pod: Pod, notice: NodeNotice, now: datetime) -> Route:
-        """The way of a pod; one that would break first for a hint stays without a place.
+    def of(
+        self, pod: Pod, notice: NodeNotice, now: datetime, together: Together | None = None
+    ) -> Route:
+        """The way of a pod, decided anew when something changes that it depends on.
 
-        For a recommendation it stays while it is young, too.
+        ``together``: its gang is broken by what dies.
         """
-        found = self._route(pod, notice, now)
-        if found.way is not Way.BY_ORDINAL or not notice.is_hint:
-            return found
-        if notice.is_recommendation:
-            found = unless_young(found, pod, now)
-        if found.way is Way.STAY:
-            return found
-        until = self._places.known_until(pod, now)
-        if until is None:
-            return without_place(found, self._places.lacks(pod))
-        return msgspec.structs.replace(found, until=until)
+        owner = self._view.owners.of(pod)
+        around = self._view.surroundings.of(pod.namespace)
+        above = owner.controller
+        known = None if above is None else (above.metadata.annotations, above.spec)
+        drain = self.drain(pod.spec.node_name, notice)
+        said = owner.deployment, owner.releases_refused
+        place = self._places.sought(pod, now) if drain.is_hint else None
+        inputs = (pod.revision, drain, owner.kind, known, said, around, place, together)
+        found = self._routes.get(pod.uid)
+        is_over = found is not None and found[1].until is not None and found[1].until <= now
+        if found is None or found[0] != inputs or is_over:
+            route = route_of(pod, owner, around, drain, now, place, together)
+            found = self._routes[pod.uid] = inputs, route
+        return found[1]
 
     def wishes(self, controller_key: str, movers: Sequence[MovingPod]) -> Sequence[Wish]:
         """The pods that would move if a place were known for them."""
@@ -66,19 +69,3 @@ class Ways:
         if last is None or last[0] is not node or last[1] is not notice:
             last = self._drains[name] = node, notice, Drain.of(notice, node)
         return last[2]
-
-    def _route(self, pod: Pod, notice: NodeNotice, now: datetime) -> Route:
-        """The way of a pod, decided anew when something changes that it depends on."""
-        owner = self._view.owners.of(pod)
-        around = self._view.surroundings.of(pod.namespace)
-        above = owner.controller
-        known = None if above is None else (above.metadata.annotations, above.spec)
-        drain = self.drain(pod.spec.node_name, notice)
-        said = owner.deployment, owner.releases_refused
-        inputs = (pod.revision, drain, owner.kind, known, said, around)
-        found = self._routes.get(pod.uid)
-        is_over = found is not None and found[1].until is not None and found[1].until <= now
-        if found is None or found[0] != inputs or is_over:
-            way = route(pod, owner, around, hint=notice.is_hint, now=now)
-            found = self._routes[pod.uid] = inputs, with_return(way, pod, owner, drain)
-        return found[1]
