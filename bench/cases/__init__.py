@@ -17,16 +17,12 @@ CASES: Final = (
     "webhook",
     "gate",
     "growth",
-    "restore",
     "plan",
     "lists",
     "strangers",
-    "extender",
     "options",
     "cold_start",
     "simulate",
-    "snapshot",
-    "page",
     "cost",
 )
 """In the order of the page; the cost is reckoned from the others, so it is the last one."""

@@ -13,7 +13,6 @@ from typing import Any, Final
 import msgspec
 
 from bench.cases.cost import MEMORY_MB
-from bench.cases.snapshot import full
 from bench.figure import Figure, Mark
 from bench.lab.lab import Lab
 from evenkeel.model import names
@@ -33,6 +32,18 @@ KUBECONFIG: Final = {
     "contexts": [{"name": "made-up", "context": {"cluster": "made-up", "user": "nobody"}}],
     "users": [{"name": "nobody", "user": {"token": "none"}}],
 }
+
+ENVIRONMENT: Final = [{"name": f"SETTING_{n}", "value": "x" * 40} for n in range(12)]
+MANAGED_FIELDS: Final = [
+    {
+        "manager": "kubelet",
+        "operation": "Update",
+        "apiVersion": "v1",
+        "fieldsType": "FieldsV1",
+        "fieldsV1": {"f:status": {f"f:field{n}": {".": {}, "f:type": {}} for n in range(15)}},
+    }
+]
+"""Evenkeel reads neither of the two. With them a pod has some 7 KB, as many have."""
 
 type Kinds = Mapping[str, Sequence[dict[str, Any]]]
 """Objects by their plural, as a list's path ends."""
@@ -86,7 +97,17 @@ def _lists_of(kinds: Kinds) -> Callable[[Request], Answer]:
         first = int(request.query.get("continue", "0"))
         end = min(first + int(request.query.get("limit", len(items))), len(items))
         metadata = {"resourceVersion": "1", "continue": str(end) if end < len(items) else ""}
-        page = {"kind": "List", "metadata": metadata, "items": list(map(full, items[first:end]))}
+        page = {"kind": "List", "metadata": metadata, "items": list(map(_full, items[first:end]))}
         return Answer(msgspec.json.encode(page))
 
     return answer
+
+
+def _full(each: dict[str, Any]) -> dict[str, Any]:
+    """A made-up object as large as a real one."""
+    if each["kind"] != "Pod":
+        return each
+    copy: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(each))
+    copy["metadata"]["managedFields"] = MANAGED_FIELDS
+    copy["spec"]["containers"][0]["env"] = ENVIRONMENT
+    return copy

@@ -5,9 +5,9 @@
 kubelets, 64 at a time (2 to 3 s to start a pod, 30 s of grace), and moto plays SQS and EC2.
 `evenkeel poll` runs the Lambda handlers on one CPU's quota. An observer with watches of its own
 counts. In **two** two processes share the workloads, on two CPUs' quota. In **B** nodes appear 60 s
-after pods are Pending, and the notices come over 180 s. In **C** there is room for half of the
-pods. In **D** the controller manager has its default of 20 requests a second, which is slower than
-the notice. A number is that of the spot nodes, with all else in proportion.
+after pods are Pending, and the notices come over 180 s. In **D** the controller manager has its
+default of 20 requests a second, which is slower than the notice. A number is that of the spot
+nodes, with all else in proportion.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ NOTES: Final = """\
 WAYS: Final = ("prototype", "deletion", "drain", "gated")
 BESIDE_HALF: Final = ("A50-prototype", "A50-deletion")
 SIZES: Final = (*SCENARIOS, *(f"A-{way}" for way in WAYS), *BESIDE_HALF)
-HAVE_ROOM: Final = ("A", "A-two", "A50", "A50-two", "A-beside")
+HAVE_ROOM: Final = ("A", "A-two", "A50", "A50-two")
 WANTED: Final = {
     **dict.fromkeys(HAVE_ROOM, ("workloads below wanted", "pods too late")),
     "D": ("workloads at zero", "pods too late"),

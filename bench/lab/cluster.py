@@ -6,22 +6,14 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from bench.lab.manifests import (
-    FURTHER,
-    NAMESPACE,
-    OWN,
-    bystander,
-    deployment,
-    manifests,
-    priority_class,
-)
+from bench.lab.manifests import NAMESPACE, OWN, deployment, manifests
 from bench.lab.scenario import Scenario
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
@@ -47,8 +39,6 @@ options:
 """kwok's own options but for the last: with such a document it takes no defaults."""
 SIZE: Final = Size(cpu=100, memory=64 * MI)
 """What a pod of the storm asks for."""
-BYSTANDING: Final = 50
-"""So many Deployments share the bystanders."""
 
 
 @contextmanager
@@ -81,17 +71,18 @@ class Cluster:
         self.late = self.idle[-(-scenario.headroom // scenario.per_idle) :] if scenario.late else []
 
     def fill(self) -> float:
-        """Run all pods on the spot nodes; seconds until all of them are Ready.
-
-        Bystanders run before that.
-        """
-        scenario = self.scenario
-        for number in range(1, scenario.classes):
-            self.control_plane.apply(priority_class(number))
-        if scenario.bystanders:
-            self._add_bystanders()
-        self.add_spot_nodes(self.spot)
-        return self._run(manifests(scenario), scenario.pods, OWN)
+        """Run all pods on the spot nodes; seconds until all of them are Ready."""
+        self._add_spot_nodes()
+        pods, began = self.scenario.pods, time.monotonic()
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(self.control_plane.apply, manifests(self.scenario)))
+        self.control_plane.wait_for(
+            f"{pods} pods to be Ready",
+            lambda: self.ready() >= pods,
+            seconds=FILLING,
+            every=0.5,
+        )
+        return time.monotonic() - began
 
     def add_idle_nodes(self) -> None:
         """Add the on-demand nodes that do not appear later, Ready, with the pause pods on them."""
@@ -130,10 +121,9 @@ class Cluster:
         taints = [{"key": key, "value": of, "effect": "NoSchedule"} for key, of in kept.items()]
         self._add_node(name, spot=False, pods=pods, labels=kept, taints=taints, wait=False)
 
-    def add_spot_nodes(self, spot: Mapping[str, str]) -> None:
-        """Add nodes of instances, by their ids, and wait until they are Ready."""
-        self.spot |= spot
-        for instance_id, name in spot.items():
+    def _add_spot_nodes(self) -> None:
+        """Add them, and wait until they are Ready."""
+        for instance_id, name in self.spot.items():
             provider_id = f"aws:///eu-central-1a/{instance_id}"
             self._add_node(
                 name,
@@ -142,18 +132,18 @@ class Cluster:
                 provider_id=provider_id,
                 wait=False,
             )
-        for name in spot.values():
+        for name in self.spot.values():
             self.control_plane.wait_for_node(name)
 
     def set_unschedulable(self, name: str, *, value: bool) -> None:
         """Cordon a node, or lift that."""
         self.control_plane.merge("v1", "Node", name, {"spec": {"unschedulable": value}})
 
-    def ready(self, query: str = OWN) -> int:
+    def ready(self) -> int:
         """How many replicas are available, as the workloads' own status says."""
         return sum(
             item.get("status", {}).get("availableReplicas", 0)
-            for item in self.control_plane.items("apps/v1", "Deployment", NAMESPACE, query)
+            for item in self.control_plane.items("apps/v1", "Deployment", NAMESPACE, OWN)
         )
 
     def limit_controllers(self) -> None:
@@ -168,7 +158,7 @@ class Cluster:
         It would otherwise have less time for the storm than for what is measured beside it. It
         also goes through all nodes once, at its own rate.
         """
-        probe = deployment("probe", 1, 0)
+        probe = deployment("probe", 1)
         for kind in (probe["metadata"], probe["spec"]["template"]["metadata"]):
             kind["labels"] = {"app": "probe"}
         self.control_plane.apply(probe)
@@ -202,34 +192,6 @@ class Cluster:
             pod["spec"].get("nodeName") in nodes and "deletionTimestamp" not in pod["metadata"]
             for pod in pods
         )
-
-    def _run(self, workloads: Sequence[Mapping[str, Any]], pods: int, query: str) -> float:
-        """Apply workloads; seconds until so many of their pods are Ready."""
-        began = time.monotonic()
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(self.control_plane.apply, workloads))
-        self.control_plane.wait_for(
-            f"{pods} pods to be Ready",
-            lambda: self.ready(query) >= pods,
-            seconds=FILLING,
-            every=0.5,
-        )
-        return time.monotonic() - began
-
-    def _add_bystanders(self) -> None:
-        pods, further = self.scenario.bystanders, self.scenario.further
-        for number in range(further):
-            self._add_node(
-                f"further-{number}",
-                spot=False,
-                pods=-(-pods // further),
-                taints=[{"key": FURTHER, "effect": "NoSchedule"}],
-                labels={FURTHER: "true"},
-                wait=False,
-            )
-        sizes = [len(range(number, pods, BYSTANDING)) for number in range(BYSTANDING)]
-        made = [bystander(f"bystander-{n:02d}", size) for n, size in enumerate(sizes)]
-        self._run(made, pods, "labelSelector=group%3Dbystanders")
 
     def _add_node(
         self,

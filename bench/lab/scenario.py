@@ -13,14 +13,12 @@ class Scenario:
     """One storm.
 
     ``spot`` nodes with room for ``per_spot`` pods each, all noticed within ``spread`` seconds.
-    ``large`` Deployments of ``size`` replicas and ``large`` of one; of the large ones ``percent``
-    are annotated to be on on-demand nodes. ``idle`` on-demand nodes with room for ``per_idle`` pods
-    each; with ``late`` they appear only so many seconds after pods are Pending. ``classes``
-    PriorityClasses are dealt out in turn. Where the controllers are ``slow`` they have Kubernetes'
-    default of 20 requests a second. ``bystanders`` further pods run on ``further`` nodes of their
-    own, which get no notice. ``headroom`` pause pods hold places on on-demand nodes that are there
-    from the beginning; ``reserved``: places for the single replicas alone. ``processes``:
-    so many share the workloads.
+    ``large`` Deployments of ``size`` replicas and ``large`` of one. ``idle`` on-demand nodes with
+    room for ``per_idle`` pods each, which is room for all; with ``late`` they appear only so many
+    seconds after pods are Pending. Where the controllers are ``slow`` they have Kubernetes' default
+    of 20 requests a second. ``headroom`` pause pods hold places on on-demand nodes that are there
+    from the beginning; ``reserved``: places for the single replicas alone. ``processes``: so many
+    share the workloads.
     """
 
     title: str
@@ -32,11 +30,7 @@ class Scenario:
     size: int = 59
     spread: float = 0.0
     late: float = 0.0
-    classes: int = 1
     slow: bool = False
-    bystanders: int = 0
-    further: int = 0
-    percent: int = 0
     headroom: int = 0
     reserved: bool = False
     processes: int = 1
@@ -52,25 +46,12 @@ class Scenario:
         return PODS_EACH if self.processes == 1 else -(-self.pods // self.processes)
 
     @property
-    def has_room(self) -> bool:
-        """Whether all pods have a place off the spot nodes, sooner or later."""
-        return self.idle * self.per_idle >= self.pods
-
-    @property
     def replicas(self) -> Mapping[str, int]:
         """How many replicas each workload has, by its name: a large and a single one in turn."""
         return {
             f"{kind}-{number:02d}": size
             for number in range(self.large)
             for kind, size in (("large", self.size), ("one", 1))
-        }
-
-    @property
-    def floors(self) -> Mapping[str, int]:
-        """How many of each workload have to be on on-demand nodes."""
-        return {
-            name: math.ceil(size * self.percent / 100) if size > 1 else 0
-            for name, size in self.replicas.items()
         }
 
     def of(self, nodes: int) -> "Scenario":
@@ -81,8 +62,6 @@ class Scenario:
             spot=nodes,
             idle=math.ceil(self.idle * share),
             large=round(self.large * share),
-            bystanders=round(self.bystanders * share),
-            further=math.ceil(self.further * share),
         )
 
 
@@ -94,10 +73,8 @@ SCENARIOS: Final[Mapping[str, Scenario]] = {
     "A-two": replace(A, title="shared by two processes", processes=2),
     "A50": A50,
     "A50-two": replace(A50, title="shared by two processes", processes=2),
-    "A-beside": replace(A, title="beside 10,000 idle pods", bystanders=10_000, further=300),
     "B": B,
     "B-headroom": replace(B, title="the same with 50 pause pods", headroom=50),
     "B-reserved": replace(B, title="the same with 50 reserved places", headroom=50, reserved=True),
-    "C": Scenario("room for half of the pods, three priorities", per_idle=25, classes=3),
     "D": Scenario("controllers at their default rate", slow=True),
 }

@@ -184,17 +184,13 @@ class Storm:
     def _wait(self, noticed: Mapping[str, float]) -> None:
         """Until all replicas are available and no pod is left on the noticed nodes."""
         scenario, began, told = self.cluster.scenario, time.monotonic(), -10.0
-        last = max(noticed.values()) + LEAD + 10
         while (seconds := time.monotonic() - began) < LONGEST + scenario.spread:
             available = self.cluster.ready()
             if seconds - told >= 10:
                 told = seconds
                 self.lab.say(f"{seconds:5.0f} s  {available} replicas available")
             is_whole = available >= scenario.pods
-            is_over = _now().timestamp() > last and not scenario.has_room
-            if (is_whole or is_over) and not self.cluster.staying(noticed):
-                break
-            if is_over and not is_whole:
+            if is_whole and not self.cluster.staying(noticed):
                 break
             time.sleep(1)  # noqa: TID251 - a real cluster has its own clock
         time.sleep(1)  # noqa: TID251 - for the observer to see the last of it

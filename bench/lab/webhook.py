@@ -30,14 +30,6 @@ def ground(control_plane: ControlPlane, namespace: str) -> Iterator[Ground]:
 
 
 @contextmanager
-def asking(control_plane: ControlPlane, namespace: str) -> Iterator[Watched]:
-    """Let the API server ask about a namespace's new pods, a process that is watched."""
-    with ground(control_plane, namespace) as found:
-        found.serve()
-        yield Watched(found.webhooks[0].process)
-
-
-@contextmanager
 def gating(control_plane: ControlPlane, namespace: str) -> Iterator[Watched]:
     """Let it ask about evictions of a namespace's pods, which have to be Ready."""
     with ground(control_plane, namespace) as found:
