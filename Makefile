@@ -240,6 +240,8 @@ bench-readme: venv ## Measure what README and docs/cost.md show, on a quiet mach
 	-$(PYTHON) -m bench webhook paced --rounds 3
 	-$(PYTHON) -m bench gate
 	-$(PYTHON) -m bench plan
+	-$(PYTHON) -m bench strangers
+	-$(PYTHON) -m bench lists
 	$(PYTHON) -m bench cost
 
 .PHONY: requirements

@@ -1,4 +1,7 @@
-"""``python -m bench storm A --rounds 3 --against HEAD~1``: measure, keep, write the tables."""
+"""``python -m bench storm A --rounds 3``: measure, keep, write the tables.
+
+With ``--against HEAD~1`` both commits' figures are printed, and none is kept.
+"""
 
 import argparse
 import os
@@ -30,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("case", metavar="CASE", choices=[*CASES, WRITE])
     parser.add_argument("sizes", metavar="SIZE", nargs="*", help="all of the case's without")
     parser.add_argument("--rounds", metavar="N", type=int, default=1, help="so many of each")
-    parser.add_argument("--against", metavar="COMMIT", default="", help="measure it in turn")
+    parser.add_argument("--against", metavar="COMMIT", default="", help="print both, keep none")
     options = parser.parse_args(arguments)
     if options.case == WRITE:
         pages.write(Book())
@@ -43,9 +46,11 @@ def main(arguments: Sequence[str]) -> int:
     status = 0
     for size in sizes:
         measured = _measured(options.case, size, options.rounds, options.against)
-        Book().keep(measured)
-        shown = tables.compared(measured) if options.against else tables.table([measured])
-        print(shown, end="", flush=True)
+        if options.against:
+            print(tables.compared(measured), end="", flush=True)
+        else:
+            Book().keep(measured)
+            print(tables.table([measured]), end="", flush=True)
         for miss in tables.missed(measured):
             status = 1
             print(f"not as wanted: {miss}", file=sys.stderr)

@@ -1,7 +1,6 @@
 """What the account and the cluster add to a stack's bill by their size.
 
-It is arithmetic over prices.json, and over few figures that cases have measured. They are kept
-here, with their day: the tables change with them alone.
+It is arithmetic over prices.json, and over what `python -m bench strangers` and `lists` measured.
 """
 
 from collections.abc import Sequence
@@ -10,23 +9,18 @@ from typing import Final
 
 import msgspec
 
-from bench.book import ROOT
+from bench.book import ROOT, Book, Measurement
+from bench.cases import lists, strangers
 from bench.cases.cost import LAMBDAS_LINES, LINE_OVERHEAD, MEMORY_MB, MINUTES, Prices, bytes_of_line
-from bench.tables import markdown, written
+from bench.tables import UNMEASURED, below, markdown, written
 from evenkeel_cli.decisions.prices import HOURS
 from tests.stack.cloudformation import load
 
-POD_BYTES: Final = 659
-"""Of a pod in a list as restore asks for it: `python -m bench lists`, 2026-11-26."""
-
-INVOCATION_MS: Final = 10.5
-"""For an instance that is no node: `python -m bench strangers`, one by one, 2026-11-26."""
-
-EC2_MS: Final = 100.0
-"""How long EC2 takes to answer. It is assumed: nothing here can measure it."""
+WAITING_MS: Final = 100.0
+"""How long EC2 and the API server take to answer. It is assumed: nothing here can measure it."""
 
 METRICS_LINE: Final = 272
-"""Bytes of the line with the metrics of such an invocation, from the same measurement."""
+"""Bytes of the line with the metrics of an invocation for an instance that is no node."""
 
 METRICS: Final = 2
 """NoticesReceived and NoticesForeign."""
@@ -44,6 +38,7 @@ SECONDS: Final = MINUTES * 60
 ENDS: Final = {"quiet": 0, "normal": 30_000, "busy": 3_000_000}
 """Instances of the account that end in a month."""
 
+ONE_BY_ONE: Final = strangers.SIZES[0]
 PODS: Final = (1_000, 3_000, 30_000, 150_000)
 
 
@@ -51,16 +46,18 @@ PODS: Final = (1_000, 3_000, 30_000, 150_000)
 class Month:
     """What the state changes of an account take in a month. ``ends``: so many instances end.
 
-    It is the worst case: they come one by one, and each is an invocation of its own.
+    It is the worst case: they come one by one, and each is an invocation of its own, which takes
+    ``cpu_ms`` milliseconds of a processor.
     """
 
     ends: int
+    cpu_ms: float
     prices: Prices
 
     @property
     def gb_seconds(self) -> float:
         """Lambda's time."""
-        return self.ends * (INVOCATION_MS + EC2_MS) / 1000 * MEMORY_MB / 1024
+        return self.ends * (self.cpu_ms + WAITING_MS) / 1000 * MEMORY_MB / 1024
 
     @property
     def describes(self) -> float:
@@ -102,9 +99,12 @@ def prices() -> Prices:
     return msgspec.json.decode((ROOT / "bench" / "prices.json").read_bytes(), type=Prices)
 
 
-def account() -> str:
+def account(book: Book) -> str:
     """A quiet, a normal and a busy account."""
-    months = [Month(ends, prices()) for ends in ENDS.values()]
+    if (measured := book.find("strangers", ONE_BY_ONE)) is None:
+        return UNMEASURED
+    cpu_ms = measured.value("CPU of an invocation") or 0.0
+    months = [Month(ends, cpu_ms, prices()) for ends in ENDS.values()]
     rows = [
         ["instances that end", *(f"{each.ends:,}" for each in months)],
         ["invocations, `DescribeInstances`", *(f"{each.ends:,}" for each in months)],
@@ -120,13 +120,16 @@ def account() -> str:
         _row(f"{METRICS} metrics", *(each.metrics for each in months)),
         _row("together", *(each.together for each in months)),
     ]
-    return markdown(["a month", *ENDS], rows)
+    return markdown(["a month", *ENDS], rows) + _reckoned(measured)
 
 
-def reads() -> str:
+def reads(book: Book) -> str:
     """What restore reads of pods, and what that costs where its way is paid."""
+    if (measured := book.find("lists", lists.SIZES[0])) is None:
+        return UNMEASURED
     found = prices()
-    megabytes = [pods * POD_BYTES / 1e6 for pods in PODS]
+    pod_bytes = measured.value("bytes of a pod", lists.AS_ASKED) or 0.0
+    megabytes = [pods * pod_bytes / 1e6 for pods in PODS]
 
     def month(minutes: int) -> Sequence[float]:
         return [each * MINUTES / minutes / 1000 for each in megabytes]
@@ -140,7 +143,7 @@ def reads() -> str:
             _row("through a NAT gateway", *(each * found.nat_gb for each in gigabytes)),
             _row("from another zone", *(each * found.zone_gb for each in gigabytes)),
         ]
-    return markdown(["pods", *(f"{pods:,}" for pods in PODS)], rows)
+    return markdown(["pods", *(f"{pods:,}" for pods in PODS)], rows) + _reckoned(measured)
 
 
 def network() -> str:
@@ -170,6 +173,10 @@ def ceiling() -> str:
     requests = rate * SECONDS * found.http_api_request
     rows.append(_row(f"the HTTP API, {rate} requests a second", requests))
     return markdown(["a month, at most", "us-east-1"], rows)
+
+
+def _reckoned(measured: Measurement) -> str:
+    return "\n" + below(f"Reckoned from `python -m bench {measured.case}`", [measured])
 
 
 def _row(name: str, *dollars: float) -> Sequence[str]:

@@ -1,4 +1,8 @@
-"""Where measurements are kept: one line of JSON for each case and size, in bench/results.jsonl."""
+"""Where measurements are kept: one line of JSON for each case and size, in bench/results.jsonl.
+
+A line says of which commit it is, of which day, and on which machine. It stays until the same is
+measured again, whatever changes in the product meanwhile: the tables show commit and day with it.
+"""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,7 +23,8 @@ type Rounds = Sequence[Sequence[Figure]]
 class Measurement(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One case in one size, in one or several ``rounds``.
 
-    With ``base``, a commit, each round was measured of that one too, in turn: ``against``.
+    With ``base``, a commit, each round was measured of that one too, in turn: ``against``. Such a
+    pair is shown and not kept.
     """
 
     case: str
@@ -72,28 +77,20 @@ class Book:
         self._kept = [msgspec.json.decode(line, type=Measurement) for line in lines]
 
     def keep(self, new: Measurement) -> None:
-        """Keep a measurement, and strike what it replaces.
+        """Keep a measurement in the place of the one before of the same case and size."""
+        key = (new.case, new.size)
+        kept = [each for each in self._kept if (each.case, each.size) != key]
+        self._kept = [*kept, new]
+        self._file.write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in self._kept))
 
-        That is the same case and size, with another commit beside it or without.
-        """
-        key = (new.case, new.size, bool(new.base))
-        kept = [each for each in self._kept if (each.case, each.size, bool(each.base)) != key]
-        self._write([*kept, new])
-
-    def strike(self) -> None:
-        """Strike what was measured of other product code than the last measurement's."""
-        if self._kept:
-            product = self._kept[-1].conditions.product
-            self._write([each for each in self._kept if each.conditions.product == product])
+    def __iter__(self) -> Iterator[Measurement]:
+        """All that is kept."""
+        return iter(self._kept)
 
     def of(self, case: str) -> Iterator[Measurement]:
-        """A case's measurements, without those against another commit."""
-        return (each for each in self._kept if each.case == case and not each.base)
+        """A case's measurements."""
+        return (each for each in self if each.case == case)
 
     def find(self, case: str, size: str) -> Measurement | None:
         """A case's measurement in one size; None if there is none."""
         return next((each for each in self.of(case) if each.size == size), None)
-
-    def _write(self, kept: list[Measurement]) -> None:
-        self._kept = kept
-        self._file.write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in kept))

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,18 +17,16 @@ import msgspec
 ROOT: Final = Path(__file__).resolve().parents[1]
 WRITTEN: Final = (":!bench/results.jsonl", ":!docs", ":!*.md")
 """What benches write, as git names it: figures, tables, pictures."""
-PRODUCT: Final = ("functions", "layers", "src")
 
 
 class Conditions(msgspec.Struct, frozen=True, kw_only=True):
-    """``product`` stands for the product's code: two commits that differ elsewhere have the same.
+    """``commit`` is a short hash, with ``, changed`` where the tree had changes of its own.
 
-    ``kubernetes`` is the version of the control plane. ``load`` is the load average of the last
-    minute when the measurement ended.
+    ``date`` is a day in UTC, ``kubernetes`` the version of the control plane. ``load`` is the load
+    average of the last minute when the measurement ended.
     """
 
     commit: str
-    product: str
     date: str
     kubernetes: str
     cpus: int
@@ -38,31 +36,20 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True):
     python: str
     load: float
 
-
-def together(found: Iterable[Conditions]) -> str:
-    """The conditions of several measurements in one line; what differs is listed."""
-    each = list(found)
-    commits = dict.fromkeys(one.commit for one in each)
-    days = dict.fromkeys(one.date for one in each)
-    versions = dict.fromkeys(f"Kubernetes {one.kubernetes}" for one in each)
-    machines = dict.fromkeys(
-        f"{one.cpus} CPUs ({one.model}), {one.memory_gib:.0f} GiB, {one.system},"
-        f" Python {one.python}"
-        for one in each
-    )
-    least, most = (f"{pick(one.load for one in each):.1f}" for pick in (min, max))
-    named = f"{'Commits' if len(commits) > 1 else 'Commit'} {' and '.join(commits)}"
-    load = f"load {least}" if least == most else f"load {least} to {most}"
-    return ", ".join([named, " and ".join(days), *versions, *machines, load])
+    @property
+    def sitting(self) -> str:
+        """Commit, day and machine in words: all but the load."""
+        return (
+            f"commit {self.commit}, {self.date}, Kubernetes {self.kubernetes}, {self.cpus} CPUs"
+            f" ({self.model}), {self.memory_gib:.0f} GiB, {self.system}, Python {self.python}"
+        )
 
 
 def look() -> Conditions:
     """This tree on this machine, now."""
     changed = git("status", "--porcelain", "--", *WRITTEN)
-    trees = (git("rev-parse", "--short", f"HEAD:{folder}") for folder in PRODUCT)
     return Conditions(
         commit=name_of("HEAD") + (", changed" if changed else ""),
-        product="-".join(trees),
         date=datetime.now(UTC).date().isoformat(),  # noqa: TID251 - when it was measured
         kubernetes=_kubernetes(),
         cpus=len(os.sched_getaffinity(0)),

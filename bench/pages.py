@@ -6,7 +6,7 @@ from typing import Final
 from bench import account, readme
 from bench.book import ROOT, Book
 from bench.cases import CASES, load
-from bench.tables import table
+from bench.tables import UNMEASURED, table
 
 PAGES: Final = (
     "README.md",
@@ -20,8 +20,7 @@ ELSEWHERE: Final = ("drainers", "cost", "options")
 
 
 def write(book: Book) -> None:
-    """Write all of them. What was measured of other product code is struck."""
-    book.strike()
+    """Write all of them."""
     found = blocks(book)
     for name in PAGES:
         page = ROOT / name
@@ -35,9 +34,9 @@ def blocks(book: Book) -> Mapping[str, str]:
     found = {name: _table(book, name) for name in CASES}
     measured = [_section(name, found[name]) for name in CASES if name not in ELSEWHERE]
     return {
-        **{name: found[name] or readme.UNMEASURED for name in ELSEWHERE},
-        "account": account.account(),
-        "reads": account.reads(),
+        **{name: found[name] or UNMEASURED for name in ELSEWHERE},
+        "account": account.account(book),
+        "reads": account.reads(book),
         "network": account.network(),
         "ceiling": account.ceiling(),
         "readme": readme.table(book),
@@ -72,5 +71,5 @@ def _section(name: str, found: str) -> str:
     case = load(name)
     title, _, what = case.__doc__.strip().partition(".\n\n")
     head = f"## {title}\n\n{what}\n\n`python -m bench {name}`\n"
-    parts = (head, found or readme.UNMEASURED, case.NOTES)
+    parts = (head, found or UNMEASURED, case.NOTES)
     return "\n".join(filter(None, parts))

@@ -1,20 +1,17 @@
 """README's one table, of what hardly depends on the machine, and its picture."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from bench.book import Book, Measurement
 from bench.cases.drainers import WORKLOADS
-from bench.conditions import together
 from bench.figure import Figure
 from bench.picture import Curve, picture
-from bench.tables import markdown, written
+from bench.tables import UNMEASURED, below, markdown, written
 
 PICTURE: Final = "docs/storm.svg"
 """Where it is in the repository, whose root README is in."""
 
-UNMEASURED: Final = "No result is kept.\n"
 DRAINS: Final = {
     "kubectl": f"`kubectl drain` of a node with {WORKLOADS} workloads, half behind a budget",
     "consolidation": "Karpenter consolidates such a node, no budgets",
@@ -41,21 +38,18 @@ type Row = Callable[[Found], Sequence[str]]
 def table(book: Book) -> str:
     """Markdown: a row for each subject that was measured, and below them how.
 
-    All that was measured of one commit is of that one; a row of another one says so. A row that
-    misses a mark is shown as it is.
+    A row that misses a mark is shown as it is.
     """
     made = [(row, kept) for needs, row in _rows() if (kept := _kept(book, needs)) is not None]
     if not made:
         return UNMEASURED
-    commits = Counter(each.conditions.commit for _, kept in made for each in kept.values())
-    commit = commits.most_common(1)[0][0]
-    rows = [_of_commit(row(kept), kept, commit) for row, kept in made]
+    rows = [row(kept) for row, kept in made]
     used = [each for _, kept in made for each in kept.values()]
     head = ["", "without Evenkeel", "with Evenkeel"]
-    condition = together(each.conditions for each in used if each.conditions.commit == commit)
     rounds = " or ".join(map(str, sorted({len(each.rounds) for each in used})))
     how = f"{rounds} rounds: of workloads the worst, of times the median"
-    return f"{markdown(head, rows)}\n- {how}; bold is what is not as it is wanted. {condition}.\n"
+    bold = "bold is what is not as it is wanted"
+    return f"{markdown(head, rows)}\n{below(f'{how}; {bold}', used)}"
 
 
 def _kept(book: Book, needs: Iterable[tuple[str, str]]) -> Found | None:
@@ -63,14 +57,6 @@ def _kept(book: Book, needs: Iterable[tuple[str, str]]) -> Found | None:
     found = {each: book.find(*each) for each in needs}
     kept = {each: measured for each, measured in found.items() if measured is not None}
     return kept if len(kept) == len(found) else None
-
-
-def _of_commit(row: Sequence[str], kept: Found, commit: str) -> Sequence[str]:
-    """A row that says so if it was measured of another commit than the others."""
-    others = dict.fromkeys(each.conditions.commit for each in kept.values())
-    others.pop(commit, None)
-    subject, *cells = row
-    return [f"{subject} (of {' and '.join(others)})" if others else subject, *cells]
 
 
 def shown(book: Book) -> str:

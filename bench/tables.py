@@ -1,10 +1,12 @@
 """The one table writer: measurements as Markdown."""
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from bench.book import Measurement, Rounds, combined, values
-from bench.conditions import together
 from bench.figure import Figure, middle
+
+UNMEASURED: Final = "No result is kept.\n"
 
 
 def table(measurements: Sequence[Measurement]) -> str:
@@ -87,8 +89,41 @@ def _written(
         if counts == [1]
         else f"{' or '.join(map(str, counts))} rounds: medians, of what has a mark the worst"
     )
-    condition = together(each.conditions for each in measurements)
-    return f"{markdown(columns, rows)}\n- {runs}. {condition}.\n"
+    return f"{markdown(columns, rows)}\n{below(runs, measurements)}"
+
+
+def below(how: str, measurements: Sequence[Measurement]) -> str:
+    """What stands below a table: how it was made, and of which commit, on which day and machine.
+
+    Where these differ there is a line for each, the newest day first, which says what is of it: the
+    sizes, or of several cases what ``python -m bench`` is given to measure the same again.
+    """
+    sittings: dict[str, list[Measurement]] = {}
+    for each in sorted(measurements, key=lambda one: one.conditions.date, reverse=True):
+        sittings.setdefault(each.conditions.sitting, []).append(each)
+    if len(sittings) == 1:
+        (sitting,) = sittings
+        return f"- {how}. C{sitting[1:]}, {_load(measurements)}.\n"
+    is_one_case = len({each.case for each in measurements}) == 1
+    lines = [
+        f"- {_named(some, is_one_case=is_one_case)}: {sitting}, {_load(some)}.\n"
+        for sitting, some in sittings.items()
+    ]
+    return f"- {how}.\n{''.join(lines)}"
+
+
+def _named(some: Sequence[Measurement], *, is_one_case: bool) -> str:
+    if is_one_case:
+        return ", ".join(each.size for each in some)
+    sizes: dict[str, list[str]] = {}
+    for each in some:
+        sizes.setdefault(each.case, []).append(each.size)
+    return ", ".join(f"`{case} {' '.join(found)}`" for case, found in sizes.items())
+
+
+def _load(some: Sequence[Measurement]) -> str:
+    least, most = (f"{pick(each.conditions.load for each in some):.1f}" for pick in (min, max))
+    return f"load {least}" if least == most else f"load {least} to {most}"
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -8,7 +8,6 @@ from bench.figure import Figure
 
 CONDITIONS = Conditions(
     commit="1a2b3c4",
-    product="a-b-c",
     date="2026-01-05",
     kubernetes="1.36.3",
     cpus=2,

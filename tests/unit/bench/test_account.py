@@ -1,17 +1,35 @@
 """What the account's size, restore's reading and a network of one's own cost."""
 
 import re
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from bench import account
 from bench.account import ENDS, Month, prices
-from bench.book import ROOT
+from bench.book import ROOT, Book
 from bench.cases.cost import MEMORY_MB, bytes_of_line
+from bench.figure import Figure
+from bench.tables import UNMEASURED
+from tests.unit.bench.made import CONDITIONS, measured
 
-BUSY = Month(ENDS["busy"], prices())
-TABLES = ("account", "reads", "network", "ceiling")
+BUSY = Month(ENDS["busy"], 10.5, prices())
+STRANGERS = measured(
+    [Figure("CPU of an invocation", 10.5, "ms")], case="strangers", size="one by one"
+)
+PODS = measured(
+    [Figure("bytes of a pod", 659, of="as asked for")], case="lists", size="a page of pods"
+)
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Book:
+    """What these tests make up was measured."""
+    found = Book(tmp_path / "results.jsonl")
+    found.keep(STRANGERS)
+    found.keep(PODS)
+    return found
 
 
 def test_the_rules_take_one_event_of_each_instance_that_ends() -> None:
@@ -27,12 +45,23 @@ def test_the_rules_take_one_event_of_each_instance_that_ends() -> None:
 
 
 def test_an_account_in_which_nothing_ends_adds_nothing() -> None:
-    assert Month(0, prices()).together == 0
+    assert Month(0, 10.5, prices()).together == 0
 
 
-def test_bytes_are_paid_by_the_run() -> None:
+def test_the_account_is_reckoned_from_what_an_invocation_takes(book: Book) -> None:
+    shown = account.account(book)
+    assert f"| together | $0.0000 | $0.75 | ${BUSY.together:,.2f} |" in shown
+    assert f"Reckoned from `python -m bench strangers`. C{CONDITIONS.sitting[1:]}" in shown
+
+
+def test_of_what_was_not_measured_nothing_is_reckoned(tmp_path: Path) -> None:
+    empty = Book(tmp_path / "none")
+    assert {account.account(empty), account.reads(empty)} == {UNMEASURED}
+
+
+def test_bytes_are_paid_by_the_run(book: Book) -> None:
     """150,000 pods of 659 bytes, 43,800 times a month."""
-    shown = account.reads()
+    shown = account.reads(book)
     gigabytes = 150_000 * 659 * 43_800 / 1e9
     assert f"| {gigabytes:,.0f} |" in shown
     assert f"${gigabytes * 0.045:,.2f}" in shown
@@ -48,13 +77,6 @@ def test_the_ceiling_is_what_the_template_reserves() -> None:
     shown = account.ceiling()
     for name, number in (("interruption", 10), ("handover", 12), ("placement", 50), ("restore", 2)):
         assert f"| `{name}`, {number} at once | ${number * 730 * hour:,.2f} |" in shown
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_the_page_shows_what_the_prices_come_to(name: str) -> None:
-    text = (ROOT / "docs" / "cost.md").read_text()
-    shown = text.partition(f"<!-- {name} -->\n")[2].partition(f"<!-- /{name} -->")[0]
-    assert shown == getattr(account, name)(), "python -m bench tables"
 
 
 def test_the_page_says_what_a_slower_answer_of_ec2_adds() -> None:

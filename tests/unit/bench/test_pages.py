@@ -46,13 +46,27 @@ def test_the_picture_is_that_of_the_results_that_are_kept() -> None:
     assert kept is None or (ROOT / PICTURE).read_text() == kept, "python -m bench tables"
 
 
-def test_all_that_is_kept_is_of_the_same_product_code() -> None:
-    products = {each.conditions.product for case in CASES for each in Book().of(case)}
-    assert len(products) <= 1
+def test_each_result_that_is_kept_is_the_only_one_of_its_case_and_size() -> None:
+    kept = [(each.case, each.size) for each in Book()]
     assert BOOK.exists()
+    assert len(set(kept)) == len(kept)
+    assert set(kept) <= {(name, size) for name in CASES for size in load(name).SIZES}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_commit_and_the_day_of_each_result_are_shown(name: str) -> None:
+    found = blocks(Book())
+    shown = found[name] if name in ELSEWHERE else section(found["measurements"], name)
+    for each in Book().of(name):
+        commit, day = each.conditions.commit, each.conditions.date
+        assert f"ommit {commit}, {day}, " in shown, each.size
+
+
+def section(measurements: str, case: str) -> str:
+    title = load(case).__doc__.partition(".\n")[0]
+    return measurements.partition(f"## {title}\n")[2].partition("\n## ")[0]
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name not in ELSEWHERE])
 def test_a_case_has_a_section(name: str) -> None:
-    title = load(name).__doc__.partition(".\n")[0]
-    assert f"## {title}\n" in blocks(Book())["measurements"]
+    assert f"`python -m bench {name}`" in section(blocks(Book())["measurements"], name)

@@ -48,13 +48,16 @@ def test_a_figure_that_is_not_as_wanted_is_named(capsys: pytest.CaptureFixture[s
     assert len(ROUNDS) == 3
 
 
-def test_which_of_two_commits_goes_first_changes(book: Book, monkeypatch: Any) -> None:
+def test_which_of_two_commits_goes_first_changes(
+    book: Book, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(conditions, "name_of", lambda commit: commit[:7])
     runner.main(["gate", "small", "--rounds", "2", "--against", "HEAD"])
     here, base = conditions.ROOT, ROUNDS[1][1]
     assert [tree for _, tree in ROUNDS] == [here, base, base, here]
     assert base != here
-    assert kept(book) == [], "a pair is in no table"
+    assert list(book) == [], "a pair is printed alone"
+    assert "| gate small | this | HEAD | ratio |" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

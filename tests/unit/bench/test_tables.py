@@ -7,13 +7,14 @@ import pytest
 
 from bench.book import Book
 from bench.figure import NONE, Figure, Mark, marked
-from bench.tables import compared, missed, table, written
+from bench.tables import below, compared, missed, table, written
 from tests.unit.bench.made import CONDITIONS, measured
 
 CONDITION = (
     "Commit 1a2b3c4, 2026-01-05, Kubernetes 1.36.3, 2 CPUs (x), 24 GiB, Linux, Python 3.13.0,"
     " load 1.0."
 )
+LATER = msgspec.structs.replace(CONDITIONS, commit="5d6e7f8", date="2026-01-06")
 BELOW = Figure("below", 0, mark=NONE)
 
 
@@ -121,32 +122,42 @@ def test_a_mark_is_put_on_the_figure_that_it_is_for() -> None:
     assert [each.mark for each in found] == [None, NONE]
 
 
-def test_a_new_measurement_strikes_the_one_before_and_leaves_the_pairs(tmp_path: Path) -> None:
+def test_a_measurement_stays_until_the_same_is_measured_again(tmp_path: Path) -> None:
     file = tmp_path / "results.jsonl"
-    pair = measured([BELOW], base="5d6e7f8", against=[[BELOW]])
-    old, new, other = (
-        measured([BELOW]),
-        measured([Figure("below", 1)]),
-        measured([BELOW], size="8 a second"),
-    )
-    for each in (old, pair, other, new):
+    old, new = measured([BELOW]), measured([Figure("below", 1)], conditions=LATER)
+    other = measured([BELOW], size="8 a second")
+    for each in (old, other, new):
         Book(file).keep(each)
     kept = Book(file)
-    assert [(each.size, each.value("below")) for each in kept.of("gate")] == [
-        (other.size, 0),
-        (new.size, 1),
-    ]
+    found = [(each.size, each.value("below"), each.conditions) for each in kept.of("gate")]
+    assert found == [(other.size, 0, CONDITIONS), (new.size, 1, LATER)]
     assert kept.find("storm", "A") is None
-    assert len(file.read_text().splitlines()) == 3
+    assert len(file.read_text().splitlines()) == 2
 
 
-def test_what_was_measured_of_other_product_code_is_struck(tmp_path: Path) -> None:
-    book = Book(tmp_path / "results.jsonl")
-    later = msgspec.structs.replace(CONDITIONS, product="d-e-f")
-    book.keep(measured([BELOW], size="A"))
-    book.keep(measured([BELOW], size="D", conditions=later))
-    book.strike()
-    assert [each.size for each in book.of("gate")] == ["D"]
+def test_what_is_of_several_commits_says_of_which_each_is() -> None:
+    small, large = measured([BELOW], size="A"), measured([BELOW], size="D")
+    busy = msgspec.structs.replace(CONDITIONS, load=2.5)
+    later = measured([BELOW], size="C", conditions=LATER)
+    pair = [small, msgspec.structs.replace(large, conditions=busy)]
+    assert table([*pair, later]).splitlines()[-3:] == [
+        "- One round.",
+        f"- C: {LATER.sitting}, load 1.0.",
+        f"- A, D: {CONDITIONS.sitting}, load 1.0 to 2.5.",
+    ]
+    assert table(pair).splitlines()[-1] == (
+        f"- One round. C{CONDITIONS.sitting[1:]}, load 1.0 to 2.5."
+    )
+
+
+def test_of_several_cases_is_said_what_measures_the_same_again() -> None:
+    storms = [measured([BELOW], case="storm", size=size, conditions=LATER) for size in "AD"]
+    webhook = measured([BELOW], case="webhook", size="paced", conditions=LATER)
+    assert below("Worst", [measured([BELOW], size="50"), *storms, webhook]) == (
+        "- Worst.\n"
+        f"- `storm A D`, `webhook paced`: {LATER.sitting}, load 1.0.\n"
+        f"- `gate 50`: {CONDITIONS.sitting}, load 1.0.\n"
+    )
 
 
 def test_a_figure_of_a_measurement_is_found_by_its_name_and_a_curve_s_is_its_worst() -> None:
