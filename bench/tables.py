@@ -95,8 +95,8 @@ def _written(
 def below(how: str, measurements: Sequence[Measurement]) -> str:
     """What stands below a table: how it was made, and of which commit, on which day and machine.
 
-    Where these differ there is a line for each, the newest day first, which says what is of it: the
-    sizes, or of several cases what ``python -m bench`` is given to measure the same again.
+    Where these differ there is a sentence for each, the newest day first, which says what is of it:
+    the sizes, or of several cases what ``python -m bench`` is given to measure the same again.
     """
     sittings: dict[str, list[Measurement]] = {}
     for each in sorted(measurements, key=lambda one: one.conditions.date, reverse=True):
@@ -105,11 +105,11 @@ def below(how: str, measurements: Sequence[Measurement]) -> str:
         (sitting,) = sittings
         return f"- {how}. C{sitting[1:]}, {_load(measurements)}.\n"
     is_one_case = len({each.case for each in measurements}) == 1
-    lines = [
-        f"- {_named(some, is_one_case=is_one_case)}: {sitting}, {_load(some)}.\n"
+    told = [
+        f" {_named(some, is_one_case=is_one_case)}: {sitting}, {_load(some)}."
         for sitting, some in sittings.items()
     ]
-    return f"- {how}.\n{''.join(lines)}"
+    return f"- {how}.{''.join(told)}\n"
 
 
 def _named(some: Sequence[Measurement], *, is_one_case: bool) -> str:
