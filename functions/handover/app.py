@@ -4,7 +4,6 @@ from evenkeel.adapters.aws.auto_scaling import AutoScaling
 from evenkeel.adapters.aws.event_bus import EventBus
 from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
-from evenkeel.adapters.aws.zonal_shift import ArcZonalShifts
 from evenkeel.assembly import parts_of
 from evenkeel.handlers import Handler, Lazy
 from evenkeel.handlers.handover import build
@@ -27,7 +26,6 @@ def assemble() -> Handler:
             parts.clock,
             parts.telemetry.recorder,
             AutoScaling(parts.region) if settings.lifecycle_hook else None,
-            ArcZonalShifts(settings.cluster_arn, parts.region) if settings.cluster_arn else None,
             notifications=EventBus(parts.region),
         )
     )

@@ -101,9 +101,8 @@ def with_places(
     if not asking:
         return list(found)
     wishes = [Wish.of("", each.pod, each.namespace_objects.claims) for each in asking]
-    now = asking[0].now
     doomed = {each.pod.spec.node_name for each in asking}
-    there = places.find(cluster, labels, wishes, now, doomed)
+    there = places.find(cluster, labels, wishes, doomed)
     missing = {each.pod.uid for each in asking} - there.nodes.keys()
     lacks = {uid: there.lacks.get(uid, NO_PLACE_IS_KNOWN) for uid in missing}
     return [replace(each, lacks=lacks.get(each.pod.uid, "")) for each in found]

@@ -26,7 +26,6 @@ from evenkeel.ports import (
     Notifications,
     Queue,
     Recorder,
-    ZonalShifts,
 )
 from evenkeel.settings import (
     GateSettings,
@@ -53,7 +52,6 @@ class Ports:
     clock: Clock
     recorder: Recorder
     lifecycle: LifecycleActions | None = None
-    shifts: ZonalShifts | None = None
     notifications: Notifications | None = None
 
 
@@ -94,7 +92,6 @@ def handover(
             ports.clock,
             ports.recorder,
             ports.lifecycle,
-            ports.shifts,
             call,
             ports.notifications,
         )

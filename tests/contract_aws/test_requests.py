@@ -18,7 +18,6 @@ from evenkeel.adapters.aws.event_bus import EventBus
 from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
 from evenkeel.adapters.aws.secret import SecretTokens
-from evenkeel.adapters.aws.zonal_shift import ArcZonalShifts
 from evenkeel.model.hook import Hook, HookTimes, Termination
 from evenkeel.model.notice import WakeUp
 from evenkeel_hosting.memory import InMemoryRecorder
@@ -28,7 +27,6 @@ from tests.kit import builders
 from tests.kit.iam import REGION, operation
 from tests.kit.operations import LAYER, SOURCES, named_in
 
-CLUSTER = f"arn:aws:eks:{REGION}:123456789012:cluster/prod"
 INSTANCE = "i-0123456789abcdef0"
 QUEUE = "https://sqs.eu-central-1.amazonaws.com/123456789012/evenkeel-prod-NoticeQueue"
 SECRET = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:WebhookSecret-a1B2c3"
@@ -80,17 +78,6 @@ REQUESTS: dict[str, tuple[str, Calls, list[Expected]]] = {
                 },
                 {"Reservations": []},
             ),
-        ],
-    ),
-    "zonal shifts of the cluster": (
-        "arc-zonal-shift",
-        lambda client: ArcZonalShifts(CLUSTER, REGION, client).under_way(),
-        [
-            (
-                "get_managed_resource",
-                {"resourceIdentifier": CLUSTER},
-                {"appliedWeights": {}, "zonalShifts": []},
-            )
         ],
     ),
     "what is told of an interruption": (

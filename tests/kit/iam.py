@@ -57,12 +57,6 @@ NAMING = {
 }
 """The end of the ARN of what a service's parameter names."""
 
-CONDITIONS = {("arc-zonal-shift", "resourceIdentifier")}
-"""Parameters that are told as condition keys, because they name no resource of the service.
-
-https://docs.aws.amazon.com/r53recovery/latest/dg/security_iam_service-with-iam-zonal-shift.html
-"""
-
 ABOUT_ALL = {"autoscaling:DescribeLifecycleHooks"}
 """Operations that name a resource, and know no rights for single ones."""
 
@@ -149,13 +143,8 @@ def needed(service: str, name: str, parameters: Mapping[str, Any]) -> Iterator[R
     by = action(service, name)
     if by is None:
         return
-    about = {
-        f"{service}:{key[0].upper()}{key[1:]}": value
-        for key, value in parameters.items()
-        if (service, key) in CONDITIONS
-    }
     for resource in _resources(service, name, parameters):
-        yield Right(by, resource, about)
+        yield Right(by, resource)
     if service == "cloudformation" and "TemplateURL" in parameters:
         yield Right(by, TRANSFORM)
     if service == "cloudformation" and "RoleARN" in parameters:

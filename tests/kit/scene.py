@@ -40,7 +40,6 @@ from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from evenkeel_sandbox.simulator.notifications import SimulatedNotifications
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
-from evenkeel_sandbox.simulator.zonal_shifts import SimulatedZonalShifts
 from tests.kit.asking import failing
 from tests.kit.clocks import SkewedClock
 from tests.kit.manifests import resource
@@ -158,7 +157,6 @@ class Scene:
         self.observer = Observer(self.clock)
         self.recorder = TimedRecorder(lambda: self.seconds)
         self.auto_scaling = SimulatedAutoScaling(self.clock, self._terminate)
-        self.zonal_shifts = SimulatedZonalShifts(self.clock)
         self.notifications = SimulatedNotifications(self.clock)
         self.notices = SimulatedQueue(self.clock, "notices", retention=timedelta(seconds=300))
         self.wake_ups = SimulatedQueue(self.clock, "wake-ups", visibility=HANDOVER_TIMEOUT)
@@ -567,6 +565,5 @@ class Scene:
             SkewedClock(self.clock, ahead) if ahead else self.clock,
             self.recorder,
             self.auto_scaling,
-            self.zonal_shifts,
             notifications=self.notifications,
         )

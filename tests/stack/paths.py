@@ -125,14 +125,6 @@ PATHS = (
     ),
     Path(
         "handover",
-        "the schedule's call notes which zones are shifted away from",
-        "ends",
-        "test_the_schedule_notes_which_zones_are_shifted_away_from",
-        calls=("arc-zonal-shift:GetManagedResource",),
-        settings=("CLUSTER_ARN",),
-    ),
-    Path(
-        "handover",
         "two events tell of an interruption",
         "notifications",
         "test_an_event_is_on_the_bus_when_an_interruption_begins_and_one_when_it_is_over",

@@ -31,9 +31,7 @@ def test_it_is_looked_for_where_a_role_may_call_it(webhook: str, hook: str) -> N
         for action, _ in stack.statements(role)
         if action not in OF_LAMBDA
     }
-    assert set(called(stack.parameters, has_zonal_shift=True)) == {
-        each.partition(":")[0] for each in actions
-    }
+    assert set(called(stack.parameters)) == {each.partition(":")[0] for each in actions}
 
 
 def test_the_documentation_names_each_with_its_endpoint() -> None:

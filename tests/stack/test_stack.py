@@ -15,7 +15,7 @@ from evenkeel.handlers.interruption import MALFORMED_DELAY
 from evenkeel.model.notification import SOURCE, Phase
 from evenkeel_cli.doctor.aws import rules
 from evenkeel_hosting.functions import HANDOVERS
-from tests.kit.iam import Policy, Right, needed
+from tests.kit.iam import Policy, Right
 from tests.kit.reviews import TOKEN
 from tests.stack.cloudformation import ACCOUNT, REGION, TEMPLATE, Stack, deployed, load
 from tests.stack.sets import CLUSTER, LOGGING, NETWORK, POLLING
@@ -32,7 +32,7 @@ RIGHTS: dict[str, dict[str, set[str]]] = {
     },
     "Handover": {
         "WakeUpQueue.Arn": POLLING | POSTPONING | {"sqs:SendMessage"},
-        "*": {"ec2:DescribeInstances", "arc-zonal-shift:GetManagedResource"},
+        "*": {"ec2:DescribeInstances"},
         BUS: {"events:PutEvents"},
     },
     "Restore": {"WakeUpQueue.Arn": {"sqs:SendMessage"}},
@@ -74,7 +74,6 @@ def test_it_observes_and_reads_no_replays_unless_told_otherwise(stack: Stack) ->
 
 def test_what_a_parameter_leaves_open_is_what_the_settings_would_take(stack: Stack) -> None:
     needed = (settings.shared.MODE, settings.shared.CLUSTER_NAME, settings.shared.WAKE_UP_QUEUE_URL)
-    made_up = settings.handover.CLUSTER_ARN
     same = {settings.handover.LOG_STREAM: "same"}
     for function, read in (
         ("HandoverFunction", settings.HandoverSettings.from_environment),
@@ -82,7 +81,6 @@ def test_what_a_parameter_leaves_open_is_what_the_settings_would_take(stack: Sta
     ):
         told = stack.environment(function)
         untold: dict[str, str] = {name: told[name] for name in needed}
-        untold |= {name: told[name] for name in told if name == made_up}
         assert read(told | same) == read(untold | same)
     connection = ("EVENKEEL_CLUSTER_NAME", "EVENKEEL_CLUSTER_ENDPOINT", "EVENKEEL_CLUSTER_CA")
     region = {settings.connection.REGION: REGION}
@@ -186,20 +184,6 @@ def test_each_action_is_allowed_on_the_one_resource_that_it_is_for(
     assert "ManagedPolicyArns" not in stack.of(f"{function}Role")
 
 
-def test_zonal_shifts_may_be_read_of_this_cluster_alone(stack: Stack) -> None:
-    arn = f"arn:aws:eks:{REGION}:123456789012:cluster/prod"
-    assert stack.environment("HandoverFunction")[settings.handover.CLUSTER_ARN] == arn
-    (policy, *_) = stack.of("HandoverRole")["Policies"]
-    role = Policy(policy["PolicyDocument"])
-
-    def is_allowed(cluster: str) -> bool:
-        asked = {"resourceIdentifier": cluster}
-        return all(map(role.allows, needed("arc-zonal-shift", "GetManagedResource", asked)))
-
-    assert is_allowed(arn)
-    assert not is_allowed(f"{arn}-2")
-
-
 def test_handover_may_tell_of_interruptions_and_put_nothing_else_on_the_bus(stack: Stack) -> None:
     """With EC2's source, or the probe's, it could drain nodes."""
     policies = stack.of("HandoverRole")["Policies"]
@@ -251,12 +235,6 @@ def test_what_is_told_goes_to_a_topic_as_text() -> None:
 
 def test_without_a_topic_no_rule_is_there_for_one(stack: Stack) -> None:
     assert "NotifyTopicRule" not in stack.resources
-
-
-def test_what_tells_of_zonal_shifts_invokes_handover_as_its_schedule_does(stack: Stack) -> None:
-    event = stack.of("HandoverFunction")["Events"]["ZonalShift"]
-    assert event["Type"] == "EventBridgeRule"
-    assert event["Properties"]["Pattern"] == {"source": ["aws.arc-zonal-shift"]}
 
 
 def test_a_lifecycle_hook_is_heeded_and_allowed_only_where_one_is_named(stack: Stack) -> None:

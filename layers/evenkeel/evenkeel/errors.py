@@ -25,7 +25,6 @@ EvenkeelError
 |-- InstancesError                EC2 said no, or nothing
 |-- LifecycleError                EC2 Auto Scaling said no, or nothing
 |   `-- NoLifecycleActionError    it does not wait for this, or not any more
-|-- ZonalShiftError               Application Recovery Controller said no, or nothing
 |-- NotificationError             what takes notifications said no, or nothing
 `-- QueueError                    SQS said no, or nothing
 """
@@ -159,10 +158,6 @@ class LifecycleError(EvenkeelError):
 
 class NoLifecycleActionError(LifecycleError):
     """EC2 Auto Scaling knows no such group, hook or token, or does not wait any more."""
-
-
-class ZonalShiftError(EvenkeelError):
-    """Application Recovery Controller refused a request or did not answer it."""
 
 
 class NotificationError(EvenkeelError):

@@ -17,7 +17,6 @@ from evenkeel.model.notice import WakeUp
 from evenkeel.model.notification import Notification
 from evenkeel.model.pod_count import PodCount
 from evenkeel.model.request import Change, Listing, Relisted, Request, Selection
-from evenkeel.model.zonal_shift import ZonalShift
 
 
 class Clock(Protocol):
@@ -206,17 +205,6 @@ class LifecycleActions(Protocol):
 
     def complete(self, termination: Termination) -> None:
         """Let the group go on and terminate the instance."""
-        ...
-
-
-class ZonalShifts(Protocol):
-    """Application Recovery Controller's zonal shifts of the cluster."""
-
-    def under_way(self) -> Sequence[ZonalShift]:
-        """Those that are in effect; none for a cluster that it does not manage.
-
-        Raises ZonalShiftError.
-        """
         ...
 
 

@@ -43,12 +43,6 @@ class Compute(msgspec.Struct, frozen=True, rename="camel"):
     enabled: bool | None = False
 
 
-class ZonalShiftConfig(msgspec.Struct, frozen=True, rename="camel"):
-    """Whether EKS heeds zonal shifts of Application Recovery Controller."""
-
-    enabled: bool | None = False
-
-
 class Described(msgspec.Struct, frozen=True, rename="camel"):
     """A cluster, as DescribeCluster has it; one that is being made has no endpoint yet."""
 
@@ -56,7 +50,6 @@ class Described(msgspec.Struct, frozen=True, rename="camel"):
     certificate_authority: Authority = Authority()
     access_config: Access | None = None
     compute_config: Compute | None = None
-    zonal_shift_config: ZonalShiftConfig | None = None
     control_plane: ControlPlane = msgspec.field(default=ControlPlane(), name="resourcesVpcConfig")
 
     @property
@@ -77,11 +70,6 @@ class Described(msgspec.Struct, frozen=True, rename="camel"):
     def is_auto(self) -> bool:
         """Whether it is in EKS Auto Mode."""
         return bool(self.compute_config and self.compute_config.enabled)
-
-    @property
-    def has_zonal_shift(self) -> bool:
-        """Whether Application Recovery Controller can shift its traffic away from a zone."""
-        return bool(self.zonal_shift_config and self.zonal_shift_config.enabled)
 
 
 class Answer(msgspec.Struct, frozen=True, rename="camel"):

@@ -142,7 +142,6 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
         settings.interruption.NOTICE_QUEUE_URL: queue_url,
         settings.shared.WAKE_UP_QUEUE_URL: wake_up_queue_url or queue_url,
     }
-    arn = settings.handover.CLUSTER_ARN.read(environ)
     role = Role.SHARE if share else Role.FIRST
     metrics = PrometheusRecorder(name)
     with ExitStack() as stack:
@@ -165,7 +164,6 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
                 lifecycle=AutoScaling(
                     client.meta.region_name, sqs.auto_scaling(client, endpoint_url)
                 ),
-                shifts=sqs.zonal_shifts(client, endpoint_url, arn) if arn else None,
                 notifications=UrlNotifications(notify_url) if notify_url else None,
                 notices=SqsQueue(queue_url, client.meta.region_name, writer),
                 wake_ups=to_wake,

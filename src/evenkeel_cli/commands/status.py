@@ -68,7 +68,6 @@ def status(
         found = gather.gather(cluster, searched, labels=labels)
     all_workloads = listing.listing(found)
     sentences = [
-        *listing.of_shifts(found.shifts),
         *all_workloads.sentences(),
         *listing.of_others(found),
         *listing.of_nodes(found.unknown_capacity, labels),

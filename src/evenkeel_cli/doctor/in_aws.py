@@ -10,7 +10,7 @@ from evenkeel_cli.aws import stack as stacks
 from evenkeel_cli.aws.asking import Aws, AwsError
 from evenkeel_cli.aws.eks import Described
 from evenkeel_cli.aws.stack import Stack
-from evenkeel_cli.doctor.aws import access, functions, network, queues, rules, zonal_shift
+from evenkeel_cli.doctor.aws import access, functions, network, queues, rules
 from evenkeel_cli.doctor.aws import stack as up
 from evenkeel_cli.doctor.findings import Finding, not_looked, of_error
 
@@ -82,7 +82,6 @@ def look(half: Half, cluster: Cluster, clock: Clock) -> Iterator[Finding]:
     yield from access.look(aws, stack, cluster, half.described)
     if half.described is not None:
         yield from network.look(aws, stack, half.described)
-        yield from zonal_shift.look(stack, half.described, cluster, clock.now())
 
 
 def _queues(aws: Aws, stack: Stack) -> dict[str, str]:

@@ -55,7 +55,7 @@ def look(site: Site, choices: Choices, stack: Stack | None) -> Looked:
         obstacle += f": add {proposed} to {NAME} install"
     if known is not None and proposed.is_whole:
         webhook = {"Webhook": str(by_lambda).lower()}
-        services = called({**parameters, **webhook}, has_zonal_shift=site.described.has_zonal_shift)
+        services = called({**parameters, **webhook})
         there = control_plane if by_eks else None
         sentences += _from(there, proposed, known, services)
     return Looked(sentences, obstacle)

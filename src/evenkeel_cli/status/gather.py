@@ -22,7 +22,6 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import List, Selection
-from evenkeel.model.zonal_shift import ZonalShift
 from evenkeel.ports import Clock, Cluster
 from evenkeel_cli.decisions.remarks import Remark, of_policy, of_spreads
 from evenkeel_cli.decisions.unknown_capacity import UnknownCapacity, of_unknown_capacity
@@ -41,7 +40,6 @@ class Found:
     ``evictions`` which of these wait at the gate, and ``restores`` what restore decides about it.
     ``others`` are sentences about pods that no workload has. ``headroom`` is one, where all
     namespaces were read. ``elsewhere``: how many workloads other namespaces have, where one was.
-    ``shifts``: which zones traffic is shifted away from.
     """
 
     standings: Sequence[Standing]
@@ -53,7 +51,6 @@ class Found:
     restores: Mapping[Reference, Decision] = field(default_factory=dict)
     headroom: str = ""
     others: Sequence[str] = ()
-    shifts: Sequence[ZonalShift] = ()
     elsewhere: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -92,7 +89,6 @@ def gather(
         restores=restores,
         headroom=headroom,
         others=of_others,
-        shifts=snapshot.fleet.shifts,
         elsewhere=elsewhere(cluster, namespace),
     )
 

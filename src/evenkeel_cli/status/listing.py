@@ -9,8 +9,6 @@ from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.reasons import Reason
 from evenkeel.model.template import is_by_template
-from evenkeel.model.times import in_words
-from evenkeel.model.zonal_shift import ZonalShift
 from evenkeel.settings.shared import CAPACITY_LABELS
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
@@ -145,16 +143,6 @@ def listing(found: Found) -> WorkloadStatusList:
             placement = names.BY_TEMPLATE
         items.append(_item(standing, told, pools.survivors, waits, placement))
     return WorkloadStatusList(items=items)
-
-
-def of_shifts(shifts: Sequence[ZonalShift]) -> Iterator[str]:
-    """What becomes of zones that traffic is shifted away from."""
-    for shift in shifts:
-        until = "" if shift.until is None else f" until {in_words(shift.until)}"
-        yield (
-            f"Traffic is shifted away from zone {shift.zone}{until}: no pod is moved there, and"
-            " those that are there stay."
-        )
 
 
 def of_others(found: Found) -> Iterator[str]:

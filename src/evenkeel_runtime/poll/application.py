@@ -17,7 +17,6 @@ from evenkeel.ports import (
     Notifications,
     Queue,
     Recorder,
-    ZonalShifts,
 )
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode, RestoreSettings
 from evenkeel_hosting import functions
@@ -38,15 +37,13 @@ ENDING: Final = timedelta(seconds=25)
 class Outside:
     """What the functions act on. ``notices`` and ``wake_ups`` are the queues that they write to.
 
-    ``shifts`` None: no zonal shift is heeded. ``notifications`` None: nobody is told of
-    interruptions. ``note`` is told of what goes wrong outside of the
-    functions, in one line.
+    ``notifications`` None: nobody is told of interruptions. ``note`` is told of what goes wrong
+    outside of the functions, in one line.
     """
 
     cluster: Cluster
     instances: Instances
     lifecycle: LifecycleActions
-    shifts: ZonalShifts | None
     notifications: Notifications | None
     notices: Queue
     wake_ups: Queue
@@ -134,6 +131,5 @@ class Application:
             clock,
             Tee(events, recorder),
             outside.lifecycle,
-            outside.shifts,
             outside.notifications,
         )

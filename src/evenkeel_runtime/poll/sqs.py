@@ -18,9 +18,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoRegionError
 
 from evenkeel.adapters.aws.clients import CONFIG as AWS_CONFIG
-from evenkeel.adapters.aws.zonal_shift import ArcZonalShifts
 from evenkeel.errors import QueueError, SettingsError
-from evenkeel.ports import ZonalShifts
 from evenkeel_hosting.events import BATCH
 from evenkeel_runtime import aws
 from evenkeel_runtime.poll.sources import RecordDocument
@@ -186,12 +184,6 @@ def ec2(client: "SQSClient", endpoint_url: str | None) -> "EC2Client":
 def auto_scaling(client: "SQSClient", endpoint_url: str | None) -> Any:
     """A client for EC2 Auto Scaling beside one for SQS."""
     return boto3.client("autoscaling", **_beside(client, endpoint_url))
-
-
-def zonal_shifts(client: "SQSClient", endpoint_url: str | None, cluster_arn: str) -> ZonalShifts:
-    """Application Recovery Controller beside a client for SQS, to be asked for a cluster."""
-    asked: Any = boto3.client("arc-zonal-shift", **_beside(client, endpoint_url))
-    return ArcZonalShifts(cluster_arn, client.meta.region_name, asked)
 
 
 def _beside(client: "SQSClient", endpoint_url: str | None) -> dict[str, Any]:

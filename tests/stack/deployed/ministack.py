@@ -13,7 +13,6 @@ from tests.kit.control_plane import ROOT
 from tests.kit.processes import awaited, ended
 from tests.stack.deployed.compute import Compute
 from tests.stack.deployed.process import answers, free_port, plain_environment
-from tests.stack.deployed.recovery import Recovery
 from tests.stack.deployed.trail import Trail
 
 REGION = "eu-central-1"
@@ -43,7 +42,6 @@ class Ministack:
     log: Path
     compute: Compute
     trail: Trail
-    recovery: Recovery
 
     def client(self, service: str, **credentials: str) -> Any:
         """A client of the account's owner, or of whoever these credentials are."""
@@ -112,12 +110,10 @@ def launched(folder: Path) -> Iterator[Ministack]:
     with (
         log.open("wb") as out,
         Compute(url) as compute,
-        Recovery() as recovery,
         subprocess.Popen(
             [PYTHON, "-P", START, RUNTIME, trail],  # its folder has a module of that name
             env={  # functions inherit it
                 **environment,
-                "AWS_ENDPOINT_URL_ARC_ZONAL_SHIFT": recovery.url,
                 "AWS_ENDPOINT_URL_AUTO_SCALING": compute.url,
                 "AWS_ENDPOINT_URL_EC2": compute.url,
                 "AWS_ENDPOINT_URL_SQS": compute.url,
@@ -129,7 +125,7 @@ def launched(folder: Path) -> Iterator[Ministack]:
     ):
         try:
             awaited(process, log, lambda: answers(f"{url}/_ministack/health"))
-            yield Ministack(url, log, compute, Trail(trail), recovery)
+            yield Ministack(url, log, compute, Trail(trail))
         finally:
             ended(process)
 

@@ -2,7 +2,6 @@
 
 import json
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
@@ -10,7 +9,6 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
 from evenkeel_hosting.events import schedule_event
 from tests.e2e.manifests import deployment, stateful_set
-from tests.stack.cloudformation import REGION
 from tests.stack.deployed.conftest import CLUSTER_NAME, HOOK, Deployed, notice, owned_by
 
 pytestmark = pytest.mark.stack
@@ -110,23 +108,3 @@ def test_the_schedule_sends_a_wake_up_where_none_is_on_its_way(stack: Deployed) 
         assert any(stack.counts("WakeUpQueueUrl"))
     finally:
         client.update_event_source_mapping(UUID=mapping["UUID"], Enabled=True)
-
-
-def test_the_schedule_notes_which_zones_are_shifted_away_from(stack: Deployed) -> None:
-    """So does an event of Application Recovery Controller, which comes as the schedule's does."""
-    arn = f"arn:aws:eks:{REGION}:000000000000:cluster/{CLUSTER_NAME}"
-    stack.ministack.recovery.shifted[arn] = ["euc1-az2"]
-    try:
-        stack.invoke("HandoverFunction", {"source": "aws.arc-zonal-shift", "detail": {}})
-        assert noted(stack) == [["euc1-az2", None]]
-    finally:
-        del stack.ministack.recovery.shifted[arn]
-
-    stack.invoke("HandoverFunction", schedule_event(SystemClock().now()))
-    assert noted(stack) == []
-
-
-def noted(stack: Deployed) -> Any:
-    """What the Lease tells of zonal shifts."""
-    notes = stack.control_plane.get(*LEASE)["metadata"]["annotations"]
-    return json.loads(notes[names.SHIFTED_ZONES])["shifts"]

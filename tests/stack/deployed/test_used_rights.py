@@ -18,8 +18,6 @@ from tests.stack.sets import NETWORK, OF_LAMBDA
 pytestmark = pytest.mark.stack
 
 FUNCTIONS = ("interruption", "handover", "restore", "placement")
-NOT_JUDGED = {"arc-zonal-shift:GetManagedResource"}
-"""ministack has no such service. That ``handover`` has the right, ``test_stack.py`` says."""
 UNKNOWN = {"lambda GET /2016-08-19/account-settings"}
 """What ministack lets everybody do: that who installs has the right, other tests say."""
 
@@ -64,14 +62,14 @@ def test_a_function_is_refused_nothing_and_has_no_right_that_it_does_not_use(
     role, trail = role_of(stack, function), stack.ministack.trail
     assert trail.refused(role) == set()
     idle = unused(stack.ministack, role, trail.used(role))
-    assert {pair for pair in idle if pair[0] not in OF_LAMBDA | NETWORK | NOT_JUDGED} == set()
+    assert {pair for pair in idle if pair[0] not in OF_LAMBDA | NETWORK} == set()
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_what_a_function_called_is_what_its_paths_say(function: str, stack: Deployed) -> None:
     called = {right.action for right in stack.ministack.trail.used(role_of(stack, function))}
     shown = {call for path in PATHS if path.function == function for call in path.calls}
-    assert called == shown - NOT_JUDGED
+    assert called == shown
 
 
 def test_a_schedule_may_do_what_it_is_to_do_and_its_role_may_nothing_else(stack: Deployed) -> None:

@@ -2,10 +2,8 @@
 
 import json
 from collections import Counter
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -25,8 +23,6 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.release import Asked, ReleaseReason
 from evenkeel.model.request import List, Selection
 from evenkeel.model.template import new_trace
-from evenkeel.model.times import in_words
-from evenkeel.model.zonal_shift import ZonalShift, noted
 from evenkeel_cli import namespaces, snapshot
 from evenkeel_cli.decisions.unknown_capacity import UnknownCapacity
 from evenkeel_cli.errors import BadInputError
@@ -38,7 +34,6 @@ from evenkeel_cli.status.listing import (
     WorkloadStatus,
     WorkloadStatusList,
     listing,
-    of_shifts,
 )
 from evenkeel_cli.words import workload_name
 from evenkeel_sandbox.built_in import cluster as built_in
@@ -364,26 +359,3 @@ def test_a_pool_that_takes_none_of_its_pods_is_none_for_them(scene: Scene) -> No
     scene.apply(deployment("web", 2, notes={names.ONE_POOL_AT_MOST: "1"}, pod=held))
     scene.settle()
     assert reasons(standing(scene.cluster)["web"]) == ["PoolsTooFew"]
-
-
-def test_which_zones_are_shifted_away_from_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = SystemClock().now().replace(microsecond=0)
-    until = now + timedelta(hours=2)
-    note = noted([ZonalShift("euc1-az2", until), ZonalShift("euc1-az3")], now)
-    lease = resource(
-        "Lease", names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE, notes={names.SHIFTED_ZONES: note}
-    )
-    clock = SimulatedClock(now)
-    cluster = SimulatedCluster(clock)
-    cluster.apply(resource("Namespace", names.SYSTEM_NAMESPACE), lease)
-    said = [*of_shifts(gather(cluster, clock=clock).shifts)]
-    stays = "no pod is moved there, and those that are there stay."
-    assert said == [
-        f"Traffic is shifted away from zone euc1-az2 until {in_words(until)}: {stays}",
-        f"Traffic is shifted away from zone euc1-az3: {stays}",
-    ]
-
-    cluster.apply(deployment("web", 1))
-    made = SimpleNamespace(build=lambda _: cluster)
-    monkeypatch.setattr("evenkeel_cli.reading.built_in_cluster", made)
-    assert said[0] in " ".join(status("-A", "--built-in").stdout.split())

@@ -38,13 +38,11 @@ DESCRIBED = f"""
 
 
 def aws(request: Request) -> bytes:
-    """An instance that is a node, queues that take all, a secret with the token, no zonal shift."""
+    """An instance that is a node, queues that take all, a secret with the token."""
     if b"DescribeInstances" in request.body:
         return DESCRIBED.encode()
     if "GetSecretValue" in request.headers.get("X-Amz-Target", ""):
         return json.dumps({"Name": "webhook", "SecretString": TOKEN}).encode()
-    if request.path.startswith("/managedresources/"):
-        return b'{"appliedWeights": {}, "zonalShifts": []}'
     return b"{}"
 
 
@@ -89,7 +87,6 @@ def ground(
             "EVENKEEL_CLUSTER_NAME": "prod",
             "EVENKEEL_CLUSTER_ENDPOINT": api.url,
             "EVENKEEL_CLUSTER_CA": base64.b64encode(authority.certificate.encode()).decode(),
-            "EVENKEEL_CLUSTER_ARN": f"arn:aws:eks:{REGION}:123456789012:cluster/prod",
             "EVENKEEL_NOTICE_QUEUE_URL": "https://sqs.example/123456789012/notices",
             "EVENKEEL_WAKE_UP_QUEUE_URL": "https://sqs.example/123456789012/wake-ups",
             "EVENKEEL_WEBHOOK_SECRET": "arn:aws:secretsmanager:eu-central-1:123456789012:secret:w",

@@ -31,7 +31,6 @@ from evenkeel.ports import (
     Queue,
     Recorder,
     TimeLeft,
-    ZonalShifts,
 )
 from evenkeel.settings import HandoverSettings
 
@@ -44,14 +43,13 @@ def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
     clock: Clock,
     recorder: Recorder,
     lifecycle: LifecycleActions | None = None,
-    shifts: ZonalShifts | None = None,
     call: Call | None = None,
     notifications: Notifications | None = None,
 ) -> Handler:
     """Build the handler. ``lifecycle`` is needed only where a lifecycle hook is heeded.
 
-    ``shifts`` None: no zonal shift is heeded. ``call`` has another invocation share a large storm;
-    None: a wake-up does. ``notifications`` None: nobody is told of interruptions.
+    ``call`` has another invocation share a large storm; None: a wake-up does. ``notifications``
+    None: nobody is told of interruptions.
 
     It answers wake-ups with a partial batch response: while work is left one of them stays
     in the queue and becomes visible again after the outcome's pause. To the schedule it
@@ -72,7 +70,6 @@ def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
         clock,
         recorder,
         lifecycle,
-        shifts,
         None if settings.stands_in else call,
         telling,
     )

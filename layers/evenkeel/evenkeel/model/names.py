@@ -48,7 +48,6 @@ LOW_COUNTS: Final = "evenkeel.dev/low-counts"
 INTERRUPTION: Final = "evenkeel.dev/interruption"
 DIVISION: Final = "evenkeel.dev/division"
 ZEROS_WAIT: Final = "evenkeel.dev/zeros-wait"
-SHIFTED_ZONES: Final = "evenkeel.dev/shifted-zones"
 WAITING_HOOKS: Final = "evenkeel.dev/waiting-hooks"
 MANAGED: Final = "evenkeel.dev/managed"
 HEADROOM: Final = "evenkeel.dev/headroom"
@@ -121,13 +120,6 @@ NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"
 
 ZONE: Final = "topology.kubernetes.io/zone"
 """Label of a node: its availability zone."""
-
-ZONE_ID: Final = "topology.k8s.aws/zone-id"
-"""Label of a node: the id of its availability zone, which is the same in all accounts.
-
-AWS' cloud controller sets it since Kubernetes 1.30, and Karpenter knows it.
-https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions-extended.html
-"""
 
 TEMPLATE_HASH: Final = "pod-template-hash"
 """Label that the Deployment controller puts on its ReplicaSets and their pods."""

@@ -509,10 +509,6 @@ class Reason(StrEnum):
     NO_ROOM_ON_DEMAND = "NoRoomOnDemand"
     """No on-demand node has room for one of its pods."""
 
-    ZONE_SHIFTED = "ZoneShifted"
-    """Its pod is in a zone that traffic is shifted away from, and stays there until that is over.
-    """
-
     NOT_ON_EC2 = "NotOnEc2"
     """Its pod is on a node that no EC2 instance runs, such as one of Fargate, a hybrid one, or one
     of another cloud. No notice can be about it, and Evenkeel moves no pod from there or to there.

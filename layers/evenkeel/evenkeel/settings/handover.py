@@ -1,6 +1,5 @@
 """Settings of the reconciler."""
 
-import re
 import uuid
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -14,7 +13,7 @@ from evenkeel.settings.shared import (
     FunctionSettings,
     Mode,
 )
-from evenkeel.settings.variable import Variable, one_of, share, text, whole
+from evenkeel.settings.variable import Variable, one_of, share, whole
 
 HANDOVER_TIMEOUT: Final = timedelta(seconds=900)
 """The handover function is stopped after so long; its queue's visibility timeout is as long.
@@ -71,15 +70,6 @@ NOTIFY: Final = Variable(
     "acting",
 )
 
-CLUSTER_ARN: Final = text(
-    "EVENKEEL_CLUSTER_ARN",
-    "The cluster of which Application Recovery Controller is asked for zonal shifts; empty: it is"
-    " not asked.",
-    "arn:aws:eks:<region>:<account>:cluster/<name>, or empty",
-    "",
-    such=re.compile(r"arn:aws[a-z-]*:eks:[a-z0-9-]+:[0-9]{12}:cluster/[A-Za-z0-9_-]+").fullmatch,
-)
-
 LOG_STREAM: Final = Variable(
     "AWS_LAMBDA_LOG_STREAM_NAME",
     "The holder of the reconciler's Lease, which says where its log is; a random name without.",
@@ -114,7 +104,6 @@ class HandoverSettings(FunctionSettings):
     rebalance_share: Annotated[float, REBALANCE_SHARE] = REBALANCE_SHARE.usual
     do_out_of_service: Annotated[bool, OUT_OF_SERVICE] = OUT_OF_SERVICE.usual
     lifecycle_hook: Annotated[str, LIFECYCLE_HOOK] = LIFECYCLE_HOOK.usual
-    cluster_arn: Annotated[str, CLUSTER_ARN] = CLUSTER_ARN.usual
     notify: Annotated[Notify, NOTIFY] = NOTIFY.usual
     wake_up_queue_url: Annotated[str, WAKE_UP_QUEUE_URL] = ""
     pods_each: int = PODS_EACH

@@ -8,11 +8,7 @@ SUBNETS: Final = "SubnetIds"
 GROUPS: Final = "SecurityGroupIds"
 """The parameters in template.yaml. Their values have a comma between members."""
 
-ZONAL_SHIFT: Final = "arc-zonal-shift"
-"""Called always, and worth a way only for a cluster that has zonal shifts: no pod waits for it."""
-
 SERVICES: Final[Mapping[str, str]] = {
-    ZONAL_SHIFT: "",
     "autoscaling": "LifecycleHook",
     "ec2": "",
     "events": "Notify",
@@ -54,13 +50,12 @@ class FunctionNetwork:
         return " ".join(f"--parameter {key}={','.join(value)}" for key, value in given.items())
 
 
-def called(parameters: Mapping[str, str], *, has_zonal_shift: bool) -> Sequence[str]:
+def called(parameters: Mapping[str, str]) -> Sequence[str]:
     """The services that functions call with these parameters, in the order of their names."""
     return [
         service
         for service, parameter in SERVICES.items()
         if (not parameter or parameters.get(parameter, "") not in ("", "false", "never"))
-        and (has_zonal_shift or service != ZONAL_SHIFT)
     ]
 
 

@@ -74,7 +74,7 @@ def _of_functions(aws: Aws, stack: Stack, described: Described) -> Finding:
     control_plane = described.control_plane if by_eks else None
     is_asked = functions.is_whole
     known = vpc.gather(aws, described.control_plane, functions) if is_asked else None
-    services = called(stack.parameters, has_zonal_shift=described.has_zonal_shift)
+    services = called(stack.parameters)
     return judge_functions(control_plane, functions, known, services)
 
 

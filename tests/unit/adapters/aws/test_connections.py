@@ -12,7 +12,6 @@ from evenkeel.adapters.aws.event_bus import EventBus
 from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
 from evenkeel.adapters.aws.secret import SecretTokens
-from evenkeel.adapters.aws.zonal_shift import ArcZonalShifts
 from evenkeel.model.hook import Hook, Termination
 from evenkeel_hosting.memory import InMemoryRecorder
 from tests.kit import builders
@@ -21,7 +20,6 @@ from tests.kit.forgetful import Forgetful
 
 REGION = "eu-central-1"
 TOKEN = "a" * 64
-ARN = f"arn:aws:eks:{REGION}:123456789012:cluster/prod"
 TERMINATION = Termination(Hook(group="g", name="h", token="t" * 36), "i-0123456789abcdef0")
 SOON = 0.5
 
@@ -49,11 +47,6 @@ def auto_scaling() -> Ask:
     return lambda: actions.complete(TERMINATION)
 
 
-def arc() -> Ask:
-    shifts = ArcZonalShifts(ARN, REGION)
-    return shifts.under_way
-
-
 def bus() -> Ask:
     notifications = EventBus(REGION)
     return lambda: notifications.send(builders.notification())
@@ -79,7 +72,6 @@ ANSWERS: dict[Callable[[], Ask], bytes] = {
         "http://autoscaling.amazonaws.com/doc/2011-01-01/",
         "<CompleteLifecycleActionResult/>",
     ),
-    arc: f'{{"arn": "{ARN}", "appliedWeights": {{}}, "zonalShifts": []}}'.encode(),
     bus: b'{"FailedEntryCount": 0, "Entries": [{"EventId": "1"}]}',
     secret: f'{{"Name": "webhook", "SecretString": "{TOKEN}"}}'.encode(),
 }

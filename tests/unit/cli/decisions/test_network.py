@@ -133,8 +133,7 @@ def test_the_cluster_s_own_private_subnets_are_proposed() -> None:
 def test_which_services_are_called_follows_from_the_parameters(
     parameters: dict[str, str], services: list[str]
 ) -> None:
-    assert called(parameters, has_zonal_shift=False) == services
-    assert called(parameters, has_zonal_shift=True) == ["arc-zonal-shift", *services]
+    assert called(parameters) == services
 
 
 def lacking(found: Vpc, functions: FunctionNetwork = INSIDE, kind: str = "private") -> str:

@@ -12,8 +12,6 @@ from botocore.exceptions import ClientError, ConnectTimeoutError
 from moto import mock_aws
 
 from evenkeel.adapters.clock import SystemClock
-from evenkeel.flows.drain.deployed import note_schedule
-from evenkeel.model.zonal_shift import noted
 from evenkeel_cli.aws import asking, eks
 from evenkeel_cli.aws.asking import Aws
 from evenkeel_cli.doctor import in_aws
@@ -121,10 +119,6 @@ class Site:
         group = f"evenkeel-{principalArn.rpartition('/')[2].lower()}"
         return {"accessEntry": {"kubernetesGroups": [group]}}
 
-    def enable_zonal_shift(self) -> None:
-        answer = self.eks.answers["describe_cluster"]
-        answer["cluster"]["zonalShiftConfig"] = {"enabled": True}
-
     def client(self, service: str) -> Any:
         name = "lambda_" if service == "lambda" else service
         return getattr(self, name)
@@ -167,7 +161,6 @@ def test_every_link_is_fine_where_all_works(site: Site) -> None:
         "access of handover",
         "access of restore",
         "network of functions",
-        "zonal shift",
     ]
 
 
@@ -314,23 +307,6 @@ def test_what_a_missing_permission_hides_is_unknown(
         check(each, UNKNOWN)
         says_rights = "docs/troubleshoot.md" in each.remedy
         assert says_rights == isinstance(error, ClientError)
-
-
-def test_where_zonal_shift_is_enabled_the_reconciler_learns_of_shifts(site: Site) -> None:
-    site.enable_zonal_shift()
-    only(site, "zonal shift", verdict=UNKNOWN)
-
-    note_schedule(site.cluster, SystemClock().now())
-    only(site, "zonal shift")
-
-    note_schedule(site.cluster, SystemClock().now(), noted([], SystemClock().now()))
-    assert not site.not_fine()
-
-
-def test_where_it_only_observes_it_need_not_learn_of_shifts(site: Site) -> None:
-    site.enable_zonal_shift()
-    site.parameters["Mode"] = "observe"
-    assert site.findings()["zonal shift"].verdict is Verdict.NOT_LOOKED
 
 
 def test_without_a_stack_nothing_of_aws_is_looked_at(site: Site) -> None:

@@ -7,11 +7,8 @@ from typing import Any
 
 import pytest
 
-from evenkeel.model import names
-from evenkeel.model.times import to_micro_time
-from evenkeel.model.zonal_shift import noted
 from evenkeel_cli.aws.stack import Stack
-from evenkeel_cli.doctor.aws import access, functions, queues, rules, stack, zonal_shift
+from evenkeel_cli.doctor.aws import access, functions, queues, rules, stack
 from evenkeel_cli.doctor.aws.functions import Counted, Mapped
 from evenkeel_cli.doctor.aws.queues import Attributes
 from evenkeel_cli.doctor.aws.rules import Found, Rule
@@ -228,28 +225,3 @@ def test_a_role_has_to_get_into_the_cluster() -> None:
     check(access.judge_line("interruption", ROLE, {ROLE: ["evenkeel-interruption"]}), FINE)
     check(access.judge_line("interruption", ROLE, {ROLE: []}), BROKEN, "aws-auth does not map")
     check(access.judge_line("interruption", ROLE, {}), BROKEN, "configmap aws-auth")
-
-
-def a_lease(came: float, asked: float | None) -> dict[str, str]:
-    """What the reconciler's Lease notes: how many minutes ago the schedule came, and ARC
-    answered."""
-    notes = {names.SCHEDULED_AT: to_micro_time(NOW - timedelta(minutes=came))}
-    if asked is not None:
-        notes[names.SHIFTED_ZONES] = noted([], NOW - timedelta(minutes=asked))
-    return notes
-
-
-@pytest.mark.parametrize(
-    ("notes", "verdict", "said"),
-    [
-        (a_lease(1, 1), FINE, "asks for shifts once a minute"),
-        (a_lease(1, 11), BROKEN, "does not learn of shifts"),
-        (a_lease(1, None), BROKEN, "does not learn of shifts"),
-        (a_lease(30, 30), UNKNOWN, "noted nothing of late"),
-        ({}, UNKNOWN, "noted nothing of late"),
-    ],
-)
-def test_zonal_shifts_have_to_be_learnt_of(
-    notes: dict[str, str], verdict: Verdict, said: str
-) -> None:
-    check(zonal_shift.judge(notes, NOW), verdict, said)

@@ -72,11 +72,7 @@ OURS: list[Document] = [
     for labels in (INTERRUPTIBLE, NAMED, DOUBTFUL)
     for each in (*not_spot(labels), *is_spot(labels))
 ]
-OF_ZONES = [
-    clause(names.ZONE_ID, "NotIn", "euc1-az1"),
-    {"key": names.ZONE_ID, "operator": "Exists"},
-]
-clauses = st.sampled_from([*OURS, *OF_ZONES, SSD, ZONE, clause(names.INSTANCE_TYPE, "NotIn", "m5")])
+clauses = st.sampled_from([*OURS, SSD, ZONE, clause(names.INSTANCE_TYPE, "NotIn", "m5")])
 some_terms = st.lists(
     st.fixed_dictionaries(
         {"matchExpressions": st.lists(clauses, min_size=1, max_size=5)},
@@ -111,12 +107,10 @@ doubts = st.lists(
 ).map(tuple)
 seen = st.fixed_dictionaries({"doubtful": doubts, "names_interruptible": st.booleans()})
 pools = st.lists(st.builds(Pool, st.sampled_from(["", "m5"]), st.sampled_from(["", "a"])))
-zones = st.lists(st.sampled_from(["euc1-az1", "euc1-az2"]), unique=True)
 
 
 NO_POOL: Document = {"pools": KeptOff()}
 OUTSIDE: Document = {"pools": KeptOff(avoid=[Pool()])}
-ELSEWHERE: Document = {"pools": KeptOff(zones=["euc1-az1"])}
 ALL_BORNE = [{"key": key, "operator": "Exists"} for key in KEYS]
 OURS_AND_ANOTHER = {"affinity": required(term(*OURS[:3]), term(SSD))}
 NOTHING: Document = {}
@@ -130,9 +124,9 @@ BEARS_SPOT_AND_HEADROOM = {
 
 @example({}, ON_DEMAND, WELL_KNOWN, LENT, LENT, NO_POOL)
 @example({}, ON_DEMAND, CapacityLabels(("lifecycle",)), DOUBT, NOTHING, NO_POOL)
-@example({}, MOVED_TO_ON_DEMAND, WELL_KNOWN, LENT, NOTHING, ELSEWHERE)
-@example({}, MOVED_TO_SPOT, WELL_KNOWN, LENT, NOTHING, ELSEWHERE)
-@example({}, BY_DEFAULT, WELL_KNOWN, NOTHING, NOTHING, ELSEWHERE)
+@example({}, MOVED_TO_ON_DEMAND, WELL_KNOWN, LENT, NOTHING, NO_POOL)
+@example({}, MOVED_TO_SPOT, WELL_KNOWN, LENT, NOTHING, NO_POOL)
+@example({}, BY_DEFAULT, WELL_KNOWN, NOTHING, NOTHING, NO_POOL)
 @example(OURS_AND_ANOTHER, ON_DEMAND, WELL_KNOWN, NOTHING, NOTHING, NO_POOL)
 @example({"affinity": required(term(OURS[3]))}, ON_DEMAND, WELL_KNOWN, NOTHING, NOTHING, NO_POOL)
 @example({"affinity": required(term(ZONE))}, MOVED_TO_SPOT, WELL_KNOWN, NOTHING, NOTHING, OUTSIDE)
@@ -148,7 +142,7 @@ BEARS_SPOT_AND_HEADROOM = {
     st.fixed_dictionaries(
         {
             "is_only": st.booleans(),
-            "pools": st.builds(KeptOff, avoid=pools, full=pools, lost=pools, zones=zones),
+            "pools": st.builds(KeptOff, avoid=pools, full=pools, lost=pools),
         }
     ),
 )

@@ -289,59 +289,6 @@ def test_pools_that_lost_a_node_are_worst_and_those_of_their_type_or_zone_in_bet
     assert liked(place(document(), MOVED, lost=lost)) == [*safe, *safer]
 
 
-def test_a_shifted_zone_is_in_no_preferred_term_and_an_on_demand_node_elsewhere_is_better() -> None:
-    elsewhere = clause(names.ZONE_ID, "NotIn", "euc1-az1", "euc1-az2")
-    zones = ["euc1-az2", "euc1-az1"]
-    alone = {"weight": 50, "preference": term(elsewhere)}
-    spot = [{"weight": 100, "preference": term(each, elsewhere)} for each in IS_SPOT]
-
-    placed = place(document(), SPOT, zones=zones)
-    assert liked(placed) == [*spot, alone]
-    assert place(placed, SPOT) == placed, "the API server may review it again"
-    on_demand = place(document(), ON_DEMAND, zones=zones)
-    assert liked(on_demand) == [alone]
-    assert terms(on_demand) == terms(place(document(), ON_DEMAND))
-    assert place(on_demand, ON_DEMAND) == on_demand
-
-
-def test_by_default_a_pod_rather_goes_to_on_demand_outside_a_shifted_zone_than_anywhere() -> None:
-    elsewhere = clause(names.ZONE_ID, "NotIn", "euc1-az1")
-    placed = place(document(), BY_DEFAULT, zones=["euc1-az1"])
-    assert liked(placed) == [
-        {"weight": 100, "preference": term(*NOT_SPOT, elsewhere)},
-        {"weight": 50, "preference": term(elsewhere)},
-    ]
-    assert REQUIRED not in placed["spec"]["affinity"]["nodeAffinity"]
-    assert place(placed, BY_DEFAULT) == placed, "the API server may review it again"
-
-
-def test_an_owners_own_preferences_stay_beside_those_for_other_zones() -> None:
-    elsewhere = clause(names.ZONE_ID, "NotIn", "euc1-az1")
-    mine = [
-        {"weight": 5, "preference": term(ZONE)},
-        {"weight": 7, "preference": term(clause(names.ZONE_ID, "NotIn", "euc1-az9"))},
-        {"weight": 9, "preference": {"matchFields": [clause("metadata.name", "In", "n1")]}},
-    ]
-    pod = document(affinity={"nodeAffinity": {PREFERRED: mine}})
-    assert liked(place(pod, SPOT, zones=["euc1-az1"]))[:4] == [
-        *mine,
-        {"weight": 100, "preference": term(IS_SPOT[0], elsewhere)},
-    ]
-
-
-def test_where_restore_moves_a_pod_it_goes_to_no_shifted_zone() -> None:
-    elsewhere = clause(names.ZONE_ID, "NotIn", "euc1-az1")
-    to_spot = place(document(), MOVED, zones=["euc1-az1"])
-    assert terms(to_spot) == [term(each, elsewhere) for each in IS_SPOT]
-    assert PREFERRED not in to_spot["spec"]["affinity"]["nodeAffinity"]
-    assert place(to_spot, MOVED) == to_spot
-
-    back = placed_as(Capacity.ON_DEMAND, NOW, move="uid-of-the-moved")
-    to_on_demand = place(document(affinity=required(term(ZONE), {})), back, zones=["euc1-az1"])
-    assert terms(to_on_demand) == [term(ZONE, *NOT_SPOT, elsewhere), {}]
-    assert place(to_on_demand, back) == to_on_demand
-
-
 def test_a_second_review_of_a_move_adds_nothing_to_terms_for_interruptible_nodes() -> None:
     once = place(document(), MOVED, CapacityLabels(names_interruptible=True))
     assert len(terms(once)) == len(KEYS) + 1

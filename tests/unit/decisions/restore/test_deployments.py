@@ -10,7 +10,6 @@ from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.placement.clauses import not_spot
 from evenkeel.decisions.restore.snapshot import Case
 from evenkeel.decisions.restore.step import Step
-from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.errors import InvalidError
 from evenkeel.model import names
 from evenkeel.model.affinity import NewAffinity, NodeAffinity, NodeSelector, NodeSelectorTerm
@@ -25,7 +24,6 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Create, Patch
 from evenkeel.model.spot_rest import SpotRest
-from evenkeel.model.zonal_shift import ZonalShift
 from tests.kit import builders
 from tests.kit.builders import NOW, metadata, patched, release_on, seconds
 from tests.unit.decisions.restore.cases import (
@@ -238,29 +236,6 @@ def test_the_floor_has_to_be_ready_without_it() -> None:
     broken_goes[0] = builders.pod("a", of=owner, node="o1")
     broken_goes[1] = builders.pod("b", of=owner, node="o2", ready=False, creation_timestamp=NOW)
     assert step(case(web, pods=broken_goes)).decision.subject.name == "b"
-
-
-def shifted(*names_: str) -> Fleet:
-    """Nodes, of which those whose name ends in 9 are in a zone that is shifted away from."""
-    labels = ({names.ZONE_ID: "z9"} if name.endswith("9") else {} for name in names_)
-    nodes = [node(name, labels=each) for name, each in zip(names_, labels, strict=True)]
-    return msgspec.structs.replace(fleet(*nodes), shifts=[ZonalShift("z9")])
-
-
-def test_a_pod_in_a_shifted_zone_stays_and_another_goes() -> None:
-    nodes = shifted("o9", "o1", "s1")
-    web = case(deployment(3, "1"), "o9", "o1", "o1", nodes=nodes)
-    assert step(web, nodes=nodes).decision.subject.name != "web-0"
-    all_there = case(deployment(2, "1"), "o9", "o9", nodes=nodes)
-    assert reason(all_there, nodes=nodes) == "ZoneShifted"
-
-
-def test_pods_in_a_shifted_zone_hold_no_floor() -> None:
-    nodes = shifted("o9", "o1", "s1")
-    places = ("o9", "o1", "o1")
-    assert reason(case(deployment(3, "2"), *places, nodes=nodes), nodes=nodes) == "FloorNotReady"
-    as_usual = msgspec.structs.replace(nodes, shifts=())
-    assert step(case(deployment(3, "2"), *places, nodes=as_usual), nodes=as_usual).moves
 
 
 def test_a_pod_on_a_node_that_no_ec2_instance_runs_stays_and_another_goes() -> None:

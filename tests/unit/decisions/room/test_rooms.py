@@ -17,7 +17,6 @@ from evenkeel.model.losses import Loss
 from evenkeel.model.node import Node, NodeMetadata, Taint
 from evenkeel.model.pod import Container, ResourceRequirements
 from evenkeel.model.pool import Pool
-from evenkeel.model.zonal_shift import ZonalShift
 from tests.kit import builders
 from tests.unit.decisions.restore.cases import ON_DEMAND, SPOT, fleet, node
 
@@ -72,15 +71,6 @@ def test_what_a_node_does_not_offer_it_has_not() -> None:
     none, one = request(requests={gpu: 0.0}), request(requests={gpu: 1.0})
     assert [rooms.take(each, SPOT) for each in (one, none, none)] == [False, True, True]
     assert not rooms.has(request(requests={gpu: 1.0, "pods": 1.0}), SPOT)
-
-
-def test_a_node_in_a_shifted_zone_has_no_room_and_takes_no_pods() -> None:
-    away, sound = (node(f"s{number}", labels={names.ZONE_ID: f"z{number}"}) for number in (1, 2))
-    there = msgspec.structs.replace(fleet(away, sound, node("o1")), shifts=[ZonalShift("z1")])
-    rooms = Rooms(there)
-    assert rooms.place(request(), SPOT) == "s2"
-    assert [each.name for each in rooms.taking(NewPodSpec(), SPOT)] == ["s2"]
-    assert rooms.place(request(), ON_DEMAND) == "o1", "no label tells its zone"
 
 
 def test_a_node_that_no_ec2_instance_runs_takes_no_pods() -> None:

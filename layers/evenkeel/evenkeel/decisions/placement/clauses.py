@@ -51,21 +51,15 @@ def is_spot(labels: CapacityLabels) -> tuple[NodeRequirement, ...]:
     return clauses + _interruptible(labels, "In")
 
 
-def not_in(zones: Collection[str]) -> tuple[NodeRequirement, ...]:
-    """A clause for each term: the node is in none of the zones with these ids."""
-    return _none_of(names.ZONE_ID, sorted(zones))
-
-
 def only_spot(
     required: NodeSelector | None,
     labels: CapacityLabels,
     avoid: Iterable[Pool] = (),
-    zones: Collection[str] = (),
 ) -> tuple[NodeSelectorTerm, ...]:
     """Terms of which a spot node matches one that is in none of these pools, as its owner's allow.
 
     One for each clause of ``is_spot`` and each of ``outside``, with all that each of the owner's
-    terms says. No node in one of these ``zones`` matches.
+    terms says.
     """
     own: Sequence[NodeSelectorTerm] = [NodeSelectorTerm()]
     if required is not None:
@@ -74,7 +68,7 @@ def only_spot(
     return tuple(
         msgspec.structs.replace(
             term,
-            match_expressions=(*(term.match_expressions or ()), clause, *other, *not_in(zones)),
+            match_expressions=(*(term.match_expressions or ()), clause, *other),
         )
         for term in own
         for clause in is_spot(labels)
@@ -152,25 +146,6 @@ def rather_safe(lost: Collection[Pool], labels: CapacityLabels) -> tuple[Preferr
         *_preferred([(clause, *types) for clause in spot]),
         *_preferred([(clause, *zones) for clause in spot], weight=25),
     )
-
-
-def rather_out_of(
-    zones: Collection[str], terms: Iterable[PreferredTerm]
-) -> tuple[PreferredTerm, ...]:
-    """These terms for nodes in none of the zones with these ids, and that a node is in none.
-
-    So a node in such a zone matches no term, and an on-demand node elsewhere is better than it.
-    """
-    clauses = not_in(zones)
-    if not clauses:
-        return tuple(terms)
-    return (*_preferred([clauses], weight=50), *(_and_also(term, clauses) for term in terms))
-
-
-def _and_also(term: PreferredTerm, clauses: tuple[NodeRequirement, ...]) -> PreferredTerm:
-    said = (*(term.preference.match_expressions or ()), *clauses)
-    preference = msgspec.structs.replace(term.preference, match_expressions=said)
-    return msgspec.structs.replace(term, preference=preference)
 
 
 def bears_spot(labels: CapacityLabels) -> tuple[Toleration, ...]:

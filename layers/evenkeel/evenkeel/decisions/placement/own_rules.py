@@ -33,7 +33,7 @@ from evenkeel.model.pod import Pod
 
 type Clauses = Sequence[NodeRequirement]
 
-OF_POOLS_AND_ZONES: Final = (names.ZONE, names.INSTANCE_TYPE, names.ZONE_ID)
+OF_POOLS: Final = (names.ZONE, names.INSTANCE_TYPE)
 """Labels that a move's clauses after the one for spot are about."""
 
 
@@ -48,11 +48,10 @@ def own_rules(pod: Pod, labels: CapacityLabels) -> NewPodSpec:
     required = spec.affinity.required if spec.affinity is not None else None
     if note is None:
         return rules_of(spec.node_selector, required, spec.tolerations)
-    is_move = bool(note.move)
     if note.requires_on_demand:
-        less = partial(_less_not_spot, labels=labels, is_move=is_move)
+        less = partial(_less_not_spot, labels=labels)
         return rules_of(spec.node_selector, _less(required, less), spec.tolerations)
-    if is_move:
+    if note.move:
         required = _once(_less(required, partial(_less_only_spot, labels=labels)))
     return rules_of(spec.node_selector, required, _less_borne(spec.tolerations or (), labels))
 
@@ -94,8 +93,8 @@ def _once(required: NodeSelector | None) -> NodeSelector | None:
     )
 
 
-def _less_not_spot(clauses: Clauses, labels: CapacityLabels, *, is_move: bool) -> Clauses:
-    """Without the last clauses of ``not_spot``, and what follows them about a move's zones.
+def _less_not_spot(clauses: Clauses, labels: CapacityLabels) -> Clauses:
+    """Without the last clauses of ``not_spot``.
 
     Which values say neither capacity type changes while a pod lives, so all of these are taken.
     Where the labels have changed, or another webhook came between, all that is like them is.
@@ -105,11 +104,7 @@ def _less_not_spot(clauses: Clauses, labels: CapacityLabels, *, is_move: bool) -
     if start is None:
         return [each for each in clauses if not _keeps_off_spot(each, labels)]
     rest = clauses[start + len(sure) :]
-    return [*clauses[:start], *dropwhile(partial(_is_ours, labels=labels, is_move=is_move), rest)]
-
-
-def _is_ours(clause: NodeRequirement, labels: CapacityLabels, *, is_move: bool) -> bool:
-    return _keeps_off_spot(clause, labels) or (is_move and clause.key == names.ZONE_ID)
+    return [*clauses[:start], *dropwhile(partial(_keeps_off_spot, labels=labels), rest)]
 
 
 def _keeps_off_spot(clause: NodeRequirement, labels: CapacityLabels) -> bool:
@@ -119,7 +114,7 @@ def _keeps_off_spot(clause: NodeRequirement, labels: CapacityLabels) -> bool:
 
 
 def _less_only_spot(clauses: Clauses, labels: CapacityLabels) -> Clauses:
-    """Without the last clause that asks for spot, and what follows it about pools and zones."""
+    """Without the last clause that asks for spot, and what follows it about pools."""
     asking = is_spot(msgspec.structs.replace(labels, names_interruptible=True))
     added = [
         index
@@ -129,7 +124,7 @@ def _less_only_spot(clauses: Clauses, labels: CapacityLabels) -> Clauses:
     if not added:
         return clauses
     rest = clauses[added[-1] + 1 :]
-    return [*clauses[: added[-1]], *dropwhile(lambda each: each.key in OF_POOLS_AND_ZONES, rest)]
+    return [*clauses[: added[-1]], *dropwhile(lambda each: each.key in OF_POOLS, rest)]
 
 
 def _less_borne(there: Sequence[Toleration], labels: CapacityLabels) -> Sequence[Toleration]:

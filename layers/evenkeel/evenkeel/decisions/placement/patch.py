@@ -12,11 +12,9 @@ from evenkeel.decisions.placement.clauses import (
     bears_headroom,
     bears_spot,
     is_spot,
-    not_in,
     not_spot,
     only_spot,
     rather_on_demand,
-    rather_out_of,
     rather_outside,
     rather_safe,
     rather_spot,
@@ -39,17 +37,15 @@ _TOLERATIONS: Final = ("spec", "tolerations")
 
 
 class KeptOff(NamedTuple):
-    """Pools and zones that a pod keeps off.
+    """Pools that a pod keeps off.
 
     It goes to none of those to ``avoid``, where restore moves it; it rather goes to others than
-    ``full`` ones, and than those that ``lost`` a node. ``zones`` are the ids of those that traffic
-    is shifted away from: where restore moves it it goes to none of them, else rather to others.
+    ``full`` ones, and than those that ``lost`` a node.
     """
 
     avoid: Collection[Pool] = ()
     full: Collection[Pool] = ()
     lost: Collection[Pool] = ()
-    zones: Collection[str] = ()
 
 
 NO_POOLS: Final = KeptOff()
@@ -87,8 +83,7 @@ def placement_patch(
     required: Iterable[Operation] = ()
     borne: Sequence[Toleration] = ()
     if placed.requires_on_demand:
-        zones = pools.zones if placed.move else ()
-        required = _not_on_spot(spec, labels, zones, is_again=is_again)
+        required = _not_on_spot(spec, labels, is_again=is_again)
     else:
         if placed.move:
             required = _only_on_spot(spec, labels, pools, is_again=is_again)
@@ -108,8 +103,7 @@ def placement_patch(
 def _preferences(placed: Placed, pools: KeptOff, labels: CapacityLabels) -> Sequence[PreferredTerm]:
     """Where a pod rather goes, the heaviest term first.
 
-    While pools are lost it does not matter which are full. A move's required terms say already
-    which zones it keeps off.
+    While pools are lost it does not matter which are full.
     """
     spot = () if placed.move else rather_spot(labels)
     terms: Sequence[PreferredTerm]
@@ -121,14 +115,13 @@ def _preferences(placed: Placed, pools: KeptOff, labels: CapacityLabels) -> Sequ
         terms = [*rather_safe(pools.lost, labels), *spot]
     else:
         terms = [*spot, *rather_outside(pools.full, labels)]
-    terms = rather_out_of(() if placed.move else pools.zones, terms)
     return sorted(terms, key=lambda term: -term.weight)[:MOST_TERMS]
 
 
 def _is_said(term: PreferredTerm, there: Iterable[PreferredTerm]) -> bool:
     """Whether one of these is as heavy and has all clauses of a term.
 
-    A second review of an admission does not know what the first one knew of nodes, pools and zones.
+    A second review of an admission does not know what the first one knew of nodes and pools.
     """
     clauses = set(term.preference.match_expressions or ())
     return any(
@@ -160,10 +153,10 @@ def _entries(
 
 
 def _not_on_spot(
-    spec: NewPodSpec, labels: CapacityLabels, zones: Collection[str], *, is_again: bool
+    spec: NewPodSpec, labels: CapacityLabels, *, is_again: bool
 ) -> Iterator[Operation]:
     required = spec.node_affinity.required
-    clauses = (*not_spot(labels), *not_in(zones))
+    clauses = not_spot(labels)
     if required is None:
         term = NodeSelectorTerm(match_expressions=clauses)
         yield Operation(
@@ -189,7 +182,7 @@ def _only_on_spot(
     asking = [set(term.match_expressions or ()) for term in terms]
     clauses = is_spot(msgspec.structs.replace(labels, names_interruptible=True))
     if asking and not (is_again and all(not each.isdisjoint(clauses) for each in asking)):
-        wanted = only_spot(required, labels, pools.avoid, pools.zones)
+        wanted = only_spot(required, labels, pools.avoid)
         yield Operation(
             "add", pointer(*_REQUIRED), {"nodeSelectorTerms": msgspec.to_builtins(wanted)}
         )

@@ -74,18 +74,11 @@ class Moving(msgspec.Struct, frozen=True):
         return only_spot(own.node_affinity.required, self.snapshot.fleet.labels, self.avoid)
 
     def stays(self, pod: Pod, owner: Owner, way: Way) -> Decision | None:
-        """Why a pod does not go this way, or may not go to the target; None if it does.
-
-        A pod in a zone that traffic is shifted away from stays: the zone is to have all its pods
-        when the traffic comes back.
-        """
+        """Why a pod does not go this way, or may not go to the target; None if it does."""
         fleet = self.snapshot.fleet
         if fleet.is_elsewhere(pod):
             message = f"{pod.name} is on a node that no EC2 instance runs: no notice is about it"
             return leave(self.case, Reason.NOT_ON_EC2, message)
-        if fleet.is_in_shifted_zone(pod):
-            message = f"{pod.name} is in a zone that traffic is shifted away from"
-            return leave(self.case, Reason.ZONE_SHIFTED, message, verb=Verb.WAIT)
         if self.target not in allowed_by(self.case.request(pod, fleet).rules, fleet.labels):
             return leave(self.case, Reason.OWN_RULES, f"its own rules exclude {self.target}")
         found = route_of(pod, owner, self.case.namespace_objects, MOVE, self.snapshot.now)
@@ -100,15 +93,9 @@ class Moving(msgspec.Struct, frozen=True):
         return leave(self.case, Reason.BUDGET_HOLDS, f"{budget.reference} leaves no room")
 
     def floor_needs(self, pod: Pod) -> Decision | None:
-        """Why a pod stays on on-demand nodes: the floor would not be Ready there without it.
-
-        Those in a zone that traffic is shifted away from do not count: they get none.
-        """
-        standing, fleet = self.case.standing, self.snapshot.fleet
-        ready = (each for each in self.case.pods if each.active and each.ready)
-        there = (each for each in ready if fleet.capacity(each) is Capacity.ON_DEMAND)
-        away = sum(map(fleet.is_in_shifted_zone, there))
-        is_held = standing.survivors - away - pod.ready >= standing.wanted
+        """Why a pod stays on on-demand nodes: the floor would not be Ready there without it."""
+        standing = self.case.standing
+        is_held = standing.survivors - pod.ready >= standing.wanted
         if self.target is Capacity.ON_DEMAND or self.avoid or is_held:
             return None
         where = f"Ready on on-demand nodes without {pod.name}"

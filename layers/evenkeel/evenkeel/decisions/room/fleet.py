@@ -7,22 +7,20 @@ from itertools import chain
 
 import msgspec
 
-from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
 from evenkeel.model.cluster_objects import PersistentVolume
 from evenkeel.model.losses import Loss, lost_pools
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool, pools_of
-from evenkeel.model.zonal_shift import ZonalShift, zones_of
 
 
 class Fleet(msgspec.Struct, frozen=True, dict=True):
     """The nodes by name, those that are doomed, and what the pods on each of them asked for.
 
     ``labels`` tell the nodes' capacity types. ``losses``: which pools lost a node to a warning
-    lately, or are about to; some of the nodes are gone. ``shifts``: which zones traffic is
-    shifted away from. ``volumes`` are the cluster's, by name; None: they may not be read.
+    lately, or are about to; some of the nodes are gone. ``volumes`` are the cluster's, by name;
+    None: they may not be read.
     """
 
     nodes: Mapping[str, Node]
@@ -30,7 +28,6 @@ class Fleet(msgspec.Struct, frozen=True, dict=True):
     used: Mapping[str, Mapping[str, float]]
     labels: CapacityLabels = WELL_KNOWN
     losses: Sequence[Loss] = ()
-    shifts: Sequence[ZonalShift] = ()
     volumes: Mapping[str, PersistentVolume] | None = None
 
     @cached_property
@@ -44,22 +41,10 @@ class Fleet(msgspec.Struct, frozen=True, dict=True):
         pools = lost_pools(self.losses)
         return frozenset(node for node, pool in self.pools.items() if pool in pools)
 
-    @cached_property
-    def _shifted(self) -> frozenset[str]:
-        return zones_of(self.shifts)
-
-    def is_shifted(self, node: Node | None) -> bool:
-        """Whether traffic is shifted away from a node's zone; not if no label tells its zone."""
-        return node is not None and node.metadata.labels.get(names.ZONE_ID) in self._shifted
-
     def is_elsewhere(self, pod: Pod) -> bool:
         """Whether a pod is on a node that no EC2 instance runs."""
         node = self.nodes.get(pod.spec.node_name)
         return node is not None and bool(self.labels.elsewhere(node))
-
-    def is_in_shifted_zone(self, pod: Pod) -> bool:
-        """Whether traffic is shifted away from a pod."""
-        return self.is_shifted(self.nodes.get(pod.spec.node_name))
 
     def capacity(self, pod: Pod) -> Capacity | None:
         """The capacity type of a pod's node; None without a node that is known."""

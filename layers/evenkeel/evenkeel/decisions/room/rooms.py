@@ -50,8 +50,8 @@ class Rooms:
     def __init__(self, fleet: Fleet, *, are_full: bool = False) -> None:
         """``are_full``: no node has room.
 
-        Counted are nodes that an EC2 instance runs and that are ready, schedulable, not doomed, and
-        in no zone that traffic is shifted away from. A node of a pool that lost one lately takes
+        Counted are nodes that an EC2 instance runs and that are ready, schedulable and not
+        doomed. A node of a pool that lost one lately takes
         pods, but has no room. One whose capacity type is unknown takes no pod that needs a type.
         """
         self._are_full = are_full
@@ -68,7 +68,7 @@ class Rooms:
         for node in fleet.nodes.values():
             if not node.ready or node.spec.unschedulable or node.name in fleet.doomed:
                 continue
-            if fleet.is_shifted(node) or fleet.labels.elsewhere(node):
+            if fleet.labels.elsewhere(node):
                 continue
             is_told = fleet.labels.doubt_about(node) is None
             self._nodes[fleet.labels.of(node) if is_told else None].append(node)

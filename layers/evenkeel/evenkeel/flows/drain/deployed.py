@@ -25,16 +25,12 @@ It comes every minute, and one of its invocations may be lost.
 """
 
 
-def note_schedule(cluster: Cluster, now: datetime, shifted_zones: str | None = None) -> None:
-    """Note that the schedule came; the Lease is made where there is none. Raises ClusterError.
-
-    ``shifted_zones`` is what it says of zonal shifts from now on; None: what it said before.
-    """
-    shifted = {} if shifted_zones is None else {names.SHIFTED_ZONES: shifted_zones}
+def note_schedule(cluster: Cluster, now: datetime) -> None:
+    """Note that the schedule came; the Lease is made where there is none. Raises ClusterError."""
     metadata = Metadata(
         name=names.HANDOVER_LEASE,
         namespace=names.SYSTEM_NAMESPACE,
-        annotations={names.SCHEDULED_AT: to_micro_time(now)} | shifted,
+        annotations={names.SCHEDULED_AT: to_micro_time(now)},
     )
     body = {"metadata": {"annotations": metadata.annotations}}
     (reply,) = cluster.perform([Patch(Lease, metadata.name, body, metadata.namespace)])

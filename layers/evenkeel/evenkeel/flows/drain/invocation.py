@@ -28,7 +28,6 @@ from evenkeel.flows.drain.sync import reader
 from evenkeel.flows.drain.sync.questions import AtOnce
 from evenkeel.flows.drain.telling import LONGEST, Telling
 from evenkeel.flows.drain.wake_up import Hide
-from evenkeel.flows.drain.zones import Zones
 from evenkeel.flows.reads import list_all
 from evenkeel.flows.remedies import metric_of
 from evenkeel.model import names
@@ -45,7 +44,6 @@ from evenkeel.ports import (
     Reply,
     Session,
     TimeLeft,
-    ZonalShifts,
 )
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
 from evenkeel.settings.handover import Role
@@ -84,7 +82,6 @@ class HandoverFlow:
         clock: Clock,
         recorder: Recorder,
         lifecycle: LifecycleActions | None = None,
-        shifts: ZonalShifts | None = None,
         call: Call | None = None,
         telling: Telling | None = None,
     ) -> None:
@@ -110,7 +107,6 @@ class HandoverFlow:
             names.LOW_COUNTS: self._low,
             names.INTERRUPTION: self._telling,
         }
-        self._zones = Zones(shifts, clock, recorder)
 
     def run(
         self,
@@ -244,14 +240,10 @@ class HandoverFlow:
         self._telling.finish(leadership, session)
 
     def _note_schedule(self) -> None:
-        """Tell commands that functions are deployed; where that is refused they do not learn it.
-
-        With it goes what ARC says of zonal shifts, which is asked here, after all work is done.
-        """
+        """Tell commands that functions are deployed; where that is refused they do not learn it."""
         try:
             if not pause.is_paused(self._cluster):
-                shifted_zones = self._zones.note()
-                note_schedule(self._cluster, self._clock.now(), shifted_zones)
+                note_schedule(self._cluster, self._clock.now())
         except ClusterError as error:
             self._recorder.noted(f"commands do not learn that this is deployed: {error}")
 

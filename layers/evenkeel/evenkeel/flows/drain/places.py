@@ -25,11 +25,10 @@ from evenkeel.flows.reads import ask, list_all
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import Capacity, CapacityLabels
-from evenkeel.model.cluster_objects import Lease, PersistentVolume, PersistentVolumeClaim
+from evenkeel.model.cluster_objects import PersistentVolume, PersistentVolumeClaim
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Selection
-from evenkeel.model.zonal_shift import ZonalShift, shifts_in
 from evenkeel.ports import Background, Clock, Cluster, Recorder
 
 LOOK_AGAIN_AFTER: Final = timedelta(seconds=10)
@@ -127,7 +126,7 @@ class Places:
         self._found = {uid: each for uid, each in self._found.items() if now < each.at + TAKEN_FOR}
         asking = {wish.pod.uid for wish in wishes}
         taken = [each for uid, each in self._found.items() if uid not in asking]
-        look = partial(find, self._cluster, self._labels, wishes, now, doomed, taken, self._passed)
+        look = partial(find, self._cluster, self._labels, wishes, doomed, taken, self._passed)
         questions.ask("places", look, partial(self._take, wishes, now, then))
 
     def _take(
@@ -180,12 +179,11 @@ def find(
     cluster: Cluster,
     labels: CapacityLabels,
     wishes: Sequence[Wish],
-    now: datetime,
     doomed: Collection[str] = (),
     taken: Iterable[Place] = (),
     passed: int = 0,
 ) -> Found:
-    """The nodes with room for these pods, in no zone that traffic is shifted away from.
+    """The nodes with room for these pods.
 
     Of the nodes that take one of them, marked nodes never among them, it looks at as many as
     AT_A_TIME, the youngest first, after so many that were ``passed`` before. ``taken``: places that
@@ -196,13 +194,8 @@ def find(
     common = set.intersection(*(set((w.rules.node_selector or {}).items()) for w in wishes))
     where = ",".join([f"!{names.DOOMED}", *(f"{key}={value}" for key, value in sorted(common))])
     nodes = ask(cluster, List(Selection(Node, labels=where), fresh=False)).items
-    fleet = Fleet(
-        {each.name: each for each in nodes},
-        frozenset(doomed),
-        {},
-        labels.among(nodes),
-        shifts=_shifts(cluster, now),
-    )
+    by_name = {each.name: each for each in nodes}
+    fleet = Fleet(by_name, frozenset(doomed), {}, labels.among(nodes))
     everywhere = Rooms(fleet)
     taking = everywhere.accepting(asked.values())
     youngest = sorted(taking, key=lambda node: str(node.metadata.creation_timestamp), reverse=True)
@@ -221,14 +214,6 @@ def find(
     without = ((uid, everywhere.shortage(asked[uid])) for uid in asked.keys() - found.keys())
     lacks = {uid: short.of("its next pod") for uid, short in without if short.is_refused}
     return Found(found, lacks, forbidden)
-
-
-def _shifts(cluster: Cluster, now: datetime) -> Sequence[ZonalShift]:
-    """What the reconciler's Lease notes; nothing for somebody who may not read it."""
-    (reply,) = cluster.perform([Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)])
-    if not isinstance(reply.result, Lease):
-        return ()
-    return shifts_in(reply.result.metadata.annotations.get(names.SHIFTED_ZONES), now)
 
 
 def _request(wish: Wish, volumes: Mapping[str, PersistentVolume]) -> NodeRequest:

@@ -37,7 +37,6 @@ from evenkeel.model.pool import pools_in
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Operation
 from evenkeel.model.template import is_by_template
-from evenkeel.model.zonal_shift import shifts_in, zones_of
 from evenkeel.ports import Clock, Cluster, Recorder
 from evenkeel.settings import Mode, PlacementSettings
 from evenkeel.settings.placement import LONGEST_COUNTING
@@ -228,7 +227,6 @@ class PlacementFlow:
             avoid=move.avoid if move is not None else (),
             full=pools_in(notes.get(names.FULL_POOLS)),
             lost=lost_pools(losses_in(around.notes.get(names.LOST_POOLS), now)),
-            zones=zones_of(shifts_in(around.notes.get(names.SHIFTED_ZONES), now)),
         )
         is_only = workload is not None and workload.replicas == 1
         patch = [*self._patch(pod, note, labels, is_only=is_only, pools=pools)]

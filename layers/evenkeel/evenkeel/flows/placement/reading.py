@@ -23,7 +23,7 @@ from evenkeel.model.request import Get, List, Listing, Read, Selection
 from evenkeel.ports import Clock, Cluster
 
 LEADER: Final = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
-"""The reconciler's Lease, which tells of pools that lost nodes, and of zonal shifts."""
+"""The reconciler's Lease, which tells of pools that lost nodes."""
 
 
 class OwnerGoneError(ClusterError):

@@ -48,7 +48,6 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Listing, Selection
 from evenkeel.model.spot_rest import SpotRest
 from evenkeel.model.template import is_by_template
-from evenkeel.model.zonal_shift import ZonalShift, shifts_in
 from evenkeel.ports import Clock, Cluster
 
 MOVES: Final = Selection(Lease, names.SYSTEM_NAMESPACE, labels=names.MOVE_OF)
@@ -60,7 +59,7 @@ REST: Final = Selection(Lease, names.SYSTEM_NAMESPACE, fields=f"metadata.name={n
 LEADER: Final = Selection(
     Lease, names.SYSTEM_NAMESPACE, fields=f"metadata.name={names.HANDOVER_LEASE}"
 )
-"""The reconciler's Lease, which tells of pools that lost nodes, and of zonal shifts."""
+"""The reconciler's Lease, which tells of pools that lost nodes."""
 
 MANAGED_NAMESPACES: Final = Selection(Namespace, labels=f"{names.MANAGED}={names.TRUE}")
 """The namespaces that take part by their label."""
@@ -116,8 +115,7 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     fleet = _fleet(
         nodes, pods, scope.capacity_labels, _allowed(cluster, Selection(PersistentVolume))
     )
-    losses, shifts = _read_notes(cluster, clock.now(), fleet)
-    fleet = msgspec.structs.replace(fleet, losses=losses, shifts=shifts)
+    fleet = msgspec.structs.replace(fleet, losses=_read_losses(cluster, clock.now(), fleet))
     webhooks, policies = _allowed(cluster, WEBHOOK), _allowed(cluster, POLICY)
     moves, traces = _read_moves(cluster, clock.now()), _read_traces(cluster)
     spaces = {space.name: space.metadata for space in namespaces}
@@ -323,14 +321,11 @@ def _placed_by(
     return False, f"no webhook or policy places new pods in the namespace {namespace.name}"
 
 
-def _read_notes(
-    cluster: Cluster, now: datetime, fleet: Fleet
-) -> tuple[Sequence[Loss], Sequence[ZonalShift]]:
-    """What the reconciler's Lease notes: lost pools, to which the doomed nodes add, and shifts."""
+def _read_losses(cluster: Cluster, now: datetime, fleet: Fleet) -> Sequence[Loss]:
+    """The lost pools that the reconciler's Lease notes, to which the doomed nodes add."""
     notes = next((lease.metadata.annotations for lease in _read_leases(cluster, LEADER)), {})
     doomed = map(fleet.nodes.__getitem__, fleet.doomed)
-    losses = [*losses_in(notes.get(names.LOST_POOLS), now), *warned(doomed, fleet.labels, now)]
-    return losses, shifts_in(notes.get(names.SHIFTED_ZONES), now)
+    return [*losses_in(notes.get(names.LOST_POOLS), now), *warned(doomed, fleet.labels, now)]
 
 
 def has_leftovers(snapshot: Snapshot) -> bool:
