@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from evenkeel.flows.drain.lease import DURATION
+from evenkeel.flows.drain.lease.wire import DURATION
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment
 from tests.e2e.reconciler_process import reconciling

@@ -192,7 +192,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a stopped holder writes when it wakes",
-        "flows/drain/hold.py",
+        "flows/drain/lease/hold.py",
         [
             ("VALID - max(passed, self._clock.boot() - self._since.boot)", "VALID"),
             ("self._is_taken_away = True", "self._is_taken_away = False"),
@@ -213,7 +213,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a crash holds the Lease for ten minutes",
-        "flows/drain/lease.py",
+        "flows/drain/lease/wire.py",
         [("DURATION: Final = timedelta(seconds=15)", "DURATION: Final = timedelta(seconds=60)")],
         [SHORT],
     ),

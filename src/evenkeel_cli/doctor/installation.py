@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from evenkeel.flows.drain.deployed import are_deployed
+from evenkeel.flows.drain.lease.deployed import are_deployed
 from evenkeel.ports import Clock, Cluster
 from evenkeel_cli.doctor.findings import Finding, broken, fine
 from evenkeel_cli.doctor.webhook import Hook

@@ -14,7 +14,7 @@ from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.decisions.notice import mark
 from evenkeel.errors import ClusterError, InstancesError, NotFoundError
-from evenkeel.flows.drain.deployed import are_deployed
+from evenkeel.flows.drain.lease.deployed import are_deployed
 from evenkeel.flows.reads import ask
 from evenkeel.flows.selections import MARKED_NODES, pods_on
 from evenkeel.model.instance import Instance

@@ -7,7 +7,7 @@ from typing import Any
 from evenkeel.flows.drain.assembly import Ports, loop_of
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.kept import Kept
-from evenkeel.flows.drain.leadership import Leadership
+from evenkeel.flows.drain.lease.hold import Leadership
 from evenkeel.flows.drain.low_counts import LowCounts
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync import reader

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from evenkeel.flows.drain.leadership import INTERVAL, Leadership
-from evenkeel.flows.drain.lease import DURATION, VALID
+from evenkeel.flows.drain.lease.hold import INTERVAL, Leadership
+from evenkeel.flows.drain.lease.wire import DURATION, VALID
 from evenkeel.ports import Reply
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.clock import SimulatedClock

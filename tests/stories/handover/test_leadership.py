@@ -15,8 +15,8 @@ from evenkeel.errors import (
     ThrottledError,
     UnavailableError,
 )
-from evenkeel.flows.drain.leadership import Leadership
-from evenkeel.flows.drain.lease import DURATION, VALID
+from evenkeel.flows.drain.lease.hold import Leadership
+from evenkeel.flows.drain.lease.wire import DURATION, VALID
 from evenkeel.flows.drain.wake_up import HIDDEN
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
@@ -233,9 +233,9 @@ def test_a_pool_whose_node_is_warned_is_noted_at_once_and_stays_noted(
 ) -> None:
     session = Sending(clock)
     leadership.beat(session)
-    leadership.notes.nodes.warned = {"sa": warned("a")}
+    leadership.notes.lost_pools.nodes.warned = {"sa": warned("a")}
     leadership.beat(session)
-    leadership.notes.nodes.warned = {"sa": warned("a"), "sa2": warned("a")}
+    leadership.notes.lost_pools.nodes.warned = {"sa": warned("a"), "sa2": warned("a")}
     leadership.beat(session)
     assert [noted(patch) for patch, *_ in session.sent] == [[], [Pool("m5", "a")]]
     clock.advance(3 * SECOND)
@@ -253,7 +253,7 @@ def test_who_takes_the_lease_goes_on_with_what_it_notes(clock: SimulatedClock) -
     cluster = SimulatedCluster(clock)
     for holder, zone in (("one", "a"), ("two", "b")):
         mine = Leadership(cluster, clock, InMemoryRecorder(), holder, None)
-        mine.notes.nodes.warned = {zone: warned(zone)}
+        mine.notes.lost_pools.nodes.warned = {zone: warned(zone)}
         assert not mine.look()
         assert mine.take()
         assert zone in {loss.pool.zone for loss in the_losses(cluster)}

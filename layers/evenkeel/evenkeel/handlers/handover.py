@@ -6,8 +6,8 @@ from typing import Any
 
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.errors import MalformedWakeUpError
-from evenkeel.flows.drain.calls import Call
 from evenkeel.flows.drain.invocation import HandoverFlow
+from evenkeel.flows.drain.lease.calls import Call
 from evenkeel.flows.drain.loop import Outcome
 from evenkeel.flows.drain.telling import Telling
 from evenkeel.flows.remedies import nothing_done

@@ -3,15 +3,15 @@
 From the top:
 
 - ``invocation`` looks at the Lease and whether there is work, takes the Lease, reads, works, ends.
-  ``leadership`` renews the Lease by a heartbeat, shares a large storm with its ``company``, and
-  notes ``lost_pools``; ``wake_up`` hides the message meanwhile; ``server_time`` is the clock by
-  which the Lease runs out; ``deployed`` tells commands whether functions are there to do it.
+  ``wake_up`` hides the message meanwhile.
 - ``loop`` is one turn after the other: take what arrives, plan for what has changed, send; at last
   an outcome. ``queue`` has the workloads that wait to be planned for. ``assembly`` makes the parts
   of an invocation, and observes instead.
 
 The rooms:
 
+- ``lease``: who may write what rests on a count (``hold``), how the Lease is read and written
+  (``wire``), what it remembers (``notes``), and how a large storm is shared (``sharing``).
 - ``cache``: the objects as last seen. ``pods``, ``owners``, ``nodes`` and ``surroundings`` keep
   them by kind, ``groups`` which pods are in one group; ``streams`` how old a watch is, and
   ``facts`` how old what is read because no watch shows it. ``view`` is told of all, and adds the

@@ -11,7 +11,7 @@ from evenkeel.flows.drain.dispatch.releasing import Releases
 from evenkeel.flows.drain.dispatch.sending import Evictions, Sender
 from evenkeel.flows.drain.dispatch.writing import Writer
 from evenkeel.flows.drain.kept import Kept
-from evenkeel.flows.drain.leadership import Leadership
+from evenkeel.flows.drain.lease.hold import Leadership
 from evenkeel.flows.drain.loop import Loop, Reconcile
 from evenkeel.flows.drain.nodes import NodeReconciler
 from evenkeel.flows.drain.places import Places, Seeker

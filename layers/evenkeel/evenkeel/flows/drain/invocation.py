@@ -14,12 +14,12 @@ from evenkeel.flows import pause
 from evenkeel.flows.drain.assembly import Ports, loop_of, observe
 from evenkeel.flows.drain.cache.share import Share, is_to_go
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.calls import Call
-from evenkeel.flows.drain.deployed import are_deployed, note_schedule
 from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.kept import Kept
-from evenkeel.flows.drain.leadership import Leadership
-from evenkeel.flows.drain.lease_notes import Remembered
+from evenkeel.flows.drain.lease.calls import Call
+from evenkeel.flows.drain.lease.deployed import are_deployed, note_schedule
+from evenkeel.flows.drain.lease.hold import Leadership
+from evenkeel.flows.drain.lease.notes import Remembered
 from evenkeel.flows.drain.loop import CLOSING, REST_IN_CALM, Outcome
 from evenkeel.flows.drain.low_counts import LowCounts
 from evenkeel.flows.drain.nodes import NodeReconciler
@@ -209,7 +209,7 @@ class HandoverFlow:
             return Outcome("Paused", REST_IN_CALM, needs_no_wake_up=True)
         if self._settings.stands_in and are_deployed(self._cluster, started):
             return Outcome("LeftToFunctions", None if scheduled else STANDING_BY)
-        leadership.notes.nodes = view.nodes
+        leadership.notes.lost_pools.nodes = view.nodes
         held_for = self._take(leadership)
         if held_for or (number and not leadership.is_held):
             return Outcome("LeaseHeld", None if scheduled else held_for or STANDING_BY)

@@ -20,7 +20,7 @@ from evenkeel.errors import ClusterError
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.sending import Sender
-from evenkeel.flows.drain.leadership import Leadership
+from evenkeel.flows.drain.lease.hold import Leadership
 from evenkeel.flows.drain.nodes import NodeReconciler
 from evenkeel.flows.drain.places import Seeker
 from evenkeel.flows.drain.queue import NODES

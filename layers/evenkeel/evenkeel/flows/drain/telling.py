@@ -14,7 +14,7 @@ from evenkeel.decisions.interruption import wording
 from evenkeel.errors import NotificationError
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.interruptions import Interruptions
-from evenkeel.flows.drain.leadership import Leadership
+from evenkeel.flows.drain.lease.hold import Leadership
 from evenkeel.flows.drain.sync.questions import AtOnce
 from evenkeel.model import names
 from evenkeel.model.interruption import Untold, account_in

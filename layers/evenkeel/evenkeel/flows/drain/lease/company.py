@@ -17,8 +17,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from evenkeel.errors import ForbiddenError, NotFoundError
-from evenkeel.flows.drain.lease import VALID, held_for, noted_wake_up, question
-from evenkeel.flows.drain.server_time import ServerTime
+from evenkeel.flows.drain.lease.wire import VALID, ServerTime, held_for, noted_wake_up, question
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.division import MOST, UNDIVIDED, Division, division_in

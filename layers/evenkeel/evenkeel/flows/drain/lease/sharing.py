@@ -5,10 +5,9 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 
 from evenkeel.errors import NotFoundError
-from evenkeel.flows.drain.calls import Call, Calls
-from evenkeel.flows.drain.company import Company, divided_by, division_of, is_wanted
-from evenkeel.flows.drain.lease import VALID, held_for, question
-from evenkeel.flows.drain.server_time import ServerTime
+from evenkeel.flows.drain.lease.calls import Call, Calls
+from evenkeel.flows.drain.lease.company import Company, divided_by, division_of, is_wanted
+from evenkeel.flows.drain.lease.wire import VALID, ServerTime, held_for, question
 from evenkeel.flows.reads import answer
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease

@@ -7,8 +7,7 @@ import pytest
 
 from evenkeel.adapters.kubernetes import wire
 from evenkeel.adapters.kubernetes.objects import FEW_ANNOTATIONS, read_object
-from evenkeel.flows.drain.lease_writes import LeaseWrites
-from evenkeel.flows.drain.server_time import ServerTime
+from evenkeel.flows.drain.lease.wire import LeaseWrites, ServerTime
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
 from evenkeel_sandbox.simulator.api.patches import json_patch

@@ -1,8 +1,19 @@
-"""A reconciler's Lease: taken, renewed by a heartbeat, given up."""
+"""Who may write what rests on a count: a Lease is taken, renewed by a heartbeat, and given up.
+
+One reconciler at a time holds the Lease. A write that rests on a count of pods begins no later than
+10 s (``VALID``) after the last renewal was sent that the API server accepted, and the Lease runs
+out 15 s (``DURATION``) after that renewal. So the writes of two holders are seconds apart, also if
+the first one was killed, was stopped and goes on later, or lost the Lease without knowing it.
+
+What is not promised: that a write which began in time arrives in time. It has 5 s for that. Nor
+that the holder's wall clock is right: last moments are counted by it, and the Lease notes how far
+it is ahead.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import partial
+from typing import NamedTuple
 
 from evenkeel.errors import (
     AlreadyExistsError,
@@ -12,14 +23,19 @@ from evenkeel.errors import (
     UnavailableError,
 )
 from evenkeel.flows import home
-from evenkeel.flows.drain.calls import Call
-from evenkeel.flows.drain.company import division_of
-from evenkeel.flows.drain.hold import Hold, Moment
-from evenkeel.flows.drain.lease import held_for, noted_wake_up, question
-from evenkeel.flows.drain.lease_notes import LeaseNotes, Remembered
-from evenkeel.flows.drain.lease_writes import LeaseWrites, note_read
-from evenkeel.flows.drain.server_time import ServerTime
-from evenkeel.flows.drain.sharing import Sharing
+from evenkeel.flows.drain.lease.calls import Call
+from evenkeel.flows.drain.lease.company import division_of
+from evenkeel.flows.drain.lease.notes import LeaseNotes, Remembered
+from evenkeel.flows.drain.lease.sharing import Sharing
+from evenkeel.flows.drain.lease.wire import (
+    VALID,
+    LeaseWrites,
+    ServerTime,
+    held_for,
+    note_read,
+    noted_wake_up,
+    question,
+)
 from evenkeel.flows.drain.wake_up import Hide, WakeUp
 from evenkeel.flows.reads import answer
 from evenkeel.model import names
@@ -48,6 +64,79 @@ ATTEMPTS = 3
 """Tries to take the Lease, and to give it up: a note of a wake-up may be written in between."""
 
 _CHANGED_MEANWHILE = (AlreadyExistsError, ConflictError, InvalidError)
+
+
+class Moment(NamedTuple):
+    """A moment by two clocks: the wall's, and the machine's since its start."""
+
+    wall: datetime
+    boot: timedelta
+
+    @classmethod
+    def of(cls, clock: Clock) -> "Moment":
+        """Now."""
+        return cls(clock.now(), clock.boot())
+
+
+class Hold:
+    """What the answers to writes of the Lease tell of it."""
+
+    def __init__(self, clock: Clock, recorder: Recorder) -> None:
+        """Nothing is held yet."""
+        self._clock = clock
+        self._recorder = recorder
+        self._since: Moment | None = None
+        self._is_taken_away = False
+        self._has_gone_back = False
+        self.newest = 0
+        """The highest revision of the Lease that an answer has shown."""
+
+    @property
+    def was_taken(self) -> bool:
+        """Whether this invocation took the Lease, and nobody has taken it away."""
+        return self._since is not None and not self._is_taken_away
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether another holder has the Lease, or it was deleted; or its store went back."""
+        return self._is_taken_away or self._has_gone_back
+
+    def lose(self) -> None:
+        """Another has the Lease, or may have it."""
+        self._is_taken_away = True
+
+    def renew(self, sent: Moment, lease: object, newest: int = 0) -> None:
+        """A write was accepted that was sent then, when the Lease was known to be so new.
+
+        Each write makes the Lease newer. One that left it older came to an etcd that was restored
+        from a backup: pods that are known may not be there, and those that come have lower
+        revisions than those that went. So this invocation ends, and the next one begins with
+        nothing.
+        """
+        self._since = sent
+        if not isinstance(lease, Lease):
+            return
+        if lease.revision < newest and not self._has_gone_back:
+            self._has_gone_back = True
+            self._recorder.noted(
+                "the API server's store went back, as after a restore of etcd: all is read anew",
+                revision=lease.revision,
+                before=newest,
+            )
+        self.newest = lease.revision
+
+    def left(self) -> timedelta:
+        """How long from now a write may begin that rests on the Lease; nothing without it.
+
+        The time since the last renewal that was accepted is the longer of the two clocks', for the
+        machine's counts while it sleeps. A wall clock that was set back counts as run out.
+        """
+        if self._since is None or self.is_lost:
+            return timedelta()
+        passed = self._clock.now() - self._since.wall
+        if passed < timedelta():
+            return timedelta()
+        return VALID - max(passed, self._clock.boot() - self._since.boot)
 
 
 class Leadership:
@@ -216,10 +305,10 @@ class Leadership:
         answer is not waited for.
         """
         now = self._clock.now()
-        doomed = self.notes.nodes.dooms.keys()
+        doomed = self.notes.lost_pools.nodes.dooms.keys()
         interval = SOON if self.sharing.is_beginning(doomed) else INTERVAL
         is_early = self._beat_at is not None and timedelta() <= now - self._beat_at < interval
-        if is_early and not self.notes.take_new_pool():
+        if is_early and not self.notes.lost_pools.take_new():
             return
         self._beat_at = now
         self.sharing.learn(doomed)
@@ -251,30 +340,40 @@ class Leadership:
             return False
         if self.sharing.number == 0 and not self.sharing.is_alone:
             return False  # who takes it next may not look at theirs
+        comes_by = False
         for _ in range(ATTEMPTS):
             (found,) = self._cluster.perform([question(self.sharing.number)])
             lease = found.result
             if not isinstance(lease, Lease):
                 return False
-            known, now = noted_wake_up(lease), self._there.earliest
-            at = None if wake_up_at is None else now + (wake_up_at - self._clock.now())
-            is_known = (
-                known is not None and at is not None and now - ROUNDING <= known <= at + ON_TIME
-            )
-            giving_up = self._writes.give_up(
-                self.sharing.number, lease, known if is_known else at, self.notes.wanted
-            )
+            noted, wanted = noted_wake_up(lease), self._on_the_server(wake_up_at)
+            comes_by = self._comes_by(noted, wanted)
+            at = noted if comes_by else wanted
+            giving_up = self._writes.give_up(self.sharing.number, lease, at, self.notes.wanted)
             (reply,) = self._cluster.perform([giving_up])
             self._noted(reply.result)
             if not isinstance(reply.error, _CHANGED_MEANWHILE):
                 break
-        return is_known
+        return comes_by
+
+    def _on_the_server(self, at: datetime | None) -> datetime | None:
+        """A time by the wall clock here, by the API server's."""
+        return None if at is None else self._there.earliest + (at - self._clock.now())
+
+    def _comes_by(self, noted: datetime | None, wanted: datetime | None) -> bool:
+        """Whether the wake-up that the Lease notes is still to come, and comes when it is wanted.
+
+        By the API server's clock. It may come late by what queues round.
+        """
+        if noted is None or wanted is None:
+            return False
+        return self._there.earliest - ROUNDING <= noted <= wanted + ON_TIME
 
     def note(self) -> None:
         """Note what is known, if it is news, on a Lease that is not held and has not changed."""
         if self._lease is None or not self.notes.are_new:
             return
-        noting = note_read(self.sharing.number, self._lease, self.notes.remembered)
+        noting = note_read(self.sharing.number, self._lease, self.notes.wanted)
         (reply,) = self._cluster.perform([noting])
         self._noted(reply.result)
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from evenkeel.errors import NotFoundError
 from evenkeel.flows import home
-from evenkeel.flows.drain.lease import question
+from evenkeel.flows.drain.lease.wire import question
 from evenkeel.flows.reads import answer, ask_for_one
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
