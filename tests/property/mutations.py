@@ -44,6 +44,8 @@ CRASHED = "test_crashes.py::test_all_invariants_hold"
 ROLLED_BACK = "test_crashes.py::test_a_handover_that_is_given_up"
 LATE = "test_staleness.py::test_no_workload_dips_when_any_pod_fails_at_any_moment"
 OVERTAKEN = "test_staleness.py::test_a_stopped_invocation_writes_nothing"
+FIRST_GONE = "../unit/flows/drain/test_sharing.py::test_the_others_write_no_longer"
+JUST_COME = "../unit/flows/drain/test_sharing.py::test_one_that_comes_when"
 SMALL = "walk/test_small_worlds.py::test_no_pod_is_missed_and_all_come_to_rest"
 DRAINED = "test_gate.py::test_no_workload_dips_and_no_drain_waits_for_ever"
 CACHED = "../stories/gate/test_draining.py::test_no_pod_passes_on_what_the_api_server_s_cache"
@@ -198,6 +200,18 @@ MUTATIONS = (
             ("self._is_taken_away = True", "self._is_taken_away = False"),
         ],
         [OVERTAKEN],
+    ),
+    Mutation(
+        "one who shares a storm writes although the first is gone",
+        "flows/drain/lease/sharing.py",
+        [("VALID - (self._there.latest - renewed)", "VALID")],
+        [FIRST_GONE],
+    ),
+    Mutation(
+        "a shared storm's first goes although another has just come",
+        "flows/drain/lease/sharing.py",
+        [("            self._seen.clear()\n", "")],
+        [JUST_COME],
     ),
     Mutation(
         "a rollout's own pods are not counted",

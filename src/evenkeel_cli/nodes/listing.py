@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import ClassVar, Final
 
-from evenkeel.flows.drain.lease.company import divided_by
+from evenkeel.flows.drain.lease.sharing import divided_by
 from evenkeel.flows.drain.lease.wire import held_for
 from evenkeel.model import names
 from evenkeel.model.meta import Reference

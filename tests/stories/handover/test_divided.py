@@ -1,12 +1,13 @@
 """A storm that is too large for one reconciler: several share its workloads."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from evenkeel.errors import ForbiddenError
+from evenkeel.flows.drain.lease.sharing import Stage
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.division import lease_of
@@ -21,7 +22,7 @@ from tests.stories.handover.hands import lease
 SPOT = [f"s{number}" for number in range(1, 5)]
 SPARE = "o1 o2 o3 o4"
 SIZES = {f"w{number}": 1 + number % 3 for number in range(12)}
-ZEROS_WAIT = pointer(names.ZEROS_WAIT)
+STAGE = pointer(names.SHARE_STAGE)
 LATE = 90
 """From so many seconds on pods go at their last moment: they have 30 s to end."""
 
@@ -74,7 +75,7 @@ def test_one_that_is_small_is_one_reconcilers_and_asks_for_no_other_lease(
     scene = cluster(make_scene, 24)
     scene.interrupt(*SPOT).run(until=60)
     assert sorted(leases(scene)) == [0]
-    assert names.DIVISION not in leases(scene)[0]["metadata"]["annotations"]
+    assert names.SHARES not in leases(scene)[0]["metadata"]["annotations"]
     about = asks(of=Lease)
     asked = [request for _, request in scene.requests if about(request)]
     assert {each.name for each in asked if isinstance(each, Get)} <= {names.HANDOVER_LEASE}
@@ -95,20 +96,30 @@ def test_nodes_that_follow_are_everybodys_also_theirs_who_had_gone(make_scene: M
     assert left(scene) == []
 
 
-def test_another_takes_the_share_of_one_that_died(make_scene: MakeScene) -> None:
+def kill(scene: Scene, number: int) -> None:
+    scene.moving.running[number].kill()
+
+
+def stop(scene: Scene, number: int) -> None:
+    """It goes on when its Lease has run out and another has it."""
+    scene.moving.running[number].suspend(seconds(25))
+
+
+def take_away(scene: Scene, number: int) -> None:
+    """Somebody deletes its Lease."""
+    key = (names.SYSTEM_NAMESPACE, lease_of(number))
+    scene.cluster.server.delete("Lease", key)
+
+
+@pytest.mark.parametrize("number", [0, 1], ids=["the first", "another"])
+@pytest.mark.parametrize("harm", [kill, stop, take_away])
+def test_another_takes_what_one_had_that_is_killed_or_stopped_or_loses_its_lease(
+    make_scene: MakeScene, harm: Callable[[Scene, int], None], number: int
+) -> None:
     scene = cluster(make_scene, start=10)
-    scene.interrupt(*SPOT).run(until=4)
+    scene.interrupt(*SPOT).run(until=5)
     assert len(scene.moving.running) == 3
-    scene.moving.running[1].kill()
-    scene.run(until=80)
-    assert lowest(scene) == SIZES
-    assert left(scene) == []
-
-
-def test_the_others_go_on_with_whoever_follows_the_first(make_scene: MakeScene) -> None:
-    scene = cluster(make_scene, start=10)
-    scene.interrupt(*SPOT).run(until=4)
-    scene.moving.running[0].kill()
+    harm(scene, number)
     scene.run(until=80)
     assert lowest(scene) == SIZES
     assert left(scene) == []
@@ -174,7 +185,7 @@ def test_a_reconciler_that_reads_yet_says_that_some_may_reach_zero(make_scene: M
     for _, request in scene.requests:
         if isinstance(request, Patch) and request.kind is Lease:
             for each in request.body:
-                if isinstance(each, Operation) and each.path.endswith(ZEROS_WAIT):
+                if isinstance(each, Operation) and each.path.endswith(STAGE):
                     first.setdefault(request.name, str(each.value))
     assert len(first) == 3
-    assert set(first.values()) == {names.TRUE}
+    assert set(first.values()) == {Stage.ZEROS_WAIT}

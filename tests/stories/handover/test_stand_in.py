@@ -74,32 +74,27 @@ def test_where_no_functions_are_deployed_it_hands_over(running: Scene) -> None:
     assert names.SCHEDULED_AT not in found(running)["metadata"]["annotations"]
 
 
-def test_it_shares_no_storm_and_waits_for_those_who_share_one(running: Scene) -> None:
-    """The first of them is gone, and another works by the division for some more seconds."""
+def test_it_shares_no_storm_and_waits_for_none_of_those_whose_first_is_gone(running: Scene) -> None:
+    """They write nothing once the first Lease is not renewed any more."""
     running.schedule.stop()
     note = Division(of=2, by="gone").note
-    lease(running, annotations={names.DIVISION: note})
-
-    def hold(until: float) -> None:
-        now = running.clock.now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        spec = {"holderIdentity": "other", "leaseDurationSeconds": 15, "renewTime": now}
-        notes = {names.DIVISION: note}
-        running.apply(
-            resource("Lease", lease_of(1), names.SYSTEM_NAMESPACE, notes=notes, spec=spec)
+    lease(running, annotations={names.SHARES: note})
+    now = running.clock.now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    spec = {"holderIdentity": "other", "leaseDurationSeconds": 15, "renewTime": now}
+    running.apply(
+        resource(
+            "Lease",
+            lease_of(1),
+            names.SYSTEM_NAMESPACE,
+            notes={names.SHARES: note},
+            spec=spec,
         )
-        if running.seconds < until:
-            running.later(running.seconds + 3, lambda: hold(until))
-
-    hold(until=9)
+    )
     command = StandIn(running)
     drain(running, "s1")
-    running.run(until=22)
-    assert "ReplacementAvailable" not in command.reasons
-    running.run(until=60)
+    running.run(until=10)
     assert command.reasons.count("ReplacementAvailable") == 2
     assert running.lowest("web") == 2
-    leases = {each["metadata"]["name"]: each for each in running.cluster.objects("Lease")}
-    assert leases[names.HANDOVER_LEASE]["metadata"]["annotations"][names.DIVISION] == ""
 
 
 def test_beside_deployed_functions_it_decides_nothing(running: Scene) -> None:

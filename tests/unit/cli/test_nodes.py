@@ -302,7 +302,7 @@ def test_it_says_among_how_many_a_large_storm_is_divided(scene: Scene) -> None:
     scene.cluster.server.patch(
         "Lease",
         (names.SYSTEM_NAMESPACE, names.HANDOVER_LEASE),
-        {"metadata": {"annotations": {names.DIVISION: note}}},
+        {"metadata": {"annotations": {names.SHARES: note}}},
     )
     (sentence,) = looked_at(scene).sentences(is_whole=True)
     assert sentence == (f"At work: {holder}, who shares it with 2 others.")

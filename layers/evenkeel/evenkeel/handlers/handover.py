@@ -1,13 +1,14 @@
 """The handler of the handover function: wake-ups from its queue, and the schedule's event."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.errors import MalformedWakeUpError
 from evenkeel.flows.drain.invocation import HandoverFlow
-from evenkeel.flows.drain.lease.calls import Call
+from evenkeel.flows.drain.lease.sharing import Call
 from evenkeel.flows.drain.loop import Outcome
 from evenkeel.flows.drain.telling import Telling
 from evenkeel.flows.remedies import nothing_done
@@ -60,7 +61,7 @@ def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
     Where the API server let it do nothing at all, all wake-ups come back; the schedule's
     invocation raises NothingDoneError.
     """
-    call = call or partial(_wake_another, wake_ups)
+    call = call or partial(_wake_others, wake_ups)
     telling = Telling(settings, notifications, clock, recorder)
     recorder = Tee(recorder, telling.of) if telling.is_on else recorder
     flow = HandoverFlow(
@@ -93,9 +94,10 @@ def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
     return handle
 
 
-def _wake_another(wake_ups: Queue, _: int) -> None:
-    """One at a time: wake-ups that come together lead to one invocation."""
-    wake_ups.send(WakeUp(reason="Divided"))
+def _wake_others(wake_ups: Queue, number: int) -> None:
+    """One after the other: wake-ups that come together lead to one invocation."""
+    for second in range(number):
+        wake_ups.send(WakeUp(reason="Divided"), timedelta(seconds=second))
 
 
 def _woken(

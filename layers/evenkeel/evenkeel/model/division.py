@@ -40,7 +40,6 @@ class Division(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     of: int = 1
     whole: frozenset[str] = frozenset()
     by: str = ""
-    calls: int = 0
 
     def number_of(self, pod: Pod) -> int:
         """The number of the reconciler that has this pod, from 0."""
@@ -48,14 +47,6 @@ class Division(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             return 0
         name = "" if pod.namespace in self.whole else share_of(pod)
         return _number(self.of, pod.namespace, name)
-
-    def is_as(self, other: "Division") -> bool:
-        """Whether it divides workloads as the other does."""
-        return (self.of, self.whole) == (other.of, other.whole)
-
-    def called_by(self, holder: str) -> "Division":
-        """The same by this holder, who calls the others now."""
-        return msgspec.structs.replace(self, by=holder, calls=self.calls + 1)
 
     @property
     def note(self) -> str:
@@ -96,11 +87,6 @@ def share_of(pod: Pod) -> str:
 
 @lru_cache(maxsize=100_000)
 def _number(of: int, namespace: str, name: str) -> int:
-    """By rendezvous hashing: every reconciler finds the same number, without a list."""
-    draws = range(1 + DRAWS * (of - 1))
-    drawn = max(draws, key=lambda number: _digest(f"{namespace}/{name}/{number}"))
-    return -(-drawn // DRAWS)
-
-
-def _digest(text: str) -> bytes:
-    return blake2b(text.encode(), digest_size=8).digest()
+    """By a hash: every reconciler finds the same number, without a list."""
+    digest = blake2b(f"{namespace}/{name}".encode(), digest_size=8).digest()
+    return -(-(int.from_bytes(digest) % (1 + DRAWS * (of - 1))) // DRAWS)

@@ -26,8 +26,8 @@ def test_who_takes_it_keeps_what_it_cannot_read(noted: dict[str, str] | None) ->
     }
     read = read_object(Lease, json.dumps(lease).encode(), "read")
 
-    taking = LeaseWrites("me", ServerTime(SimulatedClock(NOW))).take(0, read, {names.DIVISION: "d"})
+    taking = LeaseWrites("me", ServerTime(SimulatedClock(NOW))).take(0, read, {names.SHARES: "d"})
     taken = json_patch(lease, json.loads(wire.patch(taking).body or b""))
 
-    assert taken["metadata"]["annotations"] == (noted or {}) | {names.DIVISION: "d"}
+    assert taken["metadata"]["annotations"] == (noted or {}) | {names.SHARES: "d"}
     assert taken["spec"]["holderIdentity"] == "me"

@@ -16,10 +16,10 @@ from evenkeel.flows.drain.cache.share import Share, is_to_go
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.kept import Kept
-from evenkeel.flows.drain.lease.calls import Call
 from evenkeel.flows.drain.lease.deployed import are_deployed, note_schedule
 from evenkeel.flows.drain.lease.hold import Leadership
 from evenkeel.flows.drain.lease.notes import Remembered
+from evenkeel.flows.drain.lease.sharing import Call
 from evenkeel.flows.drain.loop import CLOSING, REST_IN_CALM, Outcome
 from evenkeel.flows.drain.low_counts import LowCounts
 from evenkeel.flows.drain.nodes import NodeReconciler
@@ -201,7 +201,8 @@ class HandoverFlow:
             share=Share(leadership.sharing.division, number),
         )
         awaits_hooks = number == 0 and self._kept.hooks.are_waited_for
-        if not reader.is_any_work(self._cluster, view) and not awaits_hooks:
+        is_any_work = reader.is_any_work(self._cluster, view)
+        if not (is_any_work or awaits_hooks or number):
             self._once.forget()
             self._close(session, leadership, view)
             return Outcome("Quiet")
@@ -334,9 +335,10 @@ class HandoverFlow:
             return
         pods = [pod for name in view.nodes.dooms for pod in view.pods.on(name) if is_to_go(pod)]
         pods_each = self._settings.pods_each
-        is_large = how_many(len(pods), pods_each) > 1
+        if how_many(len(pods), pods_each) == 1:
+            return
         every = List(Selection(PodDisruptionBudget), fresh=False)
-        (budgets,) = list_all(self._cluster, [every]) if is_large else ((),)
+        (budgets,) = list_all(self._cluster, [every])
         division = leadership.divide(divide(pods, budgets, pods_each))
         if division.of > 1:
             view.divide(division)

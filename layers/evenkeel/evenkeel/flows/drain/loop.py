@@ -210,7 +210,9 @@ class Loop:
         self._first_lists_by = None
         self._sender.forced.settle()
         self._sender.send(now)
-        return self._outcome(now)
+        outcome = self._outcome(now)
+        goes_on = self._leadership.sharing.goes_on(is_done=outcome is not None)
+        return None if goes_on else outcome
 
     def _awaits_first_lists(self, now: datetime) -> bool:
         """Whether a watch has not listed yet, within its second for that."""
@@ -263,17 +265,13 @@ class Loop:
         """How the invocation ends, if nothing but waiting for a time is left.
 
         It goes on while something is under way, or a change that a watch would show; while the next
-        step is due so soon that another invocation would be late; while SQS is slow, for the next
-        wake-up would come late; and while others work by its division, for they work no longer.
+        step is due so soon that another invocation would be late; and while SQS is slow, for the
+        next wake-up would come late.
         """
-        leadership = self._leadership
+        wake_up = self._leadership.wake_up
         if self._reconcile.has_work or self._sender.is_busy(now):
             return None
-        if (
-            leadership.wake_up.is_hiding
-            or leadership.wake_up.is_sqs_slow
-            or leadership.sharing.are_others_awaited
-        ):
+        if wake_up.is_hiding or wake_up.is_sqs_slow:
             return None
         step = self._next_step(now)
         if step is not None and step - now < max(self._lead, SHORTEST_REST):
@@ -295,8 +293,7 @@ class Loop:
 
     def _next_step(self, now: datetime) -> datetime | None:
         """When something is decided or sent by time alone."""
-        others, due = self._leadership.sharing.others_due_at, self._reconcile.queue.due_at
-        return earliest(due, self._sender.forced.next_at(now), others)
+        return earliest(self._reconcile.queue.due_at, self._sender.forced.next_at(now))
 
     def _due(self, now: datetime) -> datetime | None:
         """When something has to be done though nothing arrives."""

@@ -15,6 +15,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
+import msgspec
+
 from evenkeel.errors import (
     AlreadyExistsError,
     ConflictError,
@@ -23,10 +25,8 @@ from evenkeel.errors import (
     UnavailableError,
 )
 from evenkeel.flows import home
-from evenkeel.flows.drain.lease.calls import Call
-from evenkeel.flows.drain.lease.company import division_of
 from evenkeel.flows.drain.lease.notes import LeaseNotes, Remembered
-from evenkeel.flows.drain.lease.sharing import Sharing
+from evenkeel.flows.drain.lease.sharing import Call, Sharing
 from evenkeel.flows.drain.lease.wire import (
     VALID,
     LeaseWrites,
@@ -230,7 +230,7 @@ class Leadership:
             error = reply.error
             if error is None or (isinstance(error, UnavailableError) and self._is_mine_by_now()):
                 self._renewed(sent, reply.result)
-                self._meet()
+                self._look_soon()
                 return True
             if isinstance(error, _CHANGED_MEANWHILE) and self.look():
                 return False
@@ -246,17 +246,13 @@ class Leadership:
         lease, number = self._lease, self.sharing.number
         if lease is None:
             return self._writes.create(number, self._first_notes)
-        self.sharing.inherit(lease)
         return self._writes.take(number, lease, self._first_notes)
 
     @property
     def _first_notes(self) -> Mapping[str, str]:
         """How far the clock here is ahead, which sets the last moments, and all that is kept."""
         ahead = str(round(self._there.ahead.total_seconds()))
-        note = self.sharing.division.note
-        is_noted = note or division_of(self._lease).of > 1
-        division = {names.DIVISION: note} if is_noted else {}
-        return {**division, names.CLOCK_AHEAD: ahead, **self.notes.wanted}
+        return {names.CLOCK_AHEAD: ahead, **self.notes.wanted, **self.sharing.notes}
 
     def _is_mine_by_now(self) -> bool:
         self.look()
@@ -266,34 +262,27 @@ class Leadership:
         """A write was accepted that was sent then; see ``Hold.renew``."""
         self._hold.renew(sent, lease, newest)
         self.notes.written(lease)
+        self.sharing.noted(lease)
 
-    def _meet(self) -> None:
-        """Look at the other Leases with the next heartbeat, which is now, if there may be others.
-
-        What is noted of a division counts until all others were seen to hold no Lease.
-        """
-        if self.sharing.division.of > 1 or division_of(self._lease).of > 1:
-            self._begin(self.sharing.division)
-
-    def _begin(self, division: Division) -> None:
-        self.sharing.begin(division)
-        self._beat_at = None
+    def _look_soon(self) -> None:
+        """In a shared storm the next heartbeat, which looks at the others' Leases, is now."""
+        if self.sharing.is_shared:
+            self._beat_at = None
 
     def divide(self, wanted: Division) -> Division:
         """Note by which division workloads are handled from now on; the one that counts.
 
-        It stays as it is while others work by it, and where the role may not read their Leases.
+        Nothing is divided where the role may not read the others' Leases.
         """
         sharing = self.sharing
-        if not self.is_held or wanted.is_as(sharing.division):
+        if not self.is_held or not sharing.may_look(wanted, self._cluster):
             return sharing.division
-        if not sharing.can_be_divided_anew(self._cluster):
-            return sharing.division
-        division = wanted.called_by(self._holder)
-        noting = self._writes.note_held(sharing.number, {names.DIVISION: division.note})
+        division = msgspec.structs.replace(wanted, by=self._holder)
+        noting = self._writes.note_held(sharing.number, {names.SHARES: division.note})
         (reply,) = self._cluster.perform([noting])
         if reply.error is None:
-            self._begin(division)
+            sharing.begin(division)
+            self._look_soon()
         else:  # whether it is noted may not be known
             self._hold.lose()
         return sharing.division
@@ -305,13 +294,11 @@ class Leadership:
         answer is not waited for.
         """
         now = self._clock.now()
-        doomed = self.notes.lost_pools.nodes.dooms.keys()
-        interval = SOON if self.sharing.is_beginning(doomed) else INTERVAL
+        interval = SOON if self.sharing.awaits_others else INTERVAL
         is_early = self._beat_at is not None and timedelta() <= now - self._beat_at < interval
         if is_early and not self.notes.lost_pools.take_new():
             return
         self._beat_at = now
-        self.sharing.learn(doomed)
         if self.is_held:
             renewal = self._writes.renew(
                 self.sharing.number, {**self.notes.wanted, **self.sharing.notes}
@@ -336,10 +323,8 @@ class Leadership:
         ``wake_up_at`` is when work is to go on, None if never. Answers whether a wake-up is
         known to be in the queue already that comes by then.
         """
-        if not self._hold.was_taken:
+        if not self._hold.was_taken or not self.sharing.may_be_freed:
             return False
-        if self.sharing.number == 0 and not self.sharing.is_alone:
-            return False  # who takes it next may not look at theirs
         comes_by = False
         for _ in range(ATTEMPTS):
             (found,) = self._cluster.perform([question(self.sharing.number)])
