@@ -211,8 +211,10 @@ class Loop:
         self._sender.forced.settle()
         self._sender.send(now)
         outcome = self._outcome(now)
-        goes_on = self._leadership.sharing.goes_on(is_done=outcome is not None)
-        return None if goes_on else outcome
+        sharing = self._leadership.sharing
+        if sharing.is_shared and sharing.goes_on(is_done=outcome is not None):
+            return None
+        return outcome
 
     def _awaits_first_lists(self, now: datetime) -> bool:
         """Whether a watch has not listed yet, within its second for that."""

@@ -184,12 +184,13 @@ class Leadership:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the Lease is lost (see ``Hold``), or its division has ended."""
-        return self._hold.is_lost or self.sharing.is_over
+        """Whether the Lease is lost (see ``Hold``), or what it is a share of has ended."""
+        return self._hold.is_lost or (self.sharing.is_shared and self.sharing.is_over)
 
     def left(self) -> timedelta:
         """How long from now a write may begin that rests on the Lease; nothing without it."""
-        return min(self._hold.left(), self.sharing.left())
+        left = self._hold.left()
+        return min(left, self.sharing.left()) if self.sharing.number else left
 
     def look(self) -> timedelta:
         """How long another may still hold the Lease; 0 if it is free. Raises ClusterError.
@@ -294,7 +295,8 @@ class Leadership:
         answer is not waited for.
         """
         now = self._clock.now()
-        interval = SOON if self.sharing.awaits_others else INTERVAL
+        is_shared = self.sharing.is_shared
+        interval = SOON if is_shared and self.sharing.awaits_others else INTERVAL
         is_early = self._beat_at is not None and timedelta() <= now - self._beat_at < interval
         if is_early and not self.notes.lost_pools.take_new():
             return
@@ -305,7 +307,8 @@ class Leadership:
             )
             heard = partial(self._heard, Moment.of(self._clock), self._hold.newest)
             session.submit(renewal, heard)
-            self.sharing.look(session, now)
+            if is_shared:
+                self.sharing.look(session, now)
         self.wake_up.keep_hidden(session)
 
     def _heard(self, sent: Moment, newest: int, reply: Reply) -> None:

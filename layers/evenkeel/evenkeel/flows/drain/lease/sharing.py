@@ -89,6 +89,8 @@ class Sharing:
         self.number = 0
         self.division = UNDIVIDED
         """By which division workloads are handled."""
+        self.is_shared = False
+        """Whether others have workloads of this storm."""
         self.zeros_wait: Callable[[], bool] = lambda: True
         """Whether workloads that would reach zero wait here for their first release, or may.
 
@@ -101,13 +103,8 @@ class Sharing:
         self._is_ended = False  # number 0's Lease notes no division any more
 
     @property
-    def is_shared(self) -> bool:
-        """Whether others have workloads of this storm."""
-        return self.division.of > 1
-
-    @property
     def is_over(self) -> bool:
-        """Whether number 0 works by this one's division no more."""
+        """Whether this is another's than number 0, who works by its division no more."""
         is_known = self.number > 0 and 0 in self._seen
         return is_known and divided_by(self._seen[0]) != self.division
 
@@ -141,9 +138,7 @@ class Sharing:
         return self._is_at_work(number) and said in stages
 
     def left(self) -> timedelta:
-        """How long from now a write may begin that rests on a count, for what number 0 holds."""
-        if self.number == 0:
-            return VALID
+        """How long from now another than number 0 may begin a write that rests on a count."""
         first = self._seen.get(0)
         renewed = None if first is None or self.is_over else first.held_since
         return timedelta() if renewed is None else VALID - (self._there.latest - renewed)
@@ -175,12 +170,10 @@ class Sharing:
 
     def begin(self, division: Division) -> None:
         """Have a share by a division, which number 0 has noted."""
-        self.division, self._since = division, self._clock.boot()
+        self.division, self.is_shared, self._since = division, True, self._clock.boot()
 
     def look(self, session: Session, now: datetime) -> None:
         """Look at the others, and call those who are missing; the answers come in time."""
-        if not self.is_shared:
-            return
         for number in self._others:
             session.submit(question(number), partial(self._saw, number, self._is_ended))
         self._call_missing(session, now)
@@ -223,14 +216,14 @@ class Sharing:
         return sum(not self._is_at_work(number) for number in self._others)
 
     def goes_on(self, *, is_done: bool) -> bool:
-        """Whether to go on though nothing is left of this share, if ``is_done`` says so.
+        """Whether to go on in a shared storm, also if ``is_done``: nothing is left of this share.
 
         Number 0 waits until nothing is left of any, and then for the others to go: they work no
         longer than it does.
         """
         self._is_done = is_done
-        if self.number > 0 or not self.is_shared:
-            return self.is_shared
+        if self.number > 0:
+            return True
         if is_done and all(self._is_at(number, Stage.DONE) for number in self._others):
             self._is_ending = True
         return not self.may_be_freed
