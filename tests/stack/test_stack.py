@@ -13,7 +13,7 @@ from evenkeel.decisions.notice.result import NO_ANSWER_DELAY
 from evenkeel.flows.interruption.flow import PATIENCE
 from evenkeel.handlers.interruption import MALFORMED_DELAY
 from evenkeel.model.notification import SOURCE, Phase
-from evenkeel_cli.doctor.aws import rules
+from evenkeel_cli.doctor.aws.facts import rules_of
 from evenkeel_hosting.functions import HANDOVERS
 from tests.kit.iam import Policy, Right
 from tests.kit.reviews import TOKEN
@@ -305,7 +305,7 @@ def test_only_our_rules_may_send_notices(stack: Stack) -> None:
 def test_the_doctor_looks_at_every_rule(hook: str) -> None:
     stack = with_webhook(LifecycleHook=hook)
     there = {*stack.names("AWS::Events::Rule")}
-    assert {*rules.of_stack(stack.parameters)} == there, "see evenkeel_cli/doctor/aws/rules.py"
+    assert {*rules_of(stack.parameters)} == there, "see evenkeel_cli/doctor/aws/facts.py"
 
 
 def test_every_queue_takes_requests_by_tls_alone(stack: Stack) -> None:

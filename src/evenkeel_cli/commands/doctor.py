@@ -1,6 +1,7 @@
 """``evenkeel doctor``: what is wrong between EC2's notice and the pod, and what mends it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -15,13 +16,16 @@ from evenkeel_cli import capacity, options
 from evenkeel_cli.aws import asking, eks
 from evenkeel_cli.aws.asking import Aws
 from evenkeel_cli.command import Command
-from evenkeel_cli.doctor import drainers, in_aws, in_cluster
+from evenkeel_cli.doctor import rights
 from evenkeel_cli.doctor.api_server import ApiServer
-from evenkeel_cli.doctor.findings import Finding
-from evenkeel_cli.doctor.in_aws import Wanted
-from evenkeel_cli.doctor.in_cluster import Known
+from evenkeel_cli.doctor.aws import checks as in_aws
+from evenkeel_cli.doctor.aws.checks import Wanted
+from evenkeel_cli.doctor.aws.facts import AwsFacts
+from evenkeel_cli.doctor.check import Finding, if_told, look
+from evenkeel_cli.doctor.cluster import checks as in_cluster
+from evenkeel_cli.doctor.cluster import drainers
+from evenkeel_cli.doctor.cluster.facts import ClusterFacts, Known
 from evenkeel_cli.doctor.listing import listing
-from evenkeel_cli.doctor.version import OUTPUT
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.output import Output
 from evenkeel_cli.targets import Target
@@ -91,13 +95,19 @@ def _open(target: Target, aws: Aws | str, cluster: str | None) -> RestCluster:
 
 def _look(opened: RestCluster, aws: Aws | str, wanted: Wanted) -> Iterator[Finding]:
     clock = SystemClock()
-    of_aws = in_aws.opened(aws, wanted)
-    yield from in_aws.look(of_aws, opened, clock)
-    known = Known(
-        instances=Ec2Instances(of_aws.aws.region) if of_aws.aws is not None else None,
-        observes=of_aws.stack is not None and of_aws.stack.observes,
-        of_code=of_aws.stack.outputs.get(OUTPUT, "") if of_aws.stack is not None else None,
-        drainers=drainers.told_by(of_aws.described),
-    )
-    half = in_cluster.Half(opened, ApiServer(opened.transport), clock, capacity.labels())
-    yield from in_cluster.look(half, known)
+    known = Known(instances=Ec2Instances(aws.region) if isinstance(aws, Aws) else None)
+    stack = in_aws.find_stack(aws, wanted)
+    if isinstance(stack, Finding):
+        yield stack
+    elif isinstance(aws, Aws):
+        facts = AwsFacts(aws, stack, opened, clock)
+        yield in_aws.stack_is_up(stack, wanted.cluster)
+        yield from look(in_aws.CHECKS, facts)
+        known = replace(
+            known,
+            observes=stack.observes,
+            of_code=stack.outputs.get(rights.OUTPUT, ""),
+            drainers=drainers.told_by(if_told(facts.described)),
+        )
+    server = ApiServer(opened.transport)
+    yield from in_cluster.look(ClusterFacts(opened, server, clock, capacity.labels(), known))

@@ -1,4 +1,4 @@
 """``evenkeel doctor``: each link between EC2's notice and the pod, and what is wrong with it.
 
-A module has one subject. It gathers what its links depend on, and judges that by pure functions.
+``aws`` and ``cluster`` have a table of checks each. What checks go by is gathered in their facts.
 """

@@ -1,12 +1,12 @@
 """The findings as ``evenkeel doctor`` shows them, broken ones first, and what they come to."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar, Final
 
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
-from evenkeel_cli.doctor.findings import Finding, Verdict
+from evenkeel_cli.doctor.check import SAID_IN_FULL, Finding, Verdict
 from evenkeel_cli.output import Listing
 
 ORDER: Final = tuple(Verdict)
@@ -16,7 +16,6 @@ OK: Final = {
     Verdict.NOT_LOOKED: None,
     Verdict.FINE: True,
 }
-SAID_IN_FULL: Final = (Verdict.BROKEN, Verdict.UNKNOWN)
 
 
 class FindingList(Listing, frozen=True, kw_only=True):
@@ -48,21 +47,17 @@ class FindingList(Listing, frozen=True, kw_only=True):
 
     def _summary(self) -> str:
         """``2 of 24 links are broken: pause, probe. 1 is unknown, 3 were not looked at.``."""
-        names = {
-            verdict: [e.link for e in self.items if e.verdict is verdict] for verdict in Verdict
-        }
-        worst = names[Verdict.BROKEN]
+        worst = [each.link for each in self.items if each.verdict is Verdict.BROKEN]
         total = words.counted(len(self.items), "link")
-        verb = "is" if len(worst) == 1 else "are"
-        line = f"{len(worst)} of {total} {verb} broken: {', '.join(worst)}." if worst else ""
-        if not worst:
-            line = f"None of {total} is broken."
-        rest = []
-        if unclear := len(names[Verdict.UNKNOWN]):
-            rest.append(f"{unclear} {'is' if unclear == 1 else 'are'} unknown")
-        if left := len(names[Verdict.NOT_LOOKED]):
-            rest.append(f"{left} {'was' if left == 1 else 'were'} not looked at")
-        return f"{line} {', '.join(rest).capitalize()}." if rest else line
+        line = f"None of {total} is broken."
+        if worst:
+            verb = "is" if len(worst) == 1 else "are"
+            line = f"{len(worst)} of {total} {verb} broken: {', '.join(worst)}."
+        counts = Counter(each.verdict for each in self.items)
+        unclear, left = counts[Verdict.UNKNOWN], counts[Verdict.NOT_LOOKED]
+        rest = [f"{unclear} {'is' if unclear == 1 else 'are'} unknown"] * bool(unclear)
+        rest += [f"{left} {'was' if left == 1 else 'were'} not looked at"] * bool(left)
+        return f"{line} {', '.join(rest)}." if rest else line
 
 
 def listing(findings: Iterable[Finding]) -> FindingList:

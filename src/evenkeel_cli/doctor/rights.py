@@ -1,31 +1,39 @@
-"""What each role may do in the cluster, against what the manifests grant.
+"""What the manifests grant to each role, its version, and what of it the API server forbids.
 
 The list of rights is read from the manifests themselves. The API server is asked about each by a
 SubjectAccessReview: as the role's group, or as the service account of the webhook in the cluster.
+Rights and code carry the version that they were made with: Evenkeel's own and a digest of what the
+manifests grant. tools/write-version writes it into the manifests and into the template.
 """
 
+import hashlib
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
+import evenkeel
 from evenkeel_cli import manifests
 from evenkeel_cli.doctor.api_server import ApiServer
-from evenkeel_cli.doctor.findings import Finding, broken, fine
-from evenkeel_cli.program import NAME
 
 REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-MOST_NAMED: Final = 3
-"""Rights that are named where many are missing."""
+LABEL: Final = "app.kubernetes.io/version"
+OUTPUT: Final = "RightsVersion"
+"""Where rights and the stack's code carry their version."""
 
-REMEDY: Final = f"{NAME} upgrade --cluster-name NAME --apply, or apply manifests/ again"
-"""A wheel has no folder that a person could apply; an installation by hand may have no stack."""
+ROLES: Final = (
+    "evenkeel-interruption",
+    "evenkeel-handover",
+    "evenkeel-placement",
+    "evenkeel-restore",
+)
+POLICY: Final = "ValidatingAdmissionPolicy"
+"""And its binding."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Subject:
+class Subject(msgspec.Struct, frozen=True, order=True):
     """Who is granted rights: a group, or the service account of a namespace."""
 
     kind: str
@@ -37,23 +45,28 @@ class Subject:
         """``interruption`` for the group evenkeel-interruption."""
         return self.name.removeprefix("evenkeel-") if self.kind == "Group" else self.name
 
+    def __str__(self) -> str:
+        """``the group evenkeel-interruption``."""
+        if self.kind == "Group":
+            return f"the group {self.name}"
+        return f"the service account {self.namespace}/{self.name}"
+
     def to_wire(self) -> Mapping[str, Any]:
         """The user and the groups that a review asks for."""
         if self.kind == "Group":
             return {"user": f"{self.name}-doctor", "groups": [self.name, "system:authenticated"]}
+        accounts = ("system:serviceaccounts", f"system:serviceaccounts:{self.namespace}")
         return {
             "user": f"system:serviceaccount:{self.namespace}:{self.name}",
-            "groups": [
-                "system:serviceaccounts",
-                f"system:serviceaccounts:{self.namespace}",
-                "system:authenticated",
-            ],
+            "groups": [*accounts, "system:authenticated"],
         }
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Right:
-    """One right: a verb and a resource, in a namespace or, where that is empty, in all."""
+class Right(msgspec.Struct, frozen=True, order=True):
+    """One right: a verb and a resource, in a namespace or, where that is empty, in all.
+
+    As the ResourceAttributes of a review have it.
+    """
 
     verb: str
     group: str
@@ -61,24 +74,13 @@ class Right:
     subresource: str = ""
     name: str = ""
     namespace: str = ""
+    version: str = "*"
 
     def __str__(self) -> str:
         """``patch pods/status``, ``get leases.coordination.k8s.io/evenkeel-handover in ...``."""
         resource = f"{self.resource}.{self.group}" if self.group else self.resource
         parts = "/".join(filter(None, (resource, self.subresource, self.name)))
         return f"{self.verb} {parts}" + (f" in {self.namespace}" if self.namespace else "")
-
-    def to_wire(self) -> Mapping[str, Any]:
-        """The ResourceAttributes of a review."""
-        return {
-            "verb": self.verb,
-            "group": self.group,
-            "version": "*",
-            "resource": self.resource,
-            "subresource": self.subresource,
-            "name": self.name,
-            "namespace": self.namespace,
-        }
 
 
 type Granted = Mapping[Subject, Sequence[Right]]
@@ -123,40 +125,44 @@ def granted(documents: Iterable[Mapping[str, Any]]) -> Granted:
     return {subject: sorted(rights) for subject, rights in sorted(found.items())}
 
 
-def look(server: ApiServer, wanted: Granted) -> Iterator[Finding]:
-    """Ask about every right. Raises ClusterError."""
+def refused(server: ApiServer, wanted: Granted) -> Granted:
+    """What of this the API server forbids. Raises ClusterError."""
     asked = [(subject, right) for subject, rights in wanted.items() for right in rights]
-    bodies = [_review(subject, right) for subject, right in asked]
-    answers = server.ask(REVIEWS, bodies, Review)
-    refused: defaultdict[Subject, list[Right]] = defaultdict(list)
+    answers = server.ask(REVIEWS, [_review(*each) for each in asked], Review)
+    found: defaultdict[Subject, list[Right]] = defaultdict(list)
     for (subject, right), answer in zip(asked, answers, strict=True):
         if not answer.status.allowed:
-            refused[subject].append(right)
-    for subject, rights in wanted.items():
-        yield judge(subject, rights, refused[subject])
+            found[subject].append(right)
+    return found
 
 
-def judge(subject: Subject, wanted: Sequence[Right], refused: Sequence[Right]) -> Finding:
-    """Whether a role may do all that it has to."""
-    link = f"rights of {subject.title}"
-    if not refused:
-        return fine(link, f"it may do all {len(wanted)} things that the manifests grant")
-    named = ", ".join(map(str, refused[:MOST_NAMED]))
-    more = f", and {len(refused) - MOST_NAMED} more" if len(refused) > MOST_NAMED else ""
-    return broken(link, f"the API server forbids {_told(subject)}: {named}{more}", REMEDY)
+def of_command() -> str:
+    """The version of the rights that come with this command."""
+    return stamp(evenkeel.__version__, in_manifests("rbac", "gate", "policies/deny"))
 
 
-def _told(subject: Subject) -> str:
-    if subject.kind == "Group":
-        return f"the group {subject.name}"
-    return f"the service account {subject.namespace}/{subject.name}"
+def stamp(version: str, documents: Iterable[Mapping[str, Any]]) -> str:
+    """``0.1.0-1f2e3d4c``: fit for a label; another one as soon as anything else is granted.
+
+    What a policy forbids of what is granted counts as well.
+    """
+    documents = list(documents)
+    told = [
+        f"{subject!r} {right}" for subject, rights in granted(documents).items() for right in rights
+    ]
+    told += sorted(
+        json.dumps(each["spec"], sort_keys=True)
+        for each in documents
+        if each["kind"].startswith(POLICY)
+    )
+    return f"{version}-{hashlib.sha256('\n'.join(told).encode()).hexdigest()[:8]}"
 
 
 def _review(subject: Subject, right: Right) -> Mapping[str, Any]:
     return {
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SubjectAccessReview",
-        "spec": {**subject.to_wire(), "resourceAttributes": right.to_wire()},
+        "spec": {**subject.to_wire(), "resourceAttributes": msgspec.to_builtins(right)},
     }
 
 

@@ -3,16 +3,14 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from evenkeel.flows.reads import ask
-from evenkeel.model.node import Node
-from evenkeel.model.request import List, Selection
 from evenkeel.settings import Mode
 from evenkeel_cli.aws import eks
 from evenkeel_cli.aws.asking import AwsError
-from evenkeel_cli.doctor import drainers
 from evenkeel_cli.doctor.api_server import ApiServer
-from evenkeel_cli.doctor.findings import Finding, Verdict
-from evenkeel_cli.doctor.nodes import without_notices
+from evenkeel_cli.doctor.check import Finding, Verdict
+from evenkeel_cli.doctor.cluster import drainers
+from evenkeel_cli.doctor.cluster.facts import ClusterFacts, Known
+from evenkeel_cli.doctor.cluster.nodes import elsewhere
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.explain.drainers import MANAGED_GROUP, Drainer
 from evenkeel_cli.install.choices import Choices
@@ -23,18 +21,10 @@ MOST_NAMED: Final = 3
 
 def look(site: Site, choices: Choices) -> Sequence[Finding]:
     """Each drainer that the cluster or EKS tells of, and nodes of no use. Raises ClusterError."""
-    nodes = ask(site.cluster, List(Selection(Node), fresh=False)).items
-    return [
-        *without_notices(nodes),
-        *drainers.look(
-            site.cluster,
-            ApiServer(site.cluster.transport),
-            nodes,
-            is_gated=choices.webhook.answers,
-            observes=choices.mode is Mode.OBSERVE,
-            known=_told_by_eks(site),
-        ),
-    ]
+    known = Known(observes=choices.mode is Mode.OBSERVE, drainers=_told_by_eks(site))
+    server = ApiServer(site.cluster.transport)
+    facts = ClusterFacts(site.cluster, server, site.clock, known=known)
+    return [*elsewhere(facts), *drainers.look(facts, is_gated=choices.webhook.answers)]
 
 
 def lines(findings: Iterable[Finding]) -> Sequence[str]:

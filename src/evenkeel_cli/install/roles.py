@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import yaml
 
-from evenkeel_cli.doctor.aws.access import FUNCTIONS
+from evenkeel_cli.doctor.aws.facts import FUNCTIONS
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.install.objects import named
 from evenkeel_cli.install.site import Site

@@ -31,7 +31,7 @@ from evenkeel.model.release import Asked
 from evenkeel.model.request import List, Selection
 from evenkeel.settings import Mode
 from evenkeel_cli import snapshot
-from evenkeel_cli.doctor.findings import not_looked
+from evenkeel_cli.doctor.check import not_looked
 from evenkeel_cli.install.choices import Choices, Webhook
 from evenkeel_cli.main import main
 from evenkeel_cli.targets import Target
@@ -217,7 +217,8 @@ def stand_in(patch: pytest.MonkeyPatch, cluster: SimulatedCluster, clock: Simula
 def stand_in_for_aws(patch: pytest.MonkeyPatch) -> None:
     """Fixed steps, in one place."""
     site = a_site(Kept(), Account())
-    beside = not_looked("other drainers", "Karpenter (label karpenter.sh/nodepool=spot)")
+    seen = "Karpenter (label karpenter.sh/nodepool=spot)"
+    beside = not_looked(seen, link="other drainers")
     commands = "evenkeel_cli.commands"
     for name in ("install", "uninstall"):
         patch.setattr(f"{commands}.{name}.opened", lambda *_: nullcontext(site))

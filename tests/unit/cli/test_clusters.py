@@ -9,16 +9,16 @@ import pytest
 from click.testing import CliRunner
 
 from evenkeel.model import names
-from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.node import Node, NodeMetadata, NodeSpec
 from evenkeel.settings import Mode
 from evenkeel_cli.aws import eks
 from evenkeel_cli.aws import stack as stacks
 from evenkeel_cli.aws.asking import Aws
 from evenkeel_cli.aws.stack import Stack
-from evenkeel_cli.doctor import drainers, nodes
-from evenkeel_cli.doctor.aws import access, network
-from evenkeel_cli.doctor.findings import Finding
+from evenkeel_cli.doctor.aws import checks
+from evenkeel_cli.doctor.aws.facts import AwsFacts
+from evenkeel_cli.doctor.check import Finding, look
+from evenkeel_cli.doctor.cluster import drainers, nodes
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.install import network as installing
 from evenkeel_cli.install import others, plan
@@ -40,7 +40,7 @@ from tests.kit.clusters import (
     described,
 )
 from tests.kit.manifests import resource
-from tests.unit.cli.doctor.checking import BROKEN, FINE, NOT_LOOKED, UNKNOWN, check
+from tests.unit.cli.doctor.checking import BROKEN, FINE, NOT_LOOKED, UNKNOWN, check, in_cluster
 from tests.unit.cli.install.keeping import Account, Kept
 
 IMAGE = "reg/evenkeel:1"
@@ -253,16 +253,16 @@ def the_stack(outputs: Mapping[str, str], **parameters: str) -> Stack:
 def findings(
     kind: str, parameters: Mapping[str, str] | None = None, aws: Aws | None = None
 ) -> Mapping[str, Finding]:
-    asked = aws or aws_of(kind)
     usual = {"ClusterEndpoint": ENDPOINT, "Webhook": "true"}
-    found = the_stack(OUTPUTS, **usual | dict(parameters or {}))
-    cluster = SimulatedCluster(SimulatedClock(NOW))
-    told_by_eks = eks.gather(asked, "prod")
-    every = [
-        *network.look(asked, found, told_by_eks),
-        *access.look(asked, found, cluster, told_by_eks),
-    ]
-    return {each.link: each for each in every}
+    return of_stack(aws or aws_of(kind), the_stack(OUTPUTS, **usual | dict(parameters or {})))
+
+
+def of_stack(aws: Aws, stack: Stack) -> Mapping[str, Finding]:
+    """What is found of networks and roles' access."""
+    clock = SimulatedClock(NOW)
+    facts = AwsFacts(aws, stack, SimulatedCluster(clock), clock)
+    looked = [each for each in checks.CHECKS if each.link.startswith(("network", "way", "access"))]
+    return {each.link: each for each in look(looked, facts)}
 
 
 @pytest.mark.parametrize(
@@ -284,38 +284,36 @@ def test_doctor_tells_the_same_by_the_kind_of_cluster(
 ) -> None:
     found = findings(kind)
     said = f"evenkeel install {PROPOSED}" if outside is BROKEN else "open to all"
-    check(found[network.OF_FUNCTIONS], outside, said)
-    check(found[network.OF_API_SERVER], webhook)
-    check(findings(kind, INSIDE)[network.OF_FUNCTIONS], inside)
+    check(found["network of functions"], outside, said)
+    check(found["way to the webhook"], webhook)
+    check(findings(kind, INSIDE)["network of functions"], inside)
 
 
 def test_doctor_names_what_the_functions_lack() -> None:
     stuck = aws_of("private", described([a_table()]))
-    found = findings("private", INSIDE, stuck)[network.OF_FUNCTIONS]
+    found = findings("private", INSIDE, stuck)["network of functions"]
     check(found, BROKEN, "ec2: ", "secretsmanager: ", "sqs: ", "docs/install.md")
     stuck = aws_of("routed egress", described([a_table()]))
-    found = findings("routed egress", aws=stuck)[network.OF_API_SERVER]
+    found = findings("routed egress", aws=stuck)["way to the webhook"]
     check(found, BROKEN, "no route to a NAT gateway", "--webhook in-cluster")
 
 
 def test_what_ec2_may_not_tell_the_doctor_is_unknown() -> None:
     refused = {"describe_subnets": refusal("UnauthorizedOperation")}
     found = findings("private", INSIDE, aws_of("private", refused))
-    check(found[network.OF_FUNCTIONS], UNKNOWN, "docs/troubleshoot.md")
+    check(found["network of functions"], UNKNOWN, "docs/troubleshoot.md")
     found = findings("routed egress", aws=aws_of("routed egress", refused))
-    check(found[network.OF_API_SERVER], UNKNOWN, "docs/troubleshoot.md")
+    check(found["way to the webhook"], UNKNOWN, "docs/troubleshoot.md")
 
 
 def test_another_address_of_the_api_server_is_not_judged() -> None:
     other = {"ClusterEndpoint": "https://api.example.com"}
-    check(findings("private", other)[network.OF_FUNCTIONS], NOT_LOOKED)
-    check(findings("private", other | INSIDE)[network.OF_FUNCTIONS], FINE)
+    check(findings("private", other)["network of functions"], NOT_LOOKED)
+    check(findings("private", other | INSIDE)["network of functions"], FINE)
 
 
 def test_a_stack_without_the_webhook_has_no_way_to_it() -> None:
-    asked = aws_of("isolated egress")
-    every = network.look(asked, the_stack({}), eks.gather(asked, "prod"))
-    assert [each.link for each in every] == [network.OF_FUNCTIONS]
+    assert [*of_stack(aws_of("isolated egress"), the_stack({}))] == ["network of functions"]
 
 
 @pytest.mark.parametrize(
@@ -350,8 +348,10 @@ def a_node(name: str, kind: str = "") -> Node:
 
 def test_nodes_that_are_no_instances_of_ec2_are_not_held_to_their_labels() -> None:
     alone = [a_node("f", "fargate"), a_node("h", "hybrid")]
-    (found,) = nodes.look(alone, WELL_KNOWN, None)
-    check(found, NOT_LOOKED, "2 nodes, and EC2 runs none of them (fargate, hybrid)")
-    mixed = {each.link: each for each in nodes.look([*alone, a_node("a")], WELL_KNOWN, None)}
-    check(mixed[nodes.LABELS], FINE, "1 node with a label")
-    assert nodes.INSTANCES not in mixed
+    only = in_cluster({"nodes": alone, "instances": None})
+    check(nodes.elsewhere(only), NOT_LOOKED, "2 nodes, and EC2 runs none of them (fargate, hybrid)")
+    assert not nodes.may_have_notices(only)
+    mixed = in_cluster({"nodes": [*alone, a_node("a")], "instances": None})
+    assert not [*nodes.elsewhere(mixed), *nodes.instances(mixed)]
+    assert nodes.may_have_notices(mixed)
+    check(nodes.capacity_labels(mixed), FINE, "1 node with a label")

@@ -7,7 +7,8 @@ from typing import Any
 import yaml
 
 from evenkeel_cli import manifests
-from evenkeel_cli.doctor import version
+from evenkeel_cli.doctor import rights
+from evenkeel_cli.doctor.cluster import facts
 from tests.kit.api_server import Handler, ScriptedServer, Step, answer, refusal
 
 HOOKS = {
@@ -34,7 +35,7 @@ POLICIES = {
     "validatingadmissionpolicybindings": manifests.policies()[1::2],
 }
 """Each policy is followed by its binding."""
-VERSION = version.of_command()
+VERSION = rights.of_command()
 SAID = '299 - "evenkeel to spot: it is above its floor"'
 
 
@@ -85,8 +86,8 @@ class Api:
                 selector = {"matchLabels": {f"evenkeel.dev/{label}": "true"}}
                 webhook = {"name": hook, "clientConfig": client, "namespaceSelector": selector}
                 return answer(200, {"webhooks": [webhook]})
-        if end.removeprefix("clusterroles/") in (*version.ROLES, version.GATE):
-            return answer(200, {"metadata": {"labels": {version.LABEL: VERSION}}})
+        if end.removeprefix("clusterroles/") in (*rights.ROLES, facts.GATE):
+            return answer(200, {"metadata": {"labels": {rights.LABEL: VERSION}}})
         labels = {"evenkeel.dev/managed": "true", "evenkeel.dev/gate": "true"}
         spot = {"node.kubernetes.io/capacity": "spot"}
         pod = {"name": "web-1", "namespace": "shop", "uid": "u"}

@@ -14,10 +14,11 @@ from moto import mock_aws
 from evenkeel.adapters.clock import SystemClock
 from evenkeel_cli.aws import asking, eks
 from evenkeel_cli.aws.asking import Aws
-from evenkeel_cli.doctor import in_aws
-from evenkeel_cli.doctor.aws import rules
-from evenkeel_cli.doctor.findings import Finding, Verdict
-from evenkeel_cli.doctor.in_aws import Wanted
+from evenkeel_cli.doctor.aws import checks
+from evenkeel_cli.doctor.aws.checks import Wanted
+from evenkeel_cli.doctor.aws.facts import HOOKS_RULE, AwsFacts
+from evenkeel_cli.doctor.aws.facts import RULES as USUAL
+from evenkeel_cli.doctor.check import Finding, Verdict, look
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
@@ -31,7 +32,7 @@ ACCOUNT = "123456789012"
 WANTED = Wanted(stack=STACK, cluster="prod", is_guessed=True)
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/{{}}"
 FUNCTIONS = ("Interruption", "Handover", "Restore")
-RULES = {rule: f"{STACK}-{rule}" for rule in (*rules.RULES, rules.HOOKS_RULE)}
+RULES = {rule: f"{STACK}-{rule}" for rule in (*USUAL, HOOKS_RULE)}
 
 
 def moto(service: str, region: str = REGION) -> Any:
@@ -124,9 +125,15 @@ class Site:
         return getattr(self, name)
 
     def findings(self, wanted: Wanted = WANTED) -> dict[str, Finding]:
-        clock = SystemClock()
-        half = in_aws.opened(Aws(REGION, self.client), wanted)
-        return {each.link: each for each in in_aws.look(half, self.cluster, clock)}
+        aws = Aws(REGION, self.client)
+        stack = checks.find_stack(aws, wanted)
+        if isinstance(stack, Finding):
+            return {stack.link: stack}
+        facts = AwsFacts(aws, stack, self.cluster, SystemClock())
+        up = checks.stack_is_up(stack, wanted.cluster)
+        every = {each.link: each for each in (up, *look(checks.CHECKS, facts))}
+        assert all(e.remedy for e in every.values() if e.verdict in (BROKEN, UNKNOWN)), every
+        return every
 
     def not_fine(self) -> dict[str, Finding]:
         return {link: e for link, e in self.findings().items() if e.verdict is not FINE}
@@ -320,9 +327,8 @@ def test_without_a_stack_nothing_of_aws_is_looked_at(site: Site) -> None:
     check(found, BROKEN, f"there is no stack {STACK} in {REGION}")
 
 
-def test_without_credentials_nothing_of_aws_is_looked_at(
-    monkeypatch: pytest.MonkeyPatch, site: Site
-) -> None:
+@pytest.mark.usefixtures("site")
+def test_without_credentials_nothing_of_aws_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
     monkeypatch.delenv("AWS_REGION", raising=False)
     without_region = asking.of_environment()
@@ -331,8 +337,8 @@ def test_without_credentials_nothing_of_aws_is_looked_at(
     without = asking.of_environment()
     assert isinstance(without, str)
     assert without.startswith("there are no AWS credentials that can be used: ")
-    half = in_aws.opened(without, WANTED)
-    (found,) = in_aws.look(half, site.cluster, SystemClock())
+    found = checks.find_stack(without, WANTED)
+    assert isinstance(found, Finding)
     check(found, NOT_LOOKED, "no AWS credentials")
 
 

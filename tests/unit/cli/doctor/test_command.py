@@ -13,7 +13,7 @@ from click.testing import Result
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
 from evenkeel.model.times import to_micro_time
-from evenkeel_cli.doctor import rights, version
+from evenkeel_cli.doctor import rights
 from evenkeel_cli.install import certificate
 from tests.kit.api_server import (
     answer,
@@ -46,6 +46,8 @@ def found(api: Api, folder: Path) -> dict[str, dict[str, Any]]:
     findings = {each["link"]: each for each in json.loads(done.stdout)["items"]}
     is_broken = any(each["verdict"] == "broken" for each in findings.values())
     assert done.exit_code == int(is_broken)
+    for each in findings.values():
+        assert each["remedy"] or each["verdict"] not in ("broken", "unknown"), each
     return findings
 
 
@@ -97,7 +99,7 @@ def test_a_pause_and_a_missing_right_are_broken_links(api: Api, tmp_path: Path) 
 
 
 def test_a_cluster_without_evenkeel_is_told_so_once(api: Api, tmp_path: Path) -> None:
-    for path in (*HOOKS, *(f"clusterroles/{role}" for role in version.ROLES)):
+    for path in (*HOOKS, *(f"clusterroles/{role}" for role in rights.ROLES)):
         api.answers[path] = refusal(404, "NotFound")
     assert verdicts(api, tmp_path)["installation"] == "broken"
     printed = doctor(api, tmp_path).stdout
@@ -108,7 +110,7 @@ def test_a_cluster_without_evenkeel_is_told_so_once(api: Api, tmp_path: Path) ->
 
 
 def test_poll_that_runs_with_rights_of_its_own_is_known(api: Api, tmp_path: Path) -> None:
-    for path in (*HOOKS, *(f"clusterroles/{role}" for role in version.ROLES)):
+    for path in (*HOOKS, *(f"clusterroles/{role}" for role in rights.ROLES)):
         api.answers[path] = refusal(404, "NotFound")
     note = {names.SCHEDULED_AT: to_micro_time(SystemClock().now())}
     lease = {"metadata": {"name": names.HANDOVER_LEASE, "annotations": note}, "spec": {}}

@@ -7,17 +7,19 @@ from typing import Any
 
 import pytest
 
+from evenkeel_cli.aws.asking import AwsError
 from evenkeel_cli.aws.stack import Stack
-from evenkeel_cli.doctor.aws import access, functions, queues, rules, stack
-from evenkeel_cli.doctor.aws.functions import Counted, Mapped
-from evenkeel_cli.doctor.aws.queues import Attributes
-from evenkeel_cli.doctor.aws.rules import Found, Rule
-from evenkeel_cli.doctor.findings import Verdict
+from evenkeel_cli.doctor.aws import checks, facts
+from evenkeel_cli.doctor.aws.facts import PROBE, Attributes, Counted, Mapped, Rule, Target
+from evenkeel_cli.doctor.check import Finding, Verdict
 from tests.kit.clocks import NOW
-from tests.unit.cli.doctor.checking import BROKEN, FINE, UNKNOWN, check
+from tests.unit.cli.doctor.checking import BROKEN, FINE, UNKNOWN, check, in_aws
 
 QUEUE = "arn:aws:sqs:eu-central-1:123456789012:notices"
 RULES = [f"arn:aws:events:eu-central-1:123456789012:rule/{name}" for name in ("notice", "state")]
+
+
+TO_QUEUE = (Target(QUEUE),)
 
 
 def a_stack(status: str = "UPDATE_COMPLETE", age_minutes: float = 600, **parameters: str) -> Stack:
@@ -45,41 +47,41 @@ def a_stack(status: str = "UPDATE_COMPLETE", age_minutes: float = 600, **paramet
     ],
 )
 def test_a_stack_has_to_be_up(status: str, verdict: Verdict) -> None:
-    check(stack.judge(a_stack(status), "prod"), verdict, status)
-    check(stack.judge(a_stack(status), None), verdict, status)
+    check(checks.stack_is_up(a_stack(status), "prod"), verdict, status)
+    check(checks.stack_is_up(a_stack(status), None), verdict, status)
 
 
 def test_a_stack_that_was_never_made_is_deployed_and_not_waited_for() -> None:
     """A change set made it, and nobody carried that out: CloudFormation waits for ever."""
-    found = stack.judge(replace(a_stack("REVIEW_IN_PROGRESS"), parameters={}), "prod")
+    found = checks.stack_is_up(replace(a_stack("REVIEW_IN_PROGRESS"), parameters={}), "prod")
     check(found, BROKEN, "deploy it")
 
 
 def test_of_a_stack_it_is_said_whether_notices_have_concurrency_of_their_own() -> None:
     link = "no concurrency is reserved for notices"
-    check(stack.judge(a_stack(ReservedConcurrency="none"), "prod"), FINE, link)
-    assert link not in stack.judge(a_stack(ReservedConcurrency="notices"), "prod").reason
+    check(checks.stack_is_up(a_stack(ReservedConcurrency="none"), "prod"), FINE, link)
+    assert link not in checks.stack_is_up(a_stack(ReservedConcurrency="notices"), "prod").reason
 
 
 def test_a_stack_has_to_be_the_clusters() -> None:
-    check(stack.judge(a_stack(), "test"), BROKEN, "is for the cluster prod, not test")
-    check(stack.missing("evenkeel-x", "eu-central-1"), BROKEN, "no stack evenkeel-x")
+    check(checks.stack_is_up(a_stack(), "test"), BROKEN, "is for the cluster prod, not test")
 
 
 @pytest.mark.parametrize(
-    ("rule", "targets", "queue", "verdict", "said"),
+    ("rule", "queue", "verdict", "said"),
     [
-        (Rule(RULES[0], "ENABLED"), (QUEUE,), QUEUE, FINE, "it is on"),
-        (None, (), QUEUE, BROKEN, "there is no such rule"),
-        (Rule(RULES[0], "DISABLED"), (QUEUE,), QUEUE, BROKEN, "enable-rule --name notice"),
-        (Rule(RULES[0], "ENABLED"), (), QUEUE, BROKEN, "does not send to the queue"),
-        (Rule(RULES[0], "ENABLED"), (QUEUE,), "", UNKNOWN, "is not known"),
+        (Rule(RULES[0], "ENABLED", TO_QUEUE), Attributes(QUEUE), FINE, "it is on"),
+        (None, Attributes(QUEUE), BROKEN, "there is no such rule"),
+        (Rule(RULES[0], "DISABLED", TO_QUEUE), Attributes(QUEUE), BROKEN, "--name notice"),
+        (Rule(RULES[0], "ENABLED"), Attributes(QUEUE), BROKEN, "does not send to the queue"),
+        (Rule(RULES[0], "ENABLED", TO_QUEUE), AwsError("403"), UNKNOWN, "is not known"),
     ],
 )
 def test_a_rule_has_to_be_on_and_to_send(
-    rule: Rule | None, targets: tuple[str, ...], queue: str, verdict: Verdict, said: str
+    rule: Rule | None, queue: Attributes | AwsError, verdict: Verdict, said: str
 ) -> None:
-    check(rules.judge(Found("rule NoticeRule", rule, targets), queue), verdict, said)
+    known = {("rule", "NoticeRule"): rule, ("queue", "NoticeQueue"): queue}
+    check(checks.rule("NoticeRule", in_aws(a_stack(), known)), verdict, said)
 
 
 ALLOW: dict[str, Any] = {
@@ -91,8 +93,18 @@ ALLOW: dict[str, Any] = {
 }
 
 
-def policy(*statements: dict[str, Any]) -> Attributes:
-    return Attributes(queue_arn=QUEUE, policy=json.dumps({"Statement": statements}))
+def policy(*statements: dict[str, Any]) -> Finding:
+    return judged(Attributes(QUEUE, json.dumps({"Statement": statements})))
+
+
+def judged(queue: Attributes) -> Finding:
+    """The policy of a queue for two rules, and a third one that cannot be read."""
+    rules: list[Any] = [*map(Rule, RULES), AwsError("403")]
+    known: dict[tuple[str, ...], Any] = {
+        ("rule", name): each for name, each in zip(facts.RULES, rules, strict=True)
+    }
+    known |= {("queue", "NoticeQueue"): queue}
+    return checks.policy("NoticeQueue", in_aws(a_stack(), known))
 
 
 @pytest.mark.parametrize(
@@ -112,34 +124,52 @@ def policy(*statements: dict[str, Any]) -> Attributes:
     ],
 )
 def test_a_policy_has_to_let_both_rules_send(changes: dict[str, Any], verdict: Verdict) -> None:
-    check(queues.judge_policy("NoticeQueue", policy(ALLOW | changes), RULES), verdict)
+    check(policy(ALLOW | changes), verdict)
 
 
 def test_a_policy_must_not_deny_what_it_allows() -> None:
-    none = Attributes(queue_arn=QUEUE)
-    check(queues.judge_policy("NoticeQueue", none, RULES), BROKEN, "no policy")
+    check(judged(Attributes(QUEUE)), BROKEN, "no policy")
     deny = ALLOW | {"Effect": "Deny", "Condition": {}}
-    check(queues.judge_policy("NoticeQueue", policy(ALLOW, deny), RULES), BROKEN, "denies")
+    check(policy(ALLOW, deny), BROKEN, "denies")
 
 
 def test_a_policy_may_deny_what_does_not_come_by_tls() -> None:
     without_tls = {"Bool": {"aws:SecureTransport": "false"}}
     deny = ALLOW | {"Effect": "Deny", "Principal": "*", "Condition": without_tls}
-    check(queues.judge_policy("NoticeQueue", policy(ALLOW, deny), RULES), FINE)
+    check(policy(ALLOW, deny), FINE)
     by_tls = {"Bool": {"aws:SecureTransport": "true"}}
-    check(
-        queues.judge_policy("NoticeQueue", policy(ALLOW, deny | {"Condition": by_tls}), RULES),
-        BROKEN,
-        "denies",
-    )
+    check(policy(ALLOW, deny | {"Condition": by_tls}), BROKEN, "denies")
 
 
-def test_dead_letters_have_to_be_read() -> None:
-    check(queues.judge_dead_letters("NoticeDeadLetters", Attributes()), FINE)
-    hidden = Attributes(approximate_number_of_messages_not_visible="1")
-    check(queues.judge_dead_letters("NoticeDeadLetters", hidden), BROKEN, "1 message:")
-    two = Attributes(approximate_number_of_messages="2")
-    check(queues.judge_dead_letters("WakeUpDeadLetters", two), BROKEN, "2 messages: each came")
+@pytest.mark.parametrize(
+    ("queue", "found", "verdict", "said"),
+    [
+        ("NoticeDeadLetters", Attributes(), FINE, "it is empty"),
+        (
+            "NoticeDeadLetters",
+            Attributes(approximate_number_of_messages_not_visible="1"),
+            BROKEN,
+            "1 message:",
+        ),
+        (
+            "WakeUpDeadLetters",
+            Attributes(approximate_number_of_messages="2"),
+            BROKEN,
+            "2 messages: each came",
+        ),
+    ],
+)
+def test_dead_letters_have_to_be_read(
+    queue: str, found: Attributes, verdict: Verdict, said: str
+) -> None:
+    check(checks.dead_letters(queue, in_aws(a_stack(), {("queue", queue): found})), verdict, said)
+
+
+def source(function: str, mapped: list[Mapped], arn: str = QUEUE) -> Any:
+    """How a function is fed; without ``arn`` its queue cannot be read."""
+    queue = Attributes(arn) if arn else AwsError("403")
+    known = {("queue", facts.SOURCES[function]): queue, ("mappings", function): mapped}
+    return checks.source(function, in_aws(a_stack(), known))
 
 
 @pytest.mark.parametrize(
@@ -154,15 +184,14 @@ def test_dead_letters_have_to_be_read() -> None:
 )
 def test_lambda_has_to_read_the_queue(state: str, verdict: Verdict, said: str) -> None:
     mapping = Mapped(QUEUE, state, "USER_INITIATED" if state == "Disabled" else "", "u-1")
-    found = functions.judge_mapping("interruption", [mapping], QUEUE)
-    check(found, verdict, *said.split(" -> "))
+    check(source("interruption", [mapping]), verdict, *said.split(" -> "))
 
 
 def test_lambda_has_to_read_this_queue() -> None:
     other = Mapped(f"{QUEUE}-other", "Enabled")
-    check(functions.judge_mapping("handover", [other], QUEUE), BROKEN, "reads no queue")
-    check(functions.judge_mapping("handover", [], ""), BROKEN, "reads no queue")
-    check(functions.judge_mapping("handover", [other], ""), FINE)
+    check(source("handover", [other]), BROKEN, "reads no queue")
+    check(source("handover", [], ""), BROKEN, "reads no queue")
+    check(source("handover", [other], ""), FINE)
 
 
 def counted(minutes: float | None, of_late: float = 0) -> Counted:
@@ -190,8 +219,8 @@ def test_a_function_has_to_be_called_and_not_to_fail(
         f"{function}/Invocations": counted(minutes),
         f"{function}/Errors": counted(None, errors),
     }
-    found = functions.judge_invocations(function, metrics, a_stack(age_minutes=age), NOW)
-    check(found, verdict, said)
+    known = in_aws(a_stack(age_minutes=age), {"metrics": metrics})
+    check(checks.calls(function, known), verdict, said)
 
 
 @pytest.mark.parametrize(
@@ -201,9 +230,9 @@ def test_a_function_has_to_be_called_and_not_to_fail(
 def test_restore_may_be_called_as_seldom_as_its_schedule_says(
     schedule: str, verdict: Verdict
 ) -> None:
-    metrics = {"restore/Invocations": counted(170)}
+    metrics = {"restore/Invocations": counted(170), "restore/Errors": counted(None)}
     made = a_stack(RestoreSchedule=schedule)
-    check(functions.judge_invocations("restore", metrics, made, NOW), verdict)
+    check(checks.calls("restore", in_aws(made, {"metrics": metrics})), verdict)
 
 
 @pytest.mark.parametrize(
@@ -211,17 +240,28 @@ def test_restore_may_be_called_as_seldom_as_its_schedule_says(
     [(4, 600, FINE), (16, 600, BROKEN), (None, 600, BROKEN), (None, 5, UNKNOWN)],
 )
 def test_a_probe_has_to_be_answered(minutes: float | None, age: float, verdict: Verdict) -> None:
-    metrics = {functions.PROBE: counted(minutes)}
-    check(functions.judge_probe(metrics, a_stack(age_minutes=age), NOW), verdict)
+    metrics = {PROBE: counted(minutes)}
+    check(checks.probe(in_aws(a_stack(age_minutes=age), {"metrics": metrics})), verdict)
 
 
 ROLE = "arn:aws:iam::123456789012:role/interruption"
 
 
-def test_a_role_has_to_get_into_the_cluster() -> None:
-    check(access.judge_entry("interruption", ROLE, ["evenkeel-interruption"]), FINE)
-    check(access.judge_entry("interruption", ROLE, ["other"]), BROKEN, "does not name")
-    check(access.judge_entry("interruption", ROLE, None), BROKEN, "no access entry")
-    check(access.judge_line("interruption", ROLE, {ROLE: ["evenkeel-interruption"]}), FINE)
-    check(access.judge_line("interruption", ROLE, {ROLE: []}), BROKEN, "aws-auth does not map")
-    check(access.judge_line("interruption", ROLE, {}), BROKEN, "configmap aws-auth")
+@pytest.mark.parametrize(
+    ("by_entry", "there", "verdict", "said"),
+    [
+        ("true", ["evenkeel-interruption"], FINE, "names"),
+        ("true", ["other"], BROKEN, "does not name"),
+        ("true", None, BROKEN, "no access entry"),
+        ("false", {ROLE: ["evenkeel-interruption"]}, FINE, "maps its role"),
+        ("false", {ROLE: []}, BROKEN, "aws-auth does not map"),
+        ("false", {}, BROKEN, "configmap aws-auth"),
+    ],
+)
+def test_a_role_has_to_get_into_the_cluster(
+    by_entry: str, there: Any, verdict: Verdict, said: str
+) -> None:
+    stack = replace(a_stack(AccessEntries=by_entry), outputs={"InterruptionRoleArn": ROLE})
+    where: Any = ("entry", ROLE) if by_entry == "true" else "aws_auth"
+    known = in_aws(stack, {"described": AwsError("403"), where: there})
+    check(checks.access("interruption", known), verdict, said)

@@ -1,6 +1,8 @@
 """Each link in the cluster, judged: one that holds, and one for each way in which it may not."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import msgspec
 import pytest
@@ -12,34 +14,24 @@ from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.instance import INTERRUPTIBLE, Instance
 from evenkeel.model.meta import Metadata, Reference
 from evenkeel.model.node import Node, NodeMetadata, NodeSpec
-from evenkeel_cli.doctor import (
-    certificate,
-    clocks,
-    drainers,
-    nodes,
-    pause,
-    policies,
-    rights,
-    unasked,
-    version,
-    webhook,
-)
-from evenkeel_cli.doctor.certificate import Seen
-from evenkeel_cli.doctor.drainers import Container, PodSpec, Variable
-from evenkeel_cli.doctor.findings import Verdict
+from evenkeel_cli.doctor import rights
+from evenkeel_cli.doctor.check import Finding, Verdict
+from evenkeel_cli.doctor.cluster import certificate, checks, drainers, dry_runs, nodes
+from evenkeel_cli.doctor.cluster.answers import CALLS, FAIL_OPEN, Metrics, parsed
+from evenkeel_cli.doctor.cluster.certificate import Place
+from evenkeel_cli.doctor.cluster.dry_runs import Tried
+from evenkeel_cli.doctor.cluster.facts import ClusterFacts, Container, Known, Variable
 from evenkeel_cli.doctor.rights import Right, Subject
-from evenkeel_cli.doctor.unasked import Counts
-from evenkeel_cli.doctor.webhook import Place, Tried
 from evenkeel_cli.explain.drainers import Drainer
 from evenkeel_cli.pausing import Pause
 from tests.kit.clocks import NOW
-from tests.unit.cli.doctor.checking import BROKEN, FINE, NOT_LOOKED, UNKNOWN, check
+from tests.unit.cli.doctor.checking import BROKEN, FINE, NOT_LOOKED, UNKNOWN, check, in_cluster
 
 
 def test_a_pause_breaks_the_chain() -> None:
-    check(pause.judge(None), FINE)
+    check(checks.pause(in_cluster({"pause": None})), FINE)
     present = Pause(subject=Reference(kind="ConfigMap", name="evenkeel-paused"), by="ada")
-    check(pause.judge(present), BROKEN, "paused by ada", "evenkeel resume --apply")
+    check(checks.pause(in_cluster({"pause": present})), BROKEN, "paused by ada")
 
 
 def node(name: str, instance: str = "", **labels: str) -> Node:
@@ -67,10 +59,14 @@ LENT = Node(
 )
 
 
+def given(found: list[Node], known: dict[str, Instance] | None) -> ClusterFacts:
+    return in_cluster({"nodes": found, "instances": known})
+
+
 def test_nodes_have_to_say_which_instance_they_are() -> None:
-    assert list(nodes.judge_instances([SPOT, BARE], None)) == []
-    (finding,) = nodes.judge_instances([SPOT, Node(metadata=NodeMetadata(name="d"))], None)
-    check(finding, BROKEN, "1 node (d) without spec.providerID")
+    assert list(nodes.instances(given([SPOT, BARE], None))) == []
+    found = nodes.instances(given([SPOT, Node(metadata=NodeMetadata(name="d"))], None))
+    check(found, BROKEN, "1 node (d) without spec.providerID")
 
 
 def test_a_node_without_a_tag_has_to_be_called_what_ec2_calls_it() -> None:
@@ -81,9 +77,9 @@ def test_a_node_without_a_tag_has_to_be_called_what_ec2_calls_it() -> None:
         {"i-a": msgspec.structs.replace(running, private_dns_name="a")},
         {},
     ):
-        assert list(nodes.judge_instances([SPOT], fine)) == []
-    (finding,) = nodes.judge_instances([SPOT], {"i-a": running})
-    check(finding, BROKEN, "the instances of 1 node (a) have no cluster's tag", "kubernetes.io")
+        assert list(nodes.instances(given([SPOT], fine))) == []
+    found = nodes.instances(given([SPOT], {"i-a": running}))
+    check(found, BROKEN, "the instances of 1 node (a) have no cluster's tag", "kubernetes.io")
 
 
 @pytest.mark.parametrize(
@@ -102,7 +98,7 @@ def test_a_node_without_a_tag_has_to_be_called_what_ec2_calls_it() -> None:
 def test_nodes_have_to_tell_their_capacity_type(
     found: list[Node], known: dict[str, Instance] | None, verdict: Verdict, said: str
 ) -> None:
-    check(nodes.judge_labels(found, WELL_KNOWN, known), verdict, said)
+    check(nodes.capacity_labels(given(found, known)), verdict, said)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +118,7 @@ def test_nodes_have_to_tell_their_capacity_type(
 def test_labels_have_to_say_what_ec2_says(
     found: list[Node], known: dict[str, Instance] | None, verdict: Verdict, said: str
 ) -> None:
-    check(nodes.judge_spot(found, WELL_KNOWN, known), verdict, said)
+    check(nodes.spot(given(found, known)), verdict, said)
 
 
 KARPENTER = Drainer("Karpenter", "label karpenter.sh/nodepool=x", "it drains, too")
@@ -156,10 +152,10 @@ def test_another_drainer_may_evict_too_early(
 def test_karpenters_queue_is_in_its_pods_environment_or_arguments() -> None:
     by_variable = Container(env=(Variable("INTERRUPTION_QUEUE", "one"), Variable("X", "y")))
     by_flag = Container(args=("--interruption-queue=two",))
-    of = [drainers.Pod(PodSpec((each,))) for each in (by_variable, by_flag, Container(env=None))]
-    assert drainers.queues_in(of) == ["one", "two"]
-    assert drainers.queues_in(of[2:]) == []
-    assert drainers.queues_in([]) is None
+    of = [by_variable, by_flag, Container(env=None)]
+    assert drainers.queues_of(of) == ["one", "two"]
+    assert drainers.queues_of(of[2:]) == []
+    assert drainers.queues_of([]) is None
 
 
 def test_every_right_of_the_manifests_is_asked_for() -> None:
@@ -185,67 +181,92 @@ OF_RBAC = Right("get", "", "namespaces")
 OF_GATE = Right("patch", "", "pods")
 
 
+def of_role(subject: Subject, wanted: list[Right], refused: list[Right]) -> Iterator[Finding]:
+    known = {"granted": {subject: wanted}, "refused": {subject: refused} if refused else {}}
+    return checks.role_rights(in_cluster(known))
+
+
 def test_a_missing_right_is_named_with_what_grants_it() -> None:
-    check(rights.judge(GROUP, [OF_RBAC, OF_GATE], []), FINE, "all 2 things")
-    found = rights.judge(GROUP, [OF_RBAC, OF_GATE], [OF_GATE])
-    check(found, BROKEN, str(OF_GATE), "evenkeel upgrade", "manifests/")
+    check(of_role(GROUP, [OF_RBAC, OF_GATE], []), FINE, "all 2 things")
+    check(of_role(GROUP, [OF_RBAC, OF_GATE], [OF_GATE]), BROKEN, str(OF_GATE))
 
 
 def test_the_webhook_in_the_cluster_is_asked_for_as_its_service_account() -> None:
     account = Subject("ServiceAccount", "evenkeel-serve", "evenkeel-system")
     assert account.to_wire()["user"] == "system:serviceaccount:evenkeel-system:evenkeel-serve"
     many = [Right("get", "", f"r{number}") for number in range(5)]
-    found = rights.judge(account, many, many)
-    check(found, BROKEN, "get r0, get r1, get r2, and 2 more", "evenkeel upgrade")
+    named = "the service account evenkeel-system/evenkeel-serve: get r0, get r1, get r2, and 2 more"
+    check(of_role(account, many, many), BROKEN, named)
 
 
-def test_rights_and_code_have_to_be_of_one_version() -> None:
-    roles: dict[str, str | None] = dict.fromkeys(version.ROLES, "1")
-    check(version.judge_rights(roles, "1"), FINE, "1")
-    check(version.judge_rights(roles, "2"), BROKEN, "1, and this command has 2", "evenkeel upgrade")
-    gone = roles | {"evenkeel-restore": None}
-    check(version.judge_rights(gone, "1"), BROKEN, "there is no ClusterRole evenkeel-restore")
-    old_gate = roles | {"evenkeel-gate": ""}
-    check(version.judge_rights(old_gate, "1"), BROKEN, "evenkeel-gate: no version")
-    check(version.judge_code("1", roles), FINE)
-    wrong = version.judge_code("2", roles)
-    check(wrong, BROKEN, "code has 2, the rights have 1", "evenkeel upgrade")
-    check(version.judge_code("", roles), UNKNOWN, "it is older", "evenkeel upgrade")
+HERE = rights.of_command()
+ROLES: dict[str, str | None] = dict.fromkeys(rights.ROLES, HERE)
+
+
+def of_version(roles: dict[str, str | None], code: str | None = None) -> ClusterFacts:
+    """A cluster with these roles, none of the gate, and the stack's code."""
+    known = {("role", name): version for name, version in roles.items()}
+    return in_cluster(known | {("hook", "gate"): None}, Known(of_code=code))
+
+
+@pytest.mark.parametrize(
+    ("changed", "verdict", "said"),
+    [
+        ({}, FINE, HERE),
+        ({"evenkeel-restore": "1"}, BROKEN, f"evenkeel-restore: 1, and this command has {HERE}"),
+        ({"evenkeel-restore": ""}, BROKEN, "evenkeel-restore: no version"),
+        ({"evenkeel-restore": None}, BROKEN, "there is no ClusterRole evenkeel-restore"),
+    ],
+)
+def test_rights_have_to_be_those_of_this_command(
+    changed: dict[str, str | None], verdict: Verdict, said: str
+) -> None:
+    check(checks.version_of_rights(of_version(ROLES | changed)), verdict, said)
+
+
+def test_code_has_to_be_of_the_version_of_the_rights() -> None:
+    check(checks.version_of_code(of_version(ROLES, HERE)), FINE)
+    wrong = checks.version_of_code(of_version(ROLES, "2"))
+    check(wrong, BROKEN, f"code has 2, the rights have {HERE}")
+    check(checks.version_of_code(of_version(ROLES, "")), UNKNOWN, "it is older")
 
 
 def test_the_version_changes_with_any_right() -> None:
     documents = list(rights.in_manifests("rbac"))
-    before = version.stamp("1.0", documents)
+    before = rights.stamp("1.0", documents)
     less = [
         {**each, "rules": each["rules"][1:]} if each["kind"] == "ClusterRole" else each
         for each in documents
     ]
     assert before.startswith("1.0-")
-    assert before == version.stamp("1.0", list(reversed(documents))) != version.stamp("1.0", less)
+    assert before == rights.stamp("1.0", list(reversed(documents))) != rights.stamp("1.0", less)
     unbound = [each for each in documents if not each["kind"].endswith("PolicyBinding")]
-    assert version.stamp("1.0", unbound) != before
+    assert rights.stamp("1.0", unbound) != before
 
 
 POLICIES = ("evenkeel-departures", "evenkeel-events", "evenkeel-writes")
 
 
+def held_by(found: dict[str, str], actions: dict[str, Any]) -> Finding:
+    return checks.policies(in_cluster({"policies": found, "actions": actions}))
+
+
 def test_roles_that_nobody_holds_are_no_broken_link() -> None:
-    found = policies.judge({}, {}, "1")
-    check(found, NOT_LOOKED, "all that RBAC lets it", "--policies audit")
+    check(held_by({}, {}), NOT_LOOKED, "all that RBAC lets it", "--policies audit")
 
 
 def test_policies_stand_with_their_bindings_in_this_version() -> None:
-    there, denied = dict.fromkeys(POLICIES, "1"), dict.fromkeys(POLICIES, frozenset({"Deny"}))
-    check(policies.judge(there, denied, "1"), FINE, "holds each role")
+    there, denied = dict.fromkeys(POLICIES, HERE), dict.fromkeys(POLICIES, frozenset({"Deny"}))
+    check(held_by(there, denied), FINE, "holds each role")
     noted = denied | {POLICIES[0]: frozenset({"Audit"})}
-    check(policies.judge(there, noted, "1"), FINE, f"{POLICIES[0]}: what it would refuse is noted")
+    check(held_by(there, noted), FINE, f"{POLICIES[0]}: what it would refuse is noted")
     old = there | {POLICIES[1]: ""}
-    check(policies.judge(old, denied, "1"), BROKEN, "may refuse what the code writes", "upgrade")
+    check(held_by(old, denied), BROKEN, "may refuse what the code writes")
     for one in POLICIES:
         unbound = {name: each for name, each in denied.items() if name != one}
-        check(policies.judge(there, unbound, "1"), BROKEN, one, "evenkeel upgrade")
+        check(held_by(there, unbound), BROKEN, one)
         less = {name: each for name, each in there.items() if name != one}
-        check(policies.judge(less, denied, "1"), BROKEN, one, "evenkeel upgrade")
+        check(held_by(less, denied), BROKEN, one)
 
 
 SAID = Tried("a pod", ("evenkeel to spot: it is above its floor",))
@@ -256,7 +277,6 @@ INVALID = Tried("a pod", (), InvalidError("create pod: 422"))
 REFUSED = Tried("a pod", SAID.warnings, ForbiddenError("exceeded quota"))
 
 
-@pytest.mark.parametrize("link", webhook.DOCUMENTS)
 @pytest.mark.parametrize(
     ("tried", "verdict", "said"),
     [
@@ -270,27 +290,20 @@ REFUSED = Tried("a pod", SAID.warnings, ForbiddenError("exceeded quota"))
     ],
 )
 def test_a_webhook_has_to_answer_the_api_server(
-    link: str, tried: list[Tried], verdict: Verdict, said: str
+    tried: list[Tried], verdict: Verdict, said: str
 ) -> None:
-    check(webhook.judge(link, tried), verdict, said)
+    check(dry_runs.judge(tried), verdict, said)
 
 
 URL = Place("example.com", 443, "")
 
 
 @pytest.mark.parametrize(
-    ("seen", "verdict", "said"),
-    [
-        (Seen(until=NOW + timedelta(days=8)), FINE, "until 2026-11-29"),
-        (Seen(until=NOW + timedelta(days=6)), BROKEN, "ends on 2026-11-27"),
-        (Seen(distrust="self-signed certificate"), BROKEN, "self-signed certificate"),
-        (Seen(silence="timed out"), NOT_LOOKED, "timed out"),
-    ],
+    ("days", "verdict", "said"),
+    [(8, FINE, "until 2026-11-29"), (6, BROKEN, "ends on 2026-11-27")],
 )
-def test_a_certificate_has_to_be_trusted_and_to_last(
-    seen: Seen, verdict: Verdict, said: str
-) -> None:
-    check(certificate.judge(URL, seen, NOW), verdict, said)
+def test_a_certificate_has_to_last(days: int, verdict: Verdict, said: str) -> None:
+    check(certificate.judge(URL, NOW + timedelta(days=days), NOW), verdict, said)
 
 
 METRICS = """\
@@ -304,15 +317,26 @@ process_start_time_seconds 1.795e+09
 
 
 def test_reviews_without_an_answer_are_counted_by_the_api_server() -> None:
-    found = unasked.parse(METRICS)
-    assert found.by_webhook == {"a.dev": Counts(200, 3), "b.dev": Counts(7, 0)}
-    assert found.since == datetime.fromtimestamp(1795000000, UTC)
+    found = parsed(METRICS.encode())
+    assert found == Metrics(
+        datetime.fromtimestamp(1795000000, UTC), {"a.dev": 200, "b.dev": 7}, {"a.dev": 3}
+    )
 
 
-def test_few_reviews_may_go_unanswered() -> None:
-    check(unasked.judge("a.dev", Counts(200, 3), NOW), BROKEN, "3 of 200 calls since 2026-11-21")
-    check(unasked.judge("a.dev", Counts(200, 2), None), FINE, "2 of 200 calls")
-    check(unasked.judge("a.dev", Counts(), None), FINE, "0 of 0 calls")
+@pytest.mark.parametrize(
+    ("calls", "unanswered", "verdict", "said"),
+    [
+        (200, 3, BROKEN, "3 of 200 calls since 2026-11-18 11:06Z, and went on"),
+        (200, 2, FINE, "2 of 200 calls since"),
+        (0, 0, FINE, "0 of 0 calls since"),
+    ],
+)
+def test_few_reviews_may_go_unanswered(
+    calls: int, unanswered: int, verdict: Verdict, said: str
+) -> None:
+    text = f'process_start_time_seconds 1.795e+09\n{FAIL_OPEN}{{name="a.dev"}} {unanswered}\n'
+    text += f'{CALLS}{{name="a.dev"}} {calls}\n'
+    check(checks.unanswered("a.dev", parsed(text.encode())), verdict, said)
 
 
 @pytest.mark.parametrize(
@@ -325,11 +349,11 @@ def test_few_reviews_may_go_unanswered() -> None:
     ],
 )
 def test_the_clock_here_has_to_be_right(seconds: int, verdict: Verdict, said: str) -> None:
-    check(clocks.judge_here(NOW + timedelta(seconds=seconds), NOW), verdict, said)
+    check(checks.clock_here(NOW + timedelta(seconds=seconds), NOW), verdict, said)
 
 
 def test_a_server_without_a_clock_tells_nothing() -> None:
-    check(clocks.judge_here(NOW, None), UNKNOWN)
+    check(checks.clock_here(NOW, None), UNKNOWN)
 
 
 @pytest.mark.parametrize(
@@ -346,8 +370,8 @@ def test_a_server_without_a_clock_tells_nothing() -> None:
 )
 def test_the_lease_tells_of_a_wrong_clock(noted: str, verdict: Verdict, said: str) -> None:
     metadata = Metadata(name="evenkeel-handover", annotations={names.CLOCK_AHEAD: noted})
-    check(clocks.judge_reconciler(Lease(metadata=metadata)), verdict, said)
+    check(checks.clock_of_reconciler(Lease(metadata=metadata)), verdict, said)
 
 
 def test_no_lease_tells_nothing_of_a_clock() -> None:
-    check(clocks.judge_reconciler(None), NOT_LOOKED)
+    check(checks.clock_of_reconciler(None), NOT_LOOKED)

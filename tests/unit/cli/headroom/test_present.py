@@ -7,8 +7,8 @@ import pytest
 
 from evenkeel.model import names
 from evenkeel.model.meta import Condition
-from evenkeel_cli.doctor import headroom
-from evenkeel_cli.doctor.findings import Verdict
+from evenkeel_cli.doctor.check import Verdict
+from evenkeel_cli.doctor.cluster.checks import headroom_of
 from evenkeel_cli.headroom.present import (
     HEADROOM,
     PROVISIONING,
@@ -89,8 +89,7 @@ def test_pause_pods_are_there_when_all_have_a_node() -> None:
 def test_headroom_is_advised_where_there_is_none(
     found: list[Present], singles: Need, verdict: Verdict, said: str
 ) -> None:
-    (finding,) = headroom.judge(found, singles)
-    check(finding, verdict, said)
+    check(headroom_of(found, singles), verdict, said)
 
 
 @pytest.fixture

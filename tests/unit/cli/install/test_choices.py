@@ -7,7 +7,7 @@ import pytest
 from evenkeel.settings import Mode
 from evenkeel_cli import manifests
 from evenkeel_cli.decisions.network.control_plane import ControlPlane
-from evenkeel_cli.doctor.findings import broken, fine, unknown
+from evenkeel_cli.doctor.check import broken, fine, unknown
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.install import hooks, others, plan, serving
 from evenkeel_cli.install.build import Build
@@ -168,10 +168,10 @@ def test_what_cannot_be_is_refused(asked: Asked, said: str) -> None:
 
 
 def test_two_act_only_when_told() -> None:
-    others.check([fine("other drainers", "none is seen")], beside=False)
+    others.check([fine("none is seen")], beside=False)
     for finding in (
-        broken("other drainers", "it does not wait", "switch it off"),
-        unknown("other drainers", "no pod of it is seen", "look"),
+        broken("it does not wait", "switch it off"),
+        unknown("no pod of it is seen", "look"),
     ):
         others.check([finding], beside=True)
         with pytest.raises(BadInputError, match="add --beside-drainers"):

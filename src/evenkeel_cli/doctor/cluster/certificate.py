@@ -1,0 +1,123 @@
+"""The certificate of a webhook: whether the API server would trust it, and for how long."""
+
+import socket
+import ssl
+from base64 import b64decode
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+from urllib.parse import urlsplit
+
+from cryptography import x509
+
+from evenkeel.adapters.kubernetes import tls
+from evenkeel_cli.doctor.check import Finding, broken, fine, not_looked
+from evenkeel_cli.doctor.cluster.facts import ClientConfig, ClusterFacts
+from evenkeel_cli.program import NAME
+
+PATIENCE: Final = 3.0
+"""Seconds that the API server waits for the whole answer."""
+
+SOON: Final = timedelta(days=7)
+"""What renews certificates by itself, does it earlier than this before their end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a webhook answers; ``host`` is empty where it cannot be told, as of a bad URL.
+
+    ``authority`` is PEM; empty for those that the API server trusts anyhow.
+    """
+
+    host: str
+    port: int
+    authority: str
+    is_service: bool = False
+
+
+def certificates(facts: ClusterFacts) -> Iterator[Finding]:
+    """Shake hands with each place where webhooks answer, as the API server does, and judge.
+
+    A Service is reached from within its cluster only: of its certificate the caBundle is judged,
+    which is the same where ``evenkeel install`` made both.
+    """
+    for place in dict.fromkeys(place_of(hook.client_config) for hook in facts.hooks()):
+        found = read_bundle(place) if place.is_service else shake_hands(place)
+        yield found if isinstance(found, Finding) else judge(place, found, facts.clock.now())
+
+
+def place_of(config: ClientConfig) -> Place:
+    """Where a webhook answers, and who vouches for it there."""
+    try:
+        authority = b64decode(config.ca_bundle, validate=True).decode("ascii")
+    except ValueError:
+        authority = "none"
+    if config.service is not None:
+        host = f"{config.service.name}.{config.service.namespace}.svc"
+        return Place(host, config.service.port, authority, is_service=True)
+    try:
+        parts = urlsplit(config.url)
+        return Place(parts.hostname or "", parts.port or 443, authority)
+    except ValueError:
+        return Place("", 443, authority)
+
+
+def read_bundle(place: Place) -> datetime | Finding:
+    """Until when the last certificate of the caBundle holds, or why it does not tell."""
+    if not place.authority:
+        return unreached(place, "only the API server can reach a Service")
+    try:
+        found = x509.load_pem_x509_certificates(place.authority.encode())
+    except ValueError as error:
+        return untrusted(place, f"its caBundle is no certificate: {error}")
+    return max(each.not_valid_after_utc for each in found)
+
+
+def shake_hands(place: Place) -> datetime | Finding:
+    """Until when a certificate holds that a TLS connection shows, or why none is seen or trusted.
+
+    Nothing is sent over it.
+    """
+    if not place.host:
+        return unreached(place, "it names no host")
+    try:
+        context = tls.context(place.authority or None)
+    except (OSError, ValueError) as error:
+        return untrusted(place, f"its caBundle is no certificate: {error}")
+    try:
+        with (
+            socket.create_connection((place.host, place.port), timeout=PATIENCE) as connection,
+            context.wrap_socket(connection, server_hostname=place.host) as channel,
+        ):
+            found = channel.getpeercert() or {}
+    except ssl.SSLCertVerificationError as error:
+        return untrusted(place, error.verify_message)
+    except OSError as error:
+        return unreached(place, str(error))
+    until = ssl.cert_time_to_seconds(str(found["notAfter"]))
+    return datetime.fromtimestamp(until, UTC)
+
+
+def untrusted(place: Place, why: str) -> Finding:
+    """The API server would not trust it."""
+    return broken(
+        f"the caBundle does not vouch for {place.host or 'its URL'}: {why}",
+        "renew the certificate, or apply the configuration with the right"
+        f" --certificate-authority ({NAME} webhook-config)",
+    )
+
+
+def unreached(place: Place, why: str) -> Finding:
+    """The certificate cannot be seen from here."""
+    return not_looked(f"{place.host or 'its URL'} is not reached from here: {why}")
+
+
+def judge(place: Place, until: datetime, now: datetime) -> Finding:
+    """Whether a certificate that is trusted holds for a week."""
+    day = until.strftime("%Y-%m-%d")
+    if until - now < SOON:
+        return broken(
+            f"that of {place.host} ends on {day}", "renew it, and start what serves it again"
+        )
+    return fine(f"the API server trusts {place.host} until {day}")
