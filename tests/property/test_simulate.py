@@ -97,8 +97,7 @@ def test_a_remedy_that_is_enough_is_enough_in_new_storms(case: Case) -> None:
     hurt = case.hurt()
     assume(hurt)
     found = trying.tried(case.objects, hurt, case.setting, case.bound, PRICES, SHOWN, serially)
-    spares = trial.spares(case.objects, case.setting)
-    tried = remedies(case.objects, hurt, WELL_KNOWN, spares=spares)
+    tried = remedies(case.objects, hurt, WELL_KNOWN)
     for each, remedy in zip(found, tried, strict=True):
         if each.enough:
             (trials,) = serially([(remedy.objects, case.setting)], NEW)

@@ -1,6 +1,6 @@
 """What may keep workloads from having too few pods, as a cluster that has it."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -16,7 +16,6 @@ from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.meta import Reference
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.pool import pools_of
 from evenkeel_cli import words
 from evenkeel_cli.decisions.cost import of_pod
 from evenkeel_cli.decisions.prices import Prices
@@ -32,14 +31,12 @@ from evenkeel_sandbox.simulator.api.objects import (
     node_of,
     uid_of,
 )
-from evenkeel_sandbox.simulator.api.selectors import selects
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.mounts import mounts_of
 from evenkeel_sandbox.simulator.placement import Clause, Needs, Room, refusal
 from evenkeel_sandbox.storms.new_nodes import empty, named, shapes
 
 RECREATE: Final = "Recreate"
-BUDGET: Final = "PodDisruptionBudget"
 MOST: Final = 3
 """So many workloads are named."""
 
@@ -89,19 +86,10 @@ def _cost(pod: Obj, node: Obj, labels: CapacityLabels, prices: Prices) -> float 
     return of_pod(msgspec.convert(pod, Pod), msgspec.convert(node, Node), labels, prices)
 
 
-def remedies(
-    objects: Objects, hurt: Hurt, labels: CapacityLabels, *, spares: bool
-) -> Iterator[Remedy]:
-    """Those that the cluster may have, and that change anything.
-
-    ``spares``: the storms leave some spot nodes, so that it matters in which pool a pod is.
-    """
+def remedies(objects: Objects, hurt: Hurt, labels: CapacityLabels) -> Iterator[Remedy]:
+    """Those that the cluster may have, and that change anything."""
     yield _floors(objects, hurt, labels)
     if (found := _rolling(objects, hurt)) is not None:
-        yield found
-    if (found := _budgets(objects, hurt)) is not None:
-        yield found
-    if spares and (found := _bounds(objects, hurt, labels)) is not None:
         yield found
     cluster = snapshot_cluster.build(objects, SimulatedClock())
     snapshot = read(cluster, SystemClock(), Terms(), Scope(capacity_labels=labels))
@@ -126,15 +114,14 @@ class _Site:
         nodes = self.all("Node")
         self._nodes = {each["metadata"]["name"]: each for each in nodes}
         self._shapes = shapes(nodes, labels)
-        self.rooms: dict[str, Room] = {}
-        self._spot: dict[str, Room] = {}
-        for node in nodes:
-            is_spot = labels.of(msgspec.convert(node, Node)) is Capacity.SPOT
-            (self._spot if is_spot else self.rooms)[node["metadata"]["name"]] = empty(node)
-        every = self.rooms | self._spot
+        self.rooms: dict[str, Room] = {
+            node["metadata"]["name"]: empty(node)
+            for node in nodes
+            if labels.of(msgspec.convert(node, Node)) is not Capacity.SPOT
+        }
         for pod in self.all("Pod"):
-            if node_of(pod) in every and not is_finished(pod):
-                every[node_of(pod)].add(pod)
+            if node_of(pod) in self.rooms and not is_finished(pod):
+                self.rooms[node_of(pod)].add(pod)
 
     @property
     def added(self) -> int:
@@ -184,16 +171,6 @@ class _Site:
         self.placed.append(Placed(pod, self._nodes.get(node_of(pod)), room.node))
         room.add(pod)
 
-    def place_on_spot(self, pod: Obj, nodes: Iterable[str]) -> str:
-        """The spot node among these that has room for a pod that was on another; empty if none."""
-        needs, mounts, others = Needs.of(pod), self._mounts(pod), self._spot.values()
-        for name in nodes:
-            if not refusal(pod, needs, self._spot[name], others, clauses=mounts):
-                self._spot[node_of(pod)].remove(pod)
-                self._add(pod, self._spot[name])
-                return name
-        return ""
-
 
 _READY: Final = {"conditions": [{"type": "Ready", "status": "True"}]}
 
@@ -225,97 +202,6 @@ def _floors(objects: Objects, hurt: Hurt, labels: CapacityLabels) -> Remedy:
     values = {words.workload_name(each): str(floor) for each, floor in hurt.items()}
     how = _annotated(values, managed)
     return Remedy(names.ON_DEMAND, how, site.objects, site.added, values, site.placed)
-
-
-def _budgets(objects: Objects, hurt: Hurt) -> Remedy | None:
-    """Deployments that break first, several pods at a time, do so within a budget.
-
-    Nothing else goes sooner than its last moment with too few left, when budgets count no more.
-    """
-    budgets = {
-        reference: _budget(each, floor)
-        for each in objects
-        if (floor := hurt.get(reference := _reference(each)))
-        and each["kind"] == "Deployment"
-        and each["spec"].get("replicas", 1) > floor
-        and _breaks_first(each)
-        and not _has_budget(each, objects)
-    }
-    if not budgets:
-        return None
-    values = {words.workload_name(each): str(hurt[each]) for each in budgets}
-    how = f"minAvailable for {_spelled(values)}"
-    return Remedy(BUDGET, how, [*objects, *budgets.values()], values=values)
-
-
-def _breaks_first(deployment: Mapping[str, Any]) -> bool:
-    """Whether two of its pods never run at once, by its strategy or its owner's word."""
-    strategy = deployment["spec"].get("strategy", {})
-    surge = strategy.get("rollingUpdate", {}).get("maxSurge", 1)
-    metadata = (deployment["metadata"], deployment["spec"]["template"].get("metadata", {}))
-    told = [each.get("annotations", {}).get(names.HANDOVER) for each in metadata]
-    return strategy.get("type") == RECREATE or surge in (0, "0%") or "never" in told
-
-
-def _budget(deployment: Mapping[str, Any], floor: int) -> Obj:
-    metadata = deployment["metadata"]
-    name = f"{metadata['name']}-remedy"
-    return {
-        "apiVersion": "policy/v1",
-        "kind": BUDGET,
-        "metadata": {"name": name, "namespace": metadata["namespace"], "uid": name},
-        "spec": {"minAvailable": floor, "selector": deployment["spec"]["selector"]},
-    }
-
-
-def _has_budget(deployment: Mapping[str, Any], objects: Objects) -> bool:
-    labels = deployment["spec"]["template"].get("metadata", {}).get("labels", {})
-    namespace = deployment["metadata"]["namespace"]
-    return any(
-        each["kind"] == BUDGET
-        and each["metadata"]["namespace"] == namespace
-        and selects(each["spec"].get("selector"), labels)
-        for each in objects
-    )
-
-
-def _bounds(objects: Objects, hurt: Hurt, labels: CapacityLabels) -> Remedy | None:
-    """No pool has more of a Deployment's pods than it can do without, where others have room.
-
-    The pods that would be one too many are in other pools from the beginning, as restore moves
-    them.
-    """
-    site = _Site(objects, labels)
-    every = pools_of((msgspec.convert(each, Node) for each in site.all("Node")), labels)
-    pools = {name: pool for name, pool in every.items() if pool is not None}
-    of_pods = _pods_by_workload(site.objects)
-    values: dict[str, str] = {}
-    for each in site.objects:
-        reference = _reference(each)
-        most = each.get("spec", {}).get("replicas", 1) - hurt.get(reference, 0)
-        if each["kind"] != "Deployment" or reference not in hurt or most < 1:
-            continue
-        on_spot = [pod for pod in of_pods[reference] if node_of(pod) in pools]
-        held = Counter(pools[node_of(pod)] for pod in on_spot)
-        moved = 0
-        for pod in on_spot:
-            if held[pools[node_of(pod)]] <= most:
-                continue
-            free = [name for name, pool in pools.items() if held[pool] < most]
-            if node := site.place_on_spot(pod, free):
-                moved += 1
-                held[pools[node_of(pod)]] -= 1
-                held[pools[node]] += 1
-                site.put({**pod, "spec": {**pod["spec"], "nodeName": node}})
-        if moved:
-            notes = {**each["metadata"].get("annotations", {}), names.ONE_POOL_AT_MOST: str(most)}
-            site.put({**each, "metadata": {**each["metadata"], "annotations": notes}})
-            values[words.workload_name(reference)] = str(most)
-    if not values:
-        return None
-    managed = _manage(site, {r.namespace for r in hurt if words.workload_name(r) in values})
-    how = _annotated(values, managed)
-    return Remedy(names.ONE_POOL_AT_MOST, how, site.objects, values=values, placed=site.placed)
 
 
 def _manage(site: _Site, wanted: Iterable[str]) -> int:

@@ -191,11 +191,6 @@ def struck(objects: Objects, setting: Setting, seed: int) -> Collection[str]:
     return {each.node for each in setting.shape.strikes(pools, seed)}
 
 
-def spares(objects: Objects, setting: Setting) -> bool:
-    """Whether a storm, the first, leaves some spot nodes."""
-    return len(struck(objects, setting, 0)) < sum(map(len, pools_in(objects, setting).values()))
-
-
 def pools_in(objects: Objects, setting: Setting) -> Pools:
     """The pools of a cluster's spot nodes."""
     nodes = (msgspec.convert(each, Node) for each in objects if each["kind"] == "Node")

@@ -7,7 +7,7 @@ from evenkeel_cli.simulate.listing import RemedyResult, below, remedied
 from evenkeel_cli.simulate.remedies import Hurt, remedies
 from evenkeel_cli.simulate.results import Trial
 from evenkeel_cli.simulate.running import Case
-from evenkeel_cli.simulate.trial import Objects, Setting, spares
+from evenkeel_cli.simulate.trial import Objects, Setting
 
 type Storms = Callable[[Sequence[Case], Sequence[int]], Sequence[Sequence[Trial]]]
 """Lets the storms of these seeds come over each case."""
@@ -27,8 +27,7 @@ def tried(
     One that seems enough has to be so in as many new storms, too: in those another workload may be
     hit, or the room be taken by others.
     """
-    there = spares(objects, setting)
-    found = list(remedies(objects, hurt, setting.labels, spares=there))
+    found = list(remedies(objects, hurt, setting.labels))
     shown = storms([(each.objects, setting) for each in found], seeds)
     low = [below(trials, bound) for trials in shown]
     seeming = [number for number, each in enumerate(low) if not each]

@@ -176,31 +176,6 @@ def test_a_strategy_that_breaks_first_can_be_another(tmp_path: Path) -> None:
     assert (rolling["workloadsAtZero"], rolling["adds"], rolling["cost"]) == (0, 0, 0)
 
 
-def told(result: dict[str, Any], what: str) -> dict[str, Any]:
-    (remedy,) = [each for each in result["remedies"] if each["what"] == what]
-    found: dict[str, Any] = remedy
-    return found
-
-
-def test_several_pods_that_break_first_do_so_within_a_budget(tmp_path: Path) -> None:
-    storm = ("--snapshot", recreated(tmp_path, (12, 60)), "--storm", "node=3", "--spread", "0s")
-    done = run(*storm, *TWO, "--remedies", "--at-least", "60%", "-o", "json")
-    result = json.loads(done.stdout)
-    budget = told(result, "PodDisruptionBudget")
-    assert not any("one-pool-at-most" in each["what"] for each in result["remedies"])
-    assert budget["values"] == {"team-8/deploy/app-8": "9"}
-    assert (budget["kept"], budget["hurt"], budget["enough"]) == (1, 3, False)
-
-
-def test_a_pool_has_no_more_pods_than_can_be_done_without(tmp_path: Path) -> None:
-    storm = ("--snapshot", recreated(tmp_path, (12, 60)), "--storm", "pool", "--spread", "0s")
-    done = run(*storm, "--seeds", "4", "--remedies", "--at-least", "60%", "-o", "json")
-    result = json.loads(done.stdout)
-    bound = told(result, "evenkeel.dev/one-pool-at-most")
-    assert bound["values"] == {"team-4/deploy/app-4": "1"}
-    assert (bound["kept"], bound["hurt"], bound["enough"]) == (1, 4, False)
-
-
 @pytest.mark.usefixtures("_storms_come_once")
 def test_people_see_what_helped_beside_how_it_was() -> None:
     shown = run(*SMALL, *TWO, "--storm", "all", "--remedies").stdout.splitlines()
@@ -210,25 +185,6 @@ def test_people_see_what_helped_beside_how_it_was() -> None:
     assert shown[head + 2].startswith("yes     3/3")
     assert shown[head + 2].endswith("evenkeel.dev/on-demand")
     assert "evenkeel.dev/on-demand: on 3 workloads: team-0/deploy/app-0: 1, " in "\n".join(shown)
-
-
-def test_who_has_a_budget_is_offered_none(tmp_path: Path) -> None:
-    objects = changed("Deployment", size=(12, 60), strategy={"type": "Recreate"})
-    made = [each for each in objects if each["kind"] == "Deployment"]
-    objects += [
-        {
-            "apiVersion": "policy/v1",
-            "kind": "PodDisruptionBudget",
-            "metadata": {**each["metadata"], "uid": f"budget-{each['metadata']['name']}"},
-            "spec": {"maxUnavailable": "50%", "selector": each["spec"]["selector"]},
-        }
-        for each in made
-    ]
-    mine = snapshot(tmp_path / "mine.json", objects)
-    storm = ("--snapshot", mine, "--storm", "node=3", "--spread", "0s", "--seeds", "1")
-    done = run(*storm, "--remedies", "--at-least", "90%", "-o", "json")
-    result = json.loads(done.stdout)
-    assert not any("Budget" in each["what"] for each in result["remedies"])
 
 
 def test_what_is_enough_is_so_in_as_many_new_storms() -> None:
