@@ -213,12 +213,6 @@ image-steps: ## Go through the steps of the Dockerfile with the wheel of dist/, 
 chart: venv ## Pack charts/evenkeel, in dist/
 	@"$$($(PYTHON) tools/control-plane --helm)/helm" package charts/evenkeel --destination dist
 
-.PHONY: cdk
-cdk: venv ## Synthesize a stack with the construct in deploy/cdk, which takes npm
-	@$(PYTHON) -m tests.kit.rendered .cache/rendered
-	@cd deploy/cdk && npm install --no-audit --no-fund --no-package-lock --silent
-	@cd deploy/cdk && RENDERED="$(CURDIR)/.cache/rendered" npm test
-
 REPOSITORY ?= OWNER/NAME
 
 .PHONY: krew

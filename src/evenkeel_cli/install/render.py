@@ -27,26 +27,7 @@ Written by `evenkeel install --render`, for mode {mode} and webhook {webhook}. I
    The stack is `{name}`. `parameters.json` has its parameters, as a change set takes them
    (`aws cloudformation create-change-set --parameters file://parameters.json
    --capabilities CAPABILITY_IAM --template-url URL`). `parameters.tfvars.json` has them as a map,
-   for Terraform and CDK. Terraform makes no change set, and has to allow SAM's transform, too:
-
-   ```hcl
-   resource "aws_cloudformation_stack" "evenkeel" {{
-     name         = "{name}"
-     template_url = "{url}"
-     parameters   = jsondecode(file("${{path.module}}/stack/parameters.tfvars.json"))
-     capabilities = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
-   }}
-   ```
-
-   CDK uploads the template itself:
-
-   ```typescript
-   const stack = new cdk.Stack(app, "{name}");
-   new CfnInclude(stack, "Evenkeel", {{ // aws-cdk-lib/cloudformation-include
-     templateFile: "stack/{file}",
-     parameters: JSON.parse(readFileSync("stack/parameters.tfvars.json", "utf8")),
-   }});
-   ```
+   for Terraform and CDK: the folder `deploy/` of Evenkeel's sources has a sample for each.
 {roles}{hooks}
 When it stands: `evenkeel doctor --cluster-name {cluster}`.
 """
@@ -62,7 +43,6 @@ BESIDE: Final = """\
      --output-template-file packaged.json
    aws s3 cp packaged.json s3://BUCKET/{name}.json
    ```"""
-PACKAGED: Final = "https://s3.REGION.amazonaws.com/BUCKET/{name}.json"
 ROLES: Final = """\
 3. Its outputs name the roles that `aws-auth` has to map (docs/install.md has the lines): this
    cluster knows no access entries.
@@ -151,8 +131,6 @@ def _readme(site: Site, choices: Choices, url: str) -> str:
         serve=beside.get(webhook, ""),
         name=name,
         stack=(UPLOADED if url else BESIDE).format(url=url, name=name),
-        url=url or PACKAGED.format(name=name),
-        file="template.json" if url else "packaged.json",
         roles=roles,
         hooks=hooks,
     )

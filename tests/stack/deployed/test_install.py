@@ -346,7 +346,7 @@ def test_everything_is_written_as_files_instead(account: Account) -> None:
 def test_files_that_were_uploaded_are_a_stack_for_those_who_make_no_change_sets(
     account: Account,
 ) -> None:
-    """As Terraform does: with the URL, the parameters and the capabilities that README.md names."""
+    """As the sample for Terraform does, with the URL that README.md names."""
     s3 = account.ministack.client("s3")
     s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})
     with tempfile.TemporaryDirectory() as made:
@@ -354,8 +354,9 @@ def test_files_that_were_uploaded_are_a_stack_for_those_who_make_no_change_sets(
         account.run("install", "--render", str(folder), "--bucket", BUCKET)
         readme = (folder / "README.md").read_text()
         parameters = json.loads((folder / "stack" / "parameters.tfvars.json").read_text())
-    (url,) = re.findall(r'template_url = "(.*)"', readme)
-    (capabilities,) = map(json.loads, re.findall(r"capabilities = (.*)", readme))
+    (url,) = re.findall(r"`template.json` is at (\S+),", readme)
+    sample = (ROOT / "deploy" / "terraform" / "main.tf").read_text()
+    (capabilities,) = map(json.loads, re.findall(r"capabilities = (.*)", sample))
     assert capabilities == ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
     key = url.partition(f"/{BUCKET}/")[2]
     size = s3.head_object(Bucket=BUCKET, Key=key)["ContentLength"]

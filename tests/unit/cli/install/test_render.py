@@ -1,22 +1,24 @@
-"""What ``--render`` writes for those who apply files, and the module that takes it."""
+"""What ``--render`` writes for those who apply files, and the samples that take it."""
 
 import re
 from pathlib import Path
 from typing import Any, Final
 
 import hcl2
+import pytest
 import yaml
 
 from evenkeel.settings import Mode
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Choices, Webhook
-from evenkeel_cli.install.render import README, render
+from evenkeel_cli.install.render import render
 from evenkeel_cli.placement_policy import policy
 from tests.kit.control_plane import ROOT
 from tests.stack.cloudformation import load
 from tests.unit.cli.install.keeping import Account, Kept, a_site
 
-MODULE: Final = ROOT / "deploy" / "terraform" / "main.tf"
+TERRAFORM: Final = ROOT / "deploy" / "terraform" / "main.tf"
+CDK: Final = ROOT / "deploy" / "cdk" / "app.ts"
 ARGUMENTS: Final = frozenset(
     {
         *("capabilities", "disable_rollback", "iam_role_arn", "name", "notification_arns"),
@@ -30,20 +32,23 @@ https://registry.terraform.io/providers/hashicorp/aws/latest/docs/resources/clou
 """
 
 
-def test_the_module_tells_terraform_the_same_as_the_files() -> None:
-    capabilities = re.findall(r"capabilities = .*", README)
-    assert capabilities == re.findall(r"capabilities = .*", MODULE.read_text()) != []
-
-
-def test_the_module_has_the_resources_arguments_and_its_own_variables() -> None:
-    text = MODULE.read_text()
-    module: dict[str, Any] = hcl2.loads(text)
-    ((kind, stacks),) = module["resource"][0].items()
+def test_the_terraform_sample_has_arguments_of_the_resource() -> None:
+    sample: dict[str, Any] = hcl2.loads(TERRAFORM.read_text())
+    ((kind, stacks),) = sample["resource"][0].items()
     assert kind == '"aws_cloudformation_stack"'
     (arguments,) = stacks.values()
     assert {each for each in arguments if not each.startswith("__")} <= ARGUMENTS
-    declared = {name.strip('"') for each in module["variable"] for name in each}
-    assert set(re.findall(r"\bvar\.(\w+)", text)) == declared
+
+
+@pytest.mark.parametrize("sample", [TERRAFORM, CDK], ids=["Terraform", "CDK"])
+def test_the_samples_read_what_is_written(sample: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "evenkeel-prod"
+    choices = Choices(Mode.ACT, Webhook.LAMBDA)
+    files = render(a_site(Kept(), Account()), choices, Build(load(), {}), folder)
+    written = {str(each.relative_to(tmp_path)) for each in files}
+    named = set(re.findall(r"evenkeel-prod/stack/[\w.]+", sample.read_text()))
+    assert named
+    assert named <= written
 
 
 def test_the_policy_is_among_the_files_in_place_of_a_webhook(tmp_path: Path) -> None:
