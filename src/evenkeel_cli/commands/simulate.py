@@ -129,9 +129,9 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
     pool, a storm is a day of them: nodes go and come back.
 
     --remedies lets the same storms come again over the cluster with one more thing: floors for the
-    workloads that were at zero, or below --at-least, headroom, another strategy, a bound for a
-    pool, or a budget. A-MONTH is what that costs in US dollars a month more, as status --cost
-    reckons. Of a policy it is what the cluster's nodes cost.
+    workloads that were at zero, or below --at-least, headroom, or another strategy. A-MONTH is what
+    that costs in US dollars a month more, as status --cost reckons. Of a policy it is what the
+    cluster's nodes cost.
 
     Exit code 1 if a workload had a smaller share of its Ready pods left than --at-least says.
 

@@ -37,10 +37,11 @@ class Place:
 
 
 def certificates(facts: ClusterFacts) -> Iterator[Finding]:
-    """Shake hands with each place where webhooks answer, as the API server does, and judge.
+    """Whether the API server would trust each webhook's certificate, today and in a week.
 
-    A Service is reached from within its cluster only: of its certificate the caBundle is judged,
-    which is the same where ``evenkeel install`` made both.
+    Hands are shaken as the API server does it. A Service is reached from within its cluster only:
+    of its certificate the caBundle is judged, which is the same where ``evenkeel install`` made
+    both.
     """
     for place in dict.fromkeys(place_of(hook.client_config) for hook in facts.hooks()):
         found = read_bundle(place) if place.is_service else shake_hands(place)

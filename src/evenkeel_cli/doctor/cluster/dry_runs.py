@@ -58,7 +58,7 @@ class Tried:
 
 
 def placement(facts: ClusterFacts) -> Finding:
-    """Have a pod made in a dry run, in a namespace that the webhook is for. Raises ClusterError."""
+    """Whether the API server asks about a new pod: one is made in a dry run."""
     hook = facts.hook("placement")
     if hook is None:
         return not_looked("there is no MutatingWebhookConfiguration evenkeel")
@@ -69,7 +69,7 @@ def placement(facts: ClusterFacts) -> Finding:
 
 
 def gate(facts: ClusterFacts) -> Finding:
-    """Have a pod evicted in a dry run, in a namespace that the gate is for. Raises ClusterError."""
+    """Whether the API server asks about an eviction: one is tried in a dry run."""
     hook = facts.hook("gate")
     if hook is None:
         return not_looked("there is no ValidatingWebhookConfiguration evenkeel-gate")
@@ -83,10 +83,7 @@ def gate(facts: ClusterFacts) -> Finding:
 
 
 def placement_policy(facts: ClusterFacts) -> Finding | Iterable[Finding]:
-    """Have a pod made that asks for on-demand, in a dry run; nothing where no policy is bound.
-
-    Raises ClusterError.
-    """
+    """Whether a bound policy places pods: one that asks for on-demand is made in a dry run."""
     try:
         found = ask(facts.cluster, List(POLICY)).items
     except NotFoundError:

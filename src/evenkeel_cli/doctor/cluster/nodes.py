@@ -22,7 +22,7 @@ type Known = Mapping[str, Instance]
 
 
 def elsewhere(facts: ClusterFacts) -> Iterator[Finding]:
-    """Tells where there are nodes and no notice can be about one of them. Raises ClusterError."""
+    """Whether there are nodes, and no notice can be about one of them; else nothing is said."""
     nodes = facts.nodes()
     kinds = sorted({node.elsewhere for node in nodes})
     if kinds and all(kinds):
