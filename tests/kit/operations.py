@@ -18,7 +18,7 @@ type Operation = tuple[str, str]
 
 LAYER = ROOT / "layers" / "evenkeel" / "evenkeel"
 SOURCES = ROOT / "src"
-BY_SERVICE = ("ask", "client", "Client")
+BY_SERVICE = ("ask", "pages", "client", "Client")
 """Methods, and a class, whose first argument is a service."""
 
 ADAPTERS = "evenkeel.adapters.aws."

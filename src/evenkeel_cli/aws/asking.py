@@ -1,6 +1,6 @@
 """AWS, asked within bounds: which session, and answers as values."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -16,6 +16,7 @@ from evenkeel_runtime import aws
 REFUSED: Final = ("AccessDenied", "UnauthorizedOperation", "NotAuthorized", "ExpiredToken")
 """What AWS's codes for a refusal begin with."""
 
+MOST_PAGES: Final = 50
 SLOW: Final = ("cloudformation", "s3")
 """Services of which one request may take long: a layer is uploaded, a template is translated."""
 PATIENT: Final = CONFIG.merge(Config(connect_timeout=5, read_timeout=60))
@@ -36,6 +37,12 @@ class AwsError(UnmetError):
     def is_refusal(self) -> bool:
         """Whether a permission of who asks is missing."""
         return self.aws_code.startswith(REFUSED)
+
+
+class Page(msgspec.Struct, frozen=True, kw_only=True, rename="pascal"):
+    """A page of an answer, and the token of the next one; empty where there is none."""
+
+    next_token: str = ""
 
 
 class Nothing(msgspec.Struct, frozen=True):
@@ -67,6 +74,18 @@ class Aws:
             return converted(answer, shape)
         except UnreadableError as error:
             raise AwsError(f"{service} {method}: not the answer of AWS: {error}") from error
+
+    def pages[P: Page](
+        self, service: str, method: str, shape: type[P], **parameters: Any
+    ) -> Iterator[P]:
+        """The pages of an answer, each asked for when it is wanted; ``MOST_PAGES`` at most."""
+        token: dict[str, str] = {}
+        for _ in range(MOST_PAGES):
+            page = self.ask(service, method, shape, **parameters, **token)
+            yield page
+            if not page.next_token:
+                return
+            token = {"NextToken": page.next_token}
 
     def endpoint(self, service: str) -> str:
         """The URL at which a service is asked, as botocore finds it for the region."""

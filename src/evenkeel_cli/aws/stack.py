@@ -7,9 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from evenkeel_cli.aws.asking import Aws, AwsError
-
-MOST_PAGES: Final = 10
+from evenkeel_cli.aws.asking import Aws, AwsError, Page
 
 NOT_MADE: Final = "REVIEW_IN_PROGRESS"
 """The status of a stack whose first change set was made and not carried out. It stays so."""
@@ -53,11 +51,10 @@ class Resource(msgspec.Struct, frozen=True, rename="pascal"):
     physical_resource_id: str = ""
 
 
-class Resources(msgspec.Struct, frozen=True, rename="pascal"):
+class Resources(Page, frozen=True, rename="pascal"):
     """A page of ListStackResources."""
 
     stack_resource_summaries: tuple[Resource, ...] = ()
-    next_token: str = ""
 
 
 class Written(msgspec.Struct, frozen=True, rename="pascal"):
@@ -116,16 +113,8 @@ def gather(aws: Aws, name: str) -> Stack | None:
             return None
         raise
     stack = found[0]
-    ids: dict[str, str] = {}
-    token: dict[str, str] = {}
-    for _ in range(MOST_PAGES):
-        page = aws.ask("cloudformation", "list_stack_resources", Resources, StackName=name, **token)
-        ids |= {
-            e.logical_resource_id: e.physical_resource_id for e in page.stack_resource_summaries
-        }
-        if not page.next_token:
-            break
-        token = {"NextToken": page.next_token}
+    pages = aws.pages("cloudformation", "list_stack_resources", Resources, StackName=name)
+    resources = [each for page in pages for each in page.stack_resource_summaries]
     return Stack(
         name=stack.stack_name,
         id=stack.stack_id,
@@ -133,5 +122,5 @@ def gather(aws: Aws, name: str) -> Stack | None:
         created=stack.creation_time,
         parameters={each.parameter_key: each.parameter_value for each in stack.parameters},
         outputs={each.output_key: each.output_value for each in stack.outputs},
-        ids=ids,
+        ids={each.logical_resource_id: each.physical_resource_id for each in resources},
     )

@@ -1,44 +1,36 @@
 """What EC2 tells of the network in which functions and control plane are."""
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
-import msgspec
-
-from evenkeel_cli.aws.asking import Aws
+from evenkeel_cli.aws.asking import Aws, Page
 from evenkeel_cli.decisions.network.control_plane import ControlPlane
 from evenkeel_cli.decisions.network.functions import FunctionNetwork
 from evenkeel_cli.decisions.network.vpc import Endpoint, RouteTable, SecurityGroup, Subnet, Vpc
 
-MOST_PAGES: Final = 10
 
-
-class Subnets(msgspec.Struct, frozen=True, rename="pascal"):
+class Subnets(Page, frozen=True, rename="pascal"):
     """A page of DescribeSubnets."""
 
     subnets: tuple[Subnet, ...] = ()
-    next_token: str = ""
 
 
-class RouteTables(msgspec.Struct, frozen=True, rename="pascal"):
+class RouteTables(Page, frozen=True, rename="pascal"):
     """A page of DescribeRouteTables."""
 
     route_tables: tuple[RouteTable, ...] = ()
-    next_token: str = ""
 
 
-class Endpoints(msgspec.Struct, frozen=True, rename="pascal"):
+class Endpoints(Page, frozen=True, rename="pascal"):
     """A page of DescribeVpcEndpoints."""
 
     vpc_endpoints: tuple[Endpoint, ...] = ()
-    next_token: str = ""
 
 
-class Groups(msgspec.Struct, frozen=True, rename="pascal"):
+class Groups(Page, frozen=True, rename="pascal"):
     """A page of DescribeSecurityGroups."""
 
     security_groups: tuple[SecurityGroup, ...] = ()
-    next_token: str = ""
 
 
 def gather(aws: Aws, control_plane: ControlPlane, functions: FunctionNetwork) -> Vpc:
@@ -71,12 +63,5 @@ def _all(
     if not wanted:
         return []
     filters = {"Filters": [{"Name": name, "Values": wanted}]}
-    found: list[Any] = []
-    token: dict[str, str] = {}
-    for _ in range(MOST_PAGES):
-        page = aws.ask("ec2", method, shape, **filters, **token)
-        found.extend(getattr(page, member))
-        if not page.next_token:
-            break
-        token = {"NextToken": page.next_token}
-    return found
+    pages = aws.pages("ec2", method, shape, **filters)
+    return [each for page in pages for each in getattr(page, member)]

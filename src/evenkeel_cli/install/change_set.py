@@ -7,12 +7,11 @@ from typing import Any, Final
 import msgspec
 
 from evenkeel.ports import Clock
-from evenkeel_cli.aws.asking import Aws, Nothing
+from evenkeel_cli.aws.asking import Aws, Nothing, Page
 from evenkeel_cli.aws.stack import Stack
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.install.following import EVERY, checks
 
-MOST_PAGES: Final = 50
 UNCHANGED: Final = ("didn't contain changes", "No updates are to be performed")
 """In the reason of a change set that failed because nothing is to be done."""
 KEPT: Final = (
@@ -57,13 +56,12 @@ class Listed(msgspec.Struct, frozen=True, rename="pascal"):
     resource_change: Change | None = None
 
 
-class Page(msgspec.Struct, frozen=True, rename="pascal"):
+class Described(Page, frozen=True, rename="pascal"):
     """A page of DescribeChangeSet."""
 
     status: str
     status_reason: str = ""
     changes: tuple[Listed, ...] = ()
-    next_token: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,30 +131,25 @@ class ChangeSets:
                 return None
             reason = checks(self._aws, page.status_reason, **named)
             raise UnmetError(f"CloudFormation refuses the change set: {reason}")
-        return ChangeSet(made.id, name, made.stack_id, self._changes(named, page))
+        return ChangeSet(made.id, name, made.stack_id, self._changes(named))
 
     def execute(self, change_set: ChangeSet) -> None:
         """Begin what it says."""
         named = {"StackName": change_set.stack_id, "ChangeSetName": change_set.id}
         self._ask("execute_change_set", Nothing, ClientRequestToken=change_set.name, **named)
 
-    def _made(self, named: Mapping[str, str]) -> Page:
+    def _made(self, named: Mapping[str, str]) -> Described:
         """Its first page, once CloudFormation has translated the template and compared."""
         while True:
-            page: Page = self._ask("describe_change_set", Page, **named)
+            page: Described = self._ask("describe_change_set", Described, **named)
             if page.status in ("CREATE_COMPLETE", "FAILED"):
                 return page
             self._clock.sleep(EVERY)
 
-    def _changes(self, named: Mapping[str, str], page: Page) -> Sequence[Change]:
-        found = list(page.changes)
-        for _ in range(MOST_PAGES):
-            if not page.next_token:
-                break
-            token = page.next_token
-            page = self._ask("describe_change_set", Page, NextToken=token, **named)
-            found.extend(page.changes)
-        return [each.resource_change for each in found if each.resource_change is not None]
+    def _changes(self, named: Mapping[str, str]) -> Sequence[Change]:
+        pages = self._aws.pages("cloudformation", "describe_change_set", Described, **named)
+        found = [each.resource_change for page in pages for each in page.changes]
+        return [each for each in found if each is not None]
 
     def _ask(self, method: str, shape: Any, **parameters: Any) -> Any:
         return self._aws.ask("cloudformation", method, shape, **parameters)

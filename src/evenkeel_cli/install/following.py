@@ -5,7 +5,7 @@ come late. So an operation counts as ended when the newest event of the stack it
 the stack's status is the same.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
@@ -13,13 +13,12 @@ from typing import Any, Final
 import msgspec
 
 from evenkeel.ports import Clock
-from evenkeel_cli.aws.asking import Aws, AwsError
+from evenkeel_cli.aws.asking import Aws, AwsError, Page
 from evenkeel_cli.aws.stack import Stacks
 
 type Say = Callable[[str], None]
 
 EVERY: Final = timedelta(seconds=1)
-MOST_PAGES: Final = 50
 BEGUN: Final = ("CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS", "DELETE_IN_PROGRESS")
 """The status with which a person's operation begins. A rollback belongs to what it rolls back."""
 NOT_ITSELF: Final = "cancel"
@@ -48,11 +47,10 @@ class Event(msgspec.Struct, frozen=True, rename="pascal"):
         return self.resource_status.endswith("_FAILED") and NOT_ITSELF not in reason
 
 
-class Events(msgspec.Struct, frozen=True, rename="pascal"):
+class Events(Page, frozen=True, rename="pascal"):
     """A page of DescribeStackEvents, the newest first."""
 
     stack_events: tuple[Event, ...] = ()
-    next_token: str = ""
 
 
 class Check(msgspec.Struct, frozen=True, rename="pascal"):
@@ -90,8 +88,8 @@ class Following:
 
     def newest(self) -> str:
         """The id of the newest event; empty if there is none."""
-        page = self._page({})
-        return page.stack_events[0].event_id if page.stack_events else ""
+        first = next(self._events(), None)
+        return first.event_id if first is not None else ""
 
     def to_the_end(self, after: str | None = None, of: Collection[str] = ()) -> Ended:
         """Follow what happens after this event; None: the operation that is under way.
@@ -116,23 +114,19 @@ class Following:
     def _after(self, event_id: str | None) -> Sequence[Event]:
         """The events after this one, or since the operation began, the oldest first."""
         found: list[Event] = []
-        token: dict[str, str] = {}
-        for _ in range(MOST_PAGES):
-            page = self._page(token)
-            for each in page.stack_events:
-                if each.event_id == event_id:
-                    return found[::-1]
-                found.append(each)
-                if event_id is None and self._is_own(each) and each.resource_status in BEGUN:
-                    return found[::-1]
-            if not page.next_token:
+        for each in self._events():
+            if each.event_id == event_id:
                 break
-            token = {"NextToken": page.next_token}
+            found.append(each)
+            if event_id is None and self._is_own(each) and each.resource_status in BEGUN:
+                break
         return found[::-1]
 
-    def _page(self, token: dict[str, str]) -> Events:
-        page: Events = self._ask("describe_stack_events", Events, **token)
-        return page
+    def _events(self) -> Iterator[Event]:
+        """All events, the newest first; pages are asked for as they are wanted."""
+        named = {"StackName": self._id}
+        for page in self._aws.pages("cloudformation", "describe_stack_events", Events, **named):
+            yield from page.stack_events
 
     def _tell(self, before: Sequence[Event], fresh: Sequence[Event], of: Collection[str]) -> None:
         """A line for each new state of a resource, with how many are done."""
