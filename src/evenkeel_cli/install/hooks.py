@@ -11,7 +11,7 @@ import msgspec
 from evenkeel.errors import ClusterError
 from evenkeel_cli import webhooks
 from evenkeel_cli.errors import UnmetError
-from evenkeel_cli.install import rights, serving
+from evenkeel_cli.install import presence, serving
 from evenkeel_cli.install.objects import Objects, named, title
 from evenkeel_cli.install.site import Site
 from evenkeel_cli.manifests import Manifest
@@ -63,7 +63,7 @@ class Asked:
         wanted = configurations(where, everywhere=self._everywhere)
         with _not_naming(where.token):
             changes = {title(each): self._objects.change(each) for each in wanted}
-        told = rights.told(changes)
+        told = presence.told(changes)
         return [*told, f"  at {where.url}<token>, {_trust(where)}"] if told else []
 
     def do(self) -> None:

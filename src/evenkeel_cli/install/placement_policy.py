@@ -1,40 +1,38 @@
 """The admission policy, which places pods where nothing answers the API server."""
 
 from collections.abc import Sequence
+from typing import Final, override
 
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.settings import Mode
-from evenkeel_cli.install import rights
-from evenkeel_cli.install.absence import Absent
-from evenkeel_cli.install.objects import Objects, title
+from evenkeel_cli.install.objects import Objects
+from evenkeel_cli.install.presence import Absent, Present
 from evenkeel_cli.manifests import Manifest
 from evenkeel_cli.placement_policy import policy
 
+TITLE: Final = "policy"
 MADE, BINDING = policy()
 
 
-class Policed:
+class Policed(Present):
     """The policy is there, and bound where Evenkeel acts."""
-
-    title = "policy"
 
     def __init__(
         self, objects: Objects, labels: CapacityLabels, *, mode: Mode, everywhere: bool
     ) -> None:
         """``labels`` tell which nodes are spot; ``everywhere``: all namespaces take part."""
-        self._objects = objects
-        self.documents = documents(labels, mode=mode, everywhere=everywhere)
-        self._unbound = Absent(self.title, objects, [] if mode is Mode.ACT else [BINDING])
+        super().__init__(TITLE, objects, documents(labels, mode=mode, everywhere=everywhere))
+        self._unbound = Absent(TITLE, objects, [] if mode is Mode.ACT else [BINDING])
 
+    @override
     def look(self) -> Sequence[str]:
         """What is missing or not as wanted."""
-        changes = {title(each): self._objects.change(each) for each in self.documents}
-        return [*rights.told(changes), *self._unbound.look()]
+        return [*super().look(), *self._unbound.look()]
 
+    @override
     def do(self) -> None:
         """Apply it."""
-        for each in self.documents:
-            self._objects.apply(each)
+        super().do()
         self._unbound.do()
 
 
@@ -46,4 +44,4 @@ def documents(labels: CapacityLabels, *, mode: Mode, everywhere: bool) -> Sequen
 
 def absent(objects: Objects) -> Absent:
     """There is no policy."""
-    return Absent(Policed.title, objects, policy())
+    return Absent(TITLE, objects, policy())

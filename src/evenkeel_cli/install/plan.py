@@ -12,7 +12,6 @@ from evenkeel_cli.aws.stack import Stack
 from evenkeel_cli.capacity import labels_in
 from evenkeel_cli.headroom import printed
 from evenkeel_cli.install import concurrency, hooks, placement_policy, rights, scheduler, serving
-from evenkeel_cli.install.absence import Absent
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Choices, Webhook
 from evenkeel_cli.install.hooks import Asked
@@ -20,7 +19,7 @@ from evenkeel_cli.install.namespaces import Labelled, Unlabelled
 from evenkeel_cli.install.objects import Objects
 from evenkeel_cli.install.placement_policy import Policed
 from evenkeel_cli.install.policies import Policies
-from evenkeel_cli.install.rights import Rights
+from evenkeel_cli.install.presence import Absent, Present
 from evenkeel_cli.install.roles import Mapped, Unmapped
 from evenkeel_cli.install.scheduler import Unnamed
 from evenkeel_cli.install.serving import Served
@@ -74,7 +73,8 @@ def installation(site: Site, choices: Choices, build: Build) -> Sequence[Step]:
             no_more = _needed(not_asked(objects), no_policy)
             rest = [*no_more, *stack, *_needed(no_serve, rights_left)]
     labelled = Labelled(objects, choices.namespaces)
-    first: list[Step] = [Rights(objects, gate=gate, policies=choices.policies)]
+    granted = rights.wanted(gate=gate, policies=choices.policies)
+    first: list[Step] = [Present("rights", objects, granted)]
     if choices.policies is Policies.NONE:
         first += _needed(Absent("policies", objects, Policies.DENY.documents))
     return [*first, *rest, labelled]

@@ -5,8 +5,8 @@ from typing import Final
 
 from evenkeel_cli import manifests, schedulers
 from evenkeel_cli.errors import UnmetError
-from evenkeel_cli.install.absence import Absent
 from evenkeel_cli.install.objects import Objects, title
+from evenkeel_cli.install.presence import Absent
 from evenkeel_cli.manifests import Manifest
 
 TEMPLATES: Final = {

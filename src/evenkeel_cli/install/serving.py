@@ -10,7 +10,7 @@ from evenkeel.model.names import SYSTEM_NAMESPACE
 from evenkeel.ports import Clock
 from evenkeel_cli import manifests
 from evenkeel_cli.errors import UnmetError
-from evenkeel_cli.install import certificate, rights
+from evenkeel_cli.install import certificate, presence
 from evenkeel_cli.install.objects import Change, Objects, own, title
 from evenkeel_cli.manifests import Manifest
 
@@ -41,7 +41,7 @@ class Served:
         """The Secrets and objects that are missing, or not as wanted."""
         missing = [each for each in (TOKEN, CERTIFICATE) if self._objects.find(each) is None]
         changes = {title(each): self._objects.change(each) for each in self.documents}
-        return rights.told({title(each): Change.MAKE for each in missing} | changes)
+        return presence.told({title(each): Change.MAKE for each in missing} | changes)
 
     def do(self) -> None:
         """Make what is missing, and wait until it is ready. Secrets that are there stay."""

@@ -14,13 +14,12 @@ from evenkeel_cli.aws.asking import Aws
 from evenkeel_cli.aws.eks import Compute, Described
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.install import certificate, hooks, others, plan, rights
-from evenkeel_cli.install.absence import Absent
 from evenkeel_cli.install.choices import Choices, Webhook
 from evenkeel_cli.install.hooks import Answering, Asked
 from evenkeel_cli.install.namespaces import Labelled, Unlabelled
 from evenkeel_cli.install.objects import Change, Objects, title
 from evenkeel_cli.install.policies import Policies
-from evenkeel_cli.install.rights import Rights
+from evenkeel_cli.install.presence import Absent, Present
 from evenkeel_cli.install.scheduler import Unnamed
 from evenkeel_cli.install.site import Place, Site
 from evenkeel_cli.manifests import Manifest
@@ -139,7 +138,7 @@ def made_certificate() -> str:
 
 
 def test_rights_come_and_go(objects: Objects) -> None:
-    step = Rights(objects, gate=True)
+    step = Present("rights", objects, rights.wanted(gate=True))
     assert "5 ClusterRole, 5 ClusterRoleBinding" in step.look()[0]  # others may leave the rest
     step.do()
     try:

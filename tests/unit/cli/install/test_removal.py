@@ -11,10 +11,10 @@ from evenkeel.model import names
 from evenkeel.settings import Mode
 from evenkeel_cli import manifests
 from evenkeel_cli.install import plan
-from evenkeel_cli.install.absence import Absent
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Choices, Webhook
 from evenkeel_cli.install.objects import title
+from evenkeel_cli.install.presence import Absent
 from evenkeel_cli.install.traces import NOTES
 from evenkeel_cli.manifests import Manifest
 from evenkeel_hosting.files import ROOT
