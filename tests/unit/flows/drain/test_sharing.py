@@ -195,6 +195,30 @@ def test_one_that_comes_when_the_first_is_about_to_go_is_waited_for(storm: Storm
     assert storm.holder(0) == ""
 
 
+def test_the_first_keeps_a_lease_on_which_a_late_renewal_has_noted_the_division_again(
+    storm: Storm,
+) -> None:
+    """Somebody may have joined by it."""
+    second = storm.joined("second")
+    assert second.take()
+    second.sharing.goes_on(is_done=True)
+    storm.beat(second)
+    storm.beat(storm.first)
+    assert storm.first.sharing.goes_on(is_done=True)
+    storm.beat(storm.first)
+    second.give_up(None)
+    storm.beat(storm.first)
+    assert storm.first.sharing.may_be_freed
+    note = {names.SHARES: storm.first.sharing.division.note}
+    body = {"metadata": {"annotations": note}}
+    storm.cluster.server.patch("Lease", (names.SYSTEM_NAMESPACE, names.HANDOVER_LEASE), body)
+    storm.first.give_up(None)
+    assert storm.holder(0) == "first"
+    storm.beat(storm.first)
+    storm.first.give_up(None)
+    assert storm.holder(0) == ""
+
+
 def test_a_lease_of_before_says_nothing_of_a_division_of_now(storm: Storm) -> None:
     """Its holder was done with his share of another storm."""
     second = storm.joined("second")

@@ -26,7 +26,7 @@ from evenkeel.errors import (
 )
 from evenkeel.flows import home
 from evenkeel.flows.drain.lease.notes import LeaseNotes, Remembered
-from evenkeel.flows.drain.lease.sharing import Call, Sharing
+from evenkeel.flows.drain.lease.sharing import Call, Sharing, divided_by
 from evenkeel.flows.drain.lease.wire import (
     VALID,
     LeaseWrites,
@@ -41,7 +41,7 @@ from evenkeel.flows.reads import answer
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import Lease
-from evenkeel.model.division import Division
+from evenkeel.model.division import UNDIVIDED, Division
 from evenkeel.model.request import Create, Patch
 from evenkeel.ports import Clock, Cluster, Recorder, Reply, Session
 
@@ -332,8 +332,8 @@ class Leadership:
         for _ in range(ATTEMPTS):
             (found,) = self._cluster.perform([question(self.sharing.number)])
             lease = found.result
-            if not isinstance(lease, Lease):
-                return False
+            if not isinstance(lease, Lease) or divided_by(lease) != UNDIVIDED:
+                return False  # the division is noted again: a renewal of before came late
             noted, wanted = noted_wake_up(lease), self._on_the_server(wake_up_at)
             comes_by = self._comes_by(noted, wanted)
             at = noted if comes_by else wanted
