@@ -20,9 +20,9 @@ from evenkeel_cli.pausing import PauseList
 from evenkeel_cli.planned_moves import PlannedMoveList
 from evenkeel_cli.replay.listing import ReplayPlanList, ReplayResultList
 from evenkeel_cli.restoring.listing import WorkloadRestoreList
+from evenkeel_cli.screen.views import ScreenList
 from evenkeel_cli.simulate.listing import WorkloadRiskList
 from evenkeel_cli.status.listing import WorkloadStatusList
-from evenkeel_cli.watch.screen import ScreenList
 
 KINDS: Final[tuple[type[Listing], ...]] = (
     ComponentList,

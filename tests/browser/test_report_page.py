@@ -1,5 +1,7 @@
 """The report page does in a browser what a person does with it."""
 
+import re
+
 import pytest
 from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.by import By
@@ -35,7 +37,7 @@ def background(opened: Chrome) -> str:
 
 
 def test_the_first_screen_says_what_dipped_and_what_to_change(opened: Chrome) -> None:
-    seen = [each for each in all_of(opened, "#answers tr") if each.rect["y"] < 1_000]
+    seen = [each for each in all_of(opened, "#workloads tr") if each.rect["y"] < 1_000]
     said = "\n".join(each.text for each in seen)
     assert "shop/deploy/mailer" in said
     assert "set the strategy to RollingUpdate" in said
@@ -69,18 +71,32 @@ def test_a_workload_opens_and_closes(opened: Chrome) -> None:
     opener.click()
     assert opener.get_attribute("aria-expanded") == "true"
     (detail,) = all_of(opened, "#workloads > .sheet > table > tbody > tr.detail")
-    assert detail.find_element(By.CSS_SELECTOR, "canvas").is_displayed()
-    assert "Pods of " in detail.text
+    assert detail.find_element(By.CSS_SELECTOR, "svg.chart").is_displayed()
+    assert " available of " in detail.text
+    assert detail.find_elements(By.CSS_SELECTOR, "table .opener")
     opener.click()
     assert not all_of(opened, "#workloads tr.detail")
 
 
-def test_an_answer_leads_to_its_workload(opened: Chrome) -> None:
-    jump = opened.find_element(By.CSS_SELECTOR, "#answers .jump")
-    wanted = jump.text
-    jump.click()
-    assert focused(opened).text == wanted
-    assert focused(opened).get_attribute("aria-expanded") == "true"
+def test_no_table_is_wider_than_the_page_with_all_first_rows_open(opened: Chrome) -> None:
+    for section in ("workloads", "nodes", "pods"):
+        opened.find_element(By.CSS_SELECTOR, f"#{section} .opener").click()
+    script = (
+        "return [...document.querySelectorAll('.sheet')]"
+        ".filter((each) => each.scrollWidth > each.clientWidth)"
+        ".map((each) => [each.ariaLabel, each.scrollWidth, each.clientWidth]);"
+    )
+    assert opened.execute_script(script) == []
+
+
+def test_a_drawing_says_what_it_is_at_the_pointer(opened: Chrome) -> None:
+    plot = opened.find_element(By.CSS_SELECTOR, "#course .plot")
+    opened.execute_script("arguments[0].scrollIntoView({ block: 'center' })", plot)
+    ActionChains(opened).move_to_element(plot).perform()
+    readout = opened.find_element(By.CSS_SELECTOR, "#course .readout")
+    assert re.fullmatch(r"09:0\d:\d\d\s+\d+ missing, \d+ in a plain eviction", readout.text), (
+        readout.text
+    )
 
 
 def test_the_theme_changes_and_comes_back(opened: Chrome) -> None:
@@ -108,11 +124,13 @@ def test_the_keyboard_alone_reaches_a_pods_steps(opened: Chrome) -> None:
 
 
 def test_on_paper_everything_is_there_and_light(opened: Chrome) -> None:
+    opened.execute_script("document.documentElement.dataset.theme = 'dark'")
     opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     try:
-        assert opened.find_element(By.ID, "answers").is_displayed()
+        assert opened.find_element(By.ID, "workloads").is_displayed()
         assert opened.find_element(By.ID, "pods").is_displayed()
         assert not opened.find_element(By.ID, "theme").is_displayed()
+        assert background(opened) == "rgb(255, 255, 255)"
     finally:
         opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 

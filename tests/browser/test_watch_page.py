@@ -71,11 +71,31 @@ def test_it_shows_the_storm_and_follows_it(storm: Chrome) -> None:
     assert any("web" in each for each in rows(storm, "workloads"))
     assert any(" in eu-central-1" in each for each in rows(storm, "nodes"))
     assert "data/sts/postgres" in rows(storm, "floors")
-    assert storm.find_elements(By.CSS_SELECTOR, "#course .own")
-    assert storm.find_elements(By.CSS_SELECTOR, "#course .plain")
+    assert storm.find_elements(By.CSS_SELECTOR, "#course path.own[d^=M]")
+    assert storm.find_elements(By.CSS_SELECTOR, "#course path.plain[d^=M]")
     assert "is told to go" in storm.find_element(By.ID, "decisions").text
     assert "act" in storm.find_element(By.ID, "facts").text
     until(storm, lambda: headline(storm) != before)
+
+
+def test_a_row_stays_open_and_has_the_focus_while_the_storm_goes_on(storm: Chrome) -> None:
+    opener = storm.find_element(By.CSS_SELECTOR, "#workloads .opener")
+    opened = opener.get_attribute("data-key")
+    opener.click()
+    before = headline(storm)
+    until(storm, lambda: headline(storm) != before)
+    focused = "return document.activeElement.dataset.key"
+    is_open = "return document.activeElement.closest('tr').nextElementSibling.className"
+    assert storm.execute_script(focused) == opened
+    assert storm.execute_script(is_open) == "detail"
+
+
+def test_what_is_searched_for_stays_chosen_while_the_storm_goes_on(storm: Chrome) -> None:
+    storm.find_element(By.ID, "search").send_keys("web")
+    before = headline(storm)
+    until(storm, lambda: headline(storm) != before)
+    assert rows(storm, "workloads") == ["shop/deploy/web"]
+    storm.find_element(By.ID, "search").clear()
 
 
 def test_on_a_phone_nothing_is_cut(storm: Chrome) -> None:

@@ -24,7 +24,7 @@ from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.history.workloads import WorkloadAccount
 from evenkeel_cli.lines import Line
 from evenkeel_cli.output import Output
-from evenkeel_cli.watch.simulated import Simulated
+from evenkeel_cli.screen.simulated import Simulated
 
 
 @click.command(cls=Command)

@@ -9,7 +9,8 @@ import click
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
-from evenkeel_cli import capacity, observed, options
+from evenkeel.settings import Mode
+from evenkeel_cli import capacity, options
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
 from evenkeel_cli.cost.prices import option as prices_option
@@ -19,25 +20,24 @@ from evenkeel_cli.demo import play
 from evenkeel_cli.duration import Duration
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.history import cloudwatch, cutting, incident, reading
-from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.history.reading import Found
-from evenkeel_cli.page import data, html, surroundings
-from evenkeel_cli.page.surroundings import Surroundings
+from evenkeel_cli.page import html
+from evenkeel_cli.screen import making
+from evenkeel_cli.screen.known import Known
+from evenkeel_cli.screen.simulated import Simulated
 from evenkeel_cli.simulate import clusters, one, trial
 from evenkeel_cli.simulate.one import OneStorm
 from evenkeel_cli.simulate.trial import Ground, Objects
-from evenkeel_sandbox.recorded_cluster import RecordedCluster
+from evenkeel_cli.simulation import ReportedSimulation
 
 DEMO: Final = "demo"
 SIMULATE: Final = "simulate"
 
 
 class Told(NamedTuple):
-    """The account, where it is from, what is known beside it, and what was left out of it."""
+    """What is known of the interruption, and what was left out of it."""
 
-    account: Incident | None
-    source: str
-    around: Surroundings = Surroundings()
+    known: Known
     left_out: Iterable[str] = ()
 
 
@@ -118,13 +118,13 @@ def report(  # noqa: PLR0913 - a command has as many arguments as options
     else:
         read = reading.read_files([source])
         told = _of_log(read, Path(source).name)
-    found = told.account
+    found = told.known.account
     if found is None or not (found.nodes or found.workloads):
         left_out = " ".join(told.left_out)
         raise UnmetError(
             f"nothing was decided about a node or pod there: name a longer --since. {left_out}"
         )
-    text = html.page(data.of(found, told.source, told.around.floors, told.around.money))
+    text = html.report(making.of(told.known), found.cluster)
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -137,30 +137,41 @@ def report(  # noqa: PLR0913 - a command has as many arguments as options
 
 def _of_log(read: Found, source: str) -> Told:
     """The last interruption of a log. Raises BadInputError."""
-    records = reading.of_one_cluster(read.records, None)
-    return Told(incident.of(cutting.last(records)), source, left_out=read.sentences())
+    records = cutting.last(reading.of_one_cluster(read.records, None))
+    account = incident.of(records)
+    ends = max((each.time for each in records), default=SystemClock().now())
+    mode = Mode.OBSERVE if account is not None and account.observed else Mode.ACT
+    named = f"cluster {account.cluster}, {source}" if account and account.cluster else source
+    return Told(Known(ends, named, account, over=True, mode=mode), read.sentences())
 
 
 def _of_demo(prices: Prices) -> Told:
     """The demo's storm."""
-    scene = play.prepare()
-    simulation = scene.simulation
-    try:
-        around = surroundings.of(simulation.cluster, WELL_KNOWN, prices)
-        for _ in play.steps(scene):
-            pass
-        plain = observed.lowest(play.in_plain_eviction().observer)
-        account = simulation.account(plain, around.pools)
-        return Told(account, "the demo", around)
-    finally:
-        simulation.close()
+    plain, scene = play.in_plain_eviction(), play.prepare()
+    return _simulated(scene.simulation, plain, play.steps(scene), WELL_KNOWN, prices, "the demo")
 
 
 def _of_simulated(
     objects: Objects, labels: CapacityLabels, storm: OneStorm, prices: Prices
 ) -> Told:
     """One storm over a copy of a cluster. Raises BadInputError."""
-    setting = storm.over(objects, labels)
-    around = surroundings.of(RecordedCluster([dict(each) for each in objects]), labels, prices)
-    account = trial.told(Ground.of(objects), setting, storm.seed, around.pools)
-    return Told(account, str(storm), around)
+    setting, ground = storm.over(objects, labels), Ground.of(objects)
+    plain = trial.in_plain_eviction(ground, setting, storm.seed)
+    its = trial.storm(ground, setting, storm.seed)
+    return _simulated(its, plain, its.steps(), labels, prices, str(storm))
+
+
+def _simulated(
+    simulation: ReportedSimulation,
+    plain: ReportedSimulation,
+    steps: Iterable[object],
+    labels: CapacityLabels,
+    prices: Prices,
+    source: str,
+) -> Told:
+    """A storm, step by step, beside a plain eviction of the same nodes."""
+    try:
+        simulated = Simulated(simulation, plain, labels, prices, SystemClock())
+        return Told(simulated.after(steps, source))
+    finally:
+        simulation.close()

@@ -18,11 +18,12 @@ from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.history import cutting, reading
 from evenkeel_cli.output import Output
 from evenkeel_cli.reading import reading as read_only
+from evenkeel_cli.screen import known, making
 from evenkeel_cli.simulate import clusters, one
 from evenkeel_cli.simulate.one import OneStorm
 from evenkeel_cli.simulate.trial import Ground
 from evenkeel_cli.source import Source
-from evenkeel_cli.watch import known, screen, showing
+from evenkeel_cli.watch import showing
 from evenkeel_cli.watch.live import Live
 from evenkeel_cli.watch.playback import Playback
 from evenkeel_cli.watch.rehearsal import Rehearsal
@@ -88,7 +89,7 @@ def watch(
         raise BadInputError("--serve shows a page, and -o data: keep one of them")
     clock = SystemClock()
     with _opened(source, storm, decisions, speed, read_prices(prices)) as opened:
-        screens = (screen.of(each) for each in opened.looks())
+        screens = (making.of(each) for each in opened.looks())
         if port is not None:
             showing.serve(screens, port, clock)
         else:

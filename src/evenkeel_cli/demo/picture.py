@@ -9,8 +9,9 @@ from rich.live import Live
 from evenkeel.adapters.clock import SystemClock
 from evenkeel_cli.demo.play import Phase
 from evenkeel_cli.pace import Pace
-from evenkeel_cli.watch import screen, terminal
-from evenkeel_cli.watch.simulated import Simulated
+from evenkeel_cli.screen import making
+from evenkeel_cli.screen.simulated import Simulated
+from evenkeel_cli.watch import terminal
 
 HEADLINES: Final = {
     Phase.STORM: "the demo: the storm",
@@ -38,7 +39,7 @@ class Picture:
             for phase in phases:
                 now = clock.now()
                 if pace.hold(now - before, phase.value * self._speed):
-                    shown = screen.of(simulated.look(HEADLINES[phase]))
+                    shown = making.of(simulated.look(HEADLINES[phase]))
                     painted = terminal.lines(shown, out.width, out.height - 1)
                     live.update(Group(*painted), refresh=True)
                 before = now

@@ -1,1 +1,1 @@
-"""The report of an interruption as one HTML page that needs no network."""
+"""An interruption as one HTML page, finished or while it happens."""

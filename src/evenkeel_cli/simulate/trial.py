@@ -17,9 +17,8 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import NoticeKind
 from evenkeel.model.pool import Pool
 from evenkeel.settings.shared import CAPACITY_LABELS
-from evenkeel_cli import event_files, events, observed
+from evenkeel_cli import event_files, events
 from evenkeel_cli.errors import BadInputError
-from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.simulate.results import Dip, Trial
 from evenkeel_cli.simulation import ReportedSimulation
 from evenkeel_hosting import files
@@ -117,19 +116,6 @@ class Ground(NamedTuple):
 def run(ground: Ground, setting: Setting, seed: int) -> Trial:
     """Let one storm come over a copy of the cluster. The same seed gives the same result."""
     return storm(ground, setting, seed).watch()
-
-
-def told(
-    ground: Ground, setting: Setting, seed: int, pools: Mapping[str, str] | None = None
-) -> Incident:
-    """The account of that storm, beside a plain eviction in the same one.
-
-    ``pools`` by node, as people name them.
-    """
-    plain = in_plain_eviction(ground, setting, seed)
-    its = storm(ground, setting, seed)
-    its.watch()
-    return its.account(observed.lowest(plain.observer), pools)
 
 
 def in_plain_eviction(ground: Ground, setting: Setting, seed: int) -> "Storm":

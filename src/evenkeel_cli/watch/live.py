@@ -23,8 +23,8 @@ from evenkeel_cli.history import incident
 from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.nodes.listing import listing
 from evenkeel_cli.nodes.looking import Looker
-from evenkeel_cli.watch.around import Surveyor
-from evenkeel_cli.watch.known import ON_DEMAND, Known
+from evenkeel_cli.screen.around import Surveyor
+from evenkeel_cli.screen.known import ON_DEMAND, Known
 from evenkeel_cli.watch.witness import Witness
 from evenkeel_sandbox.observer.workloads import Observer
 

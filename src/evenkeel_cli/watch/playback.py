@@ -10,7 +10,7 @@ from evenkeel.ports import Clock
 from evenkeel_cli.history import incident
 from evenkeel_cli.history.cutting import Record
 from evenkeel_cli.pace import Pace
-from evenkeel_cli.watch.known import Known
+from evenkeel_cli.screen.known import Known
 
 STEP: Final = timedelta(seconds=1)
 AFTERWARDS: Final = timedelta(seconds=10)

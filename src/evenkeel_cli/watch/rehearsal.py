@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from evenkeel.ports import Clock
 from evenkeel_cli.decisions.prices import Prices
 from evenkeel_cli.pace import Pace
+from evenkeel_cli.screen.known import Known
+from evenkeel_cli.screen.simulated import Simulated
 from evenkeel_cli.simulate import trial
 from evenkeel_cli.simulate.trial import STEP, Ground, Setting
-from evenkeel_cli.watch.known import Known
-from evenkeel_cli.watch.simulated import Simulated
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,15 +10,14 @@ import msgspec
 from rich.console import Group
 from rich.live import Live
 
-import evenkeel
 from evenkeel.ports import Clock
 from evenkeel_cli import console
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.output import Output
 from evenkeel_cli.page import html
+from evenkeel_cli.screen.views import Screen, ScreenList
 from evenkeel_cli.visible import visible
-from evenkeel_cli.watch import page, terminal
-from evenkeel_cli.watch.screen import Screen, ScreenList
+from evenkeel_cli.watch import terminal
 from evenkeel_cli.watch.serving import Board, served
 
 LONG: Final = timedelta(hours=1)
@@ -64,7 +63,7 @@ def serve(screens: Iterable[Screen], port: int, clock: Clock) -> None:
     Raises BadInputError where the port cannot be had.
     """
     board = Board()
-    text = html.watched(f"Evenkeel {evenkeel.__version__}")
+    text = html.watched()
     with ExitStack() as stack:
         try:
             address = stack.enter_context(served(text, board, port))
@@ -72,7 +71,7 @@ def serve(screens: Iterable[Screen], port: int, clock: Clock) -> None:
             raise BadInputError(f"--serve {port}: {error.strerror}: name another port") from error
         click.echo(f"{address} shows it, until Ctrl-C.")
         for screen in screens:
-            board.put(msgspec.json.encode(page.of(screen)))
+            board.put(msgspec.json.encode(screen))
         board.end()
         while True:
             clock.sleep(LONG)

@@ -12,9 +12,8 @@ from evenkeel_cli import columns, words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.history.listing import OK_STYLES
 from evenkeel_cli.lines import STYLES, WARNING
+from evenkeel_cli.screen.views import Course, Point, PoolView, Said, Screen, WorkloadView
 from evenkeel_cli.visible import visible
-from evenkeel_cli.watch.course import Course, Point
-from evenkeel_cli.watch.screen import Fate, PoolView, Said, Screen, WorkloadView
 
 LABEL: Final = 16
 """Cells of the names of the time line's rows, and of what stands behind them."""
@@ -45,9 +44,9 @@ def _style(view: WorkloadView) -> str:
 POOLS: Final[Columns[PoolView]] = (
     Column("POOL", lambda each: each.name),
     Column("NODES", lambda each: each.nodes),
-    Column("GOING", lambda each: sum(node.is_going for node in each.going) or ""),
+    Column("GOING", lambda each: each.going or ""),
     Column("PODS", lambda each: each.left or ""),
-    Column("LEFT TO EACH (ITS PODS)", lambda each: "  ".join(_nodes(each))),
+    Column("LEFT TO EACH (ITS PODS)", lambda each: "  ".join(each.ends)),
 )
 
 WORKLOADS: Final[Columns[WorkloadView]] = (
@@ -68,13 +67,12 @@ def lines(screen: Screen, width: int, height: int) -> Sequence[Text]:
         *_wrapped(screen.headline, width, "bold"),
         *_facts(screen, width)[:FACTS],
     ]
-    course = list(_course(screen.course, width, max(1, height // ROWS_FOR_A_BAR)))
+    course = list(_course(screen, width, max(1, height // ROWS_FOR_A_BAR)))
     room = height - len(top) - len(course)
     pools = _pools(screen.pools, width)
-    workloads = _table(WORKLOADS, screen.workloads, width)
-    rows = [
-        [row, *_why(each, width)] for row, each in zip(workloads[1:], screen.workloads, strict=True)
-    ]
+    concerned = [each for each in screen.workloads if each.ok is not None or each.is_low]
+    workloads = _table(WORKLOADS, concerned, width)
+    rows = [[row, *_why(each, width)] for row, each in zip(workloads[1:], concerned, strict=True)]
     said = [_said(each) for each in screen.decisions]
     of_pools = _fitting([[each] for each in pools], max(3, room // 4))
     of_workloads = _fitting([workloads[:1], *rows] if rows else [], max(4, 2 * room // 3))
@@ -122,27 +120,13 @@ def _table[T](shown: Columns[T], things: Sequence[T], width: int) -> Sequence[Te
 
 def _pools(pools: Sequence[PoolView], width: int) -> Sequence[Text]:
     """The pools of which nodes go, and the others in one line; where none goes, all."""
-    going = [each for each in pools if each.going]
+    going = [each for each in pools if each.ends]
     if not going:
         return _table(POOLS[:2], pools, width)
-    others = [each for each in pools if not each.going]
+    others = [each for each in pools if not each.ends]
     nodes = words.counted(sum(each.nodes for each in others), "node")
     more = [Text(f"and {nodes} in {words.counted(len(others), 'other pool')}", "dim")]
     return [*_table(POOLS, going, width), *(more if others else ())]
-
-
-def _nodes(pool: PoolView) -> Iterator[str]:
-    """``73s (2)``: seconds and pods left; of those that stay or are gone how many there are."""
-    for node in pool.going:
-        pods = f" ({node.pods})" if node.pods else ""
-        left = "" if node.seconds is None else f"{max(0, node.seconds)}s"
-        if node.is_going:
-            yield f"{left if node.fate is Fate.GOES else node.fate}{pods}"
-    ended = Counter(node.fate for node in pool.going if not node.is_going)
-    if stay := ended[Fate.STAYS]:
-        yield f"{stay} stay{'s' * (stay == 1)}"
-    if gone := ended[Fate.GONE]:
-        yield f"{gone} gone"
 
 
 def _why(view: WorkloadView, width: int) -> Sequence[Text]:
@@ -167,9 +151,10 @@ def _fitting(rows: Sequence[Sequence[Text]], room: int) -> Sequence[Text]:
     return found
 
 
-def _course(course: Course | None, width: int, rows: int) -> Iterator[Text]:
+def _course(screen: Screen, width: int, rows: int) -> Iterator[Text]:
     """How many pods are missing, beside a plain eviction, and below it how many Evenkeel moved."""
-    if course is None or not course.points:
+    course, begins = screen.course, screen.begins
+    if course is None or begins is None or not course.points:
         return
     cells = max(10, width - 2 * LABEL)
     missing = _missing(course.points, course.now, course, cells)
@@ -188,7 +173,6 @@ def _course(course: Course | None, width: int, rows: int) -> Iterator[Text]:
             BARS[_level(own_moves.total(), highest)], RESTORED if own_moves[True] else MOVED
         )
     yield line.append(f" {sum(each.total() for each in moves)}", MOVED)
-    begins = course.begins
     ends = begins + timedelta(seconds=course.lasts)
     yield Text(f"{'':<{LABEL}}{begins:%H:%M:%S}{f'{ends:%H:%M:%S}':>{cells - 8}}", "dim")
 

@@ -1,372 +1,338 @@
-"use strict";
-// Shows the data of the page. Text of the cluster goes in as text, never as markup.
-(() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const root = document.documentElement;
-  const { make, svg, counted, alarm, ifAny, sheet, sheets, drawIn } = components;
+// Draws an interruption: one that is over, whose data is in the page, or one that goes on, of which
+// the server tells each time that something changed. Text of the cluster goes in as text, never as
+// markup.
+const PAGE = 50; // rows that are shown at first
+const HURRY = 30; // seconds that are left to a node
+const [WIDTH, HEIGHT] = [1000, 100]; // of each drawing, which is stretched to the room there is
+const root = document.documentElement;
+const place = (id) => document.getElementById(id);
+const finished = JSON.parse(place("data").textContent);
+const opened = new Set(); // keys of the rows that are open
+const shown = new Map(); // how many rows of each table are shown
+let screen, word = "";
 
-  function clock(seconds) {
-    return new Date((data.begins + seconds) * 1000).toISOString().slice(11, 19);
+const maker = (namespace) => (tag, attributes = {}, ...children) => {
+  const made = document.createElementNS(namespace, tag);
+  for (const [name, value] of Object.entries(attributes)) if (value !== null) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+};
+const make = maker("http://www.w3.org/1999/xhtml");
+const svg = maker("http://www.w3.org/2000/svg");
+
+const clockOf = (milliseconds) => new Date(milliseconds).toISOString().slice(11, 19);
+const clock = (seconds) => (seconds === null ? null : clockOf(Date.parse(screen.begins ?? screen.at) + seconds * 1000));
+const counted = (number, one) => `${number.toLocaleString("en")} ${one}${number === 1 ? "" : "s"}`;
+const bdi = (text) => make("bdi", {}, text || "–");
+const hint = (text) => make("p", { class: "hint" }, make("bdi", {}, text));
+const alarm = (text, isBad = true) => (isBad ? make("span", { class: "bad" }, text) : text);
+const name = (space, text) => make("bdi", {}, make("span", { class: "space" }, `${space}/`), text);
+
+// How long something was so. The records may end before it did.
+function lasted(seconds, isOpen) {
+  if (!seconds) return isOpen ? "not known" : "–";
+  const [minutes, rest] = seconds < 120 ? [0, seconds] : [Math.floor(seconds / 60), seconds % 60];
+  return `${minutes ? `${minutes} min ` : ""}${Math.round(rest)} s${isOpen ? " or more" : ""}`;
+}
+
+// Drawings, all over the whole time line. A path: [class, what it draws].
+
+function drawing(kind, label, paths) {
+  const named = label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" };
+  const box = { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none" };
+  return svg("svg", { class: `drawing ${kind}`, ...box, ...named }, ...paths.map(([its, d]) => svg("path", { class: its, d })));
+}
+
+const x = (seconds) => ((WIDTH * Math.max(0, seconds)) / screen.course.lasts).toFixed(1);
+const scale = (most) => (number) => (HEIGHT - 1 - ((HEIGHT - 2) * number) / Math.max(1, most)).toFixed(1);
+const upright = (seconds) => `M${x(seconds)} 0V${HEIGHT}`;
+
+// Points [at, ...] with the time up to which each holds: [from, to, ...].
+const spans = (points, end = screen.course.now) => points.map(([from, ...rest], i) => [from, points[i + 1]?.[0] ?? Math.max(from, end), ...rest]);
+const boxes = (all, y) => all.map(([from, to, low, high]) => `M${x(from)} ${y(low)}H${x(to)}V${y(high)}H${x(from)}Z`).join("");
+
+// A stair of [from, to, value], with gaps where the value is null.
+function stair(all, y) {
+  let drawn = "", before = null;
+  for (const [from, to, value] of all) {
+    if (value !== null) drawn += `${before === null ? `M${x(from)} ` : "V"}${y(value)}H${x(to)}`;
+    before = value;
+  }
+  return drawn;
+}
+
+const deadlinesOf = (nodes) => nodes.filter((each) => ["goes", "gone"].includes(each.fate) && each.deadline !== null)
+  .map((each) => upright(each.deadline)).join("");
+
+// Counts of a workload: [at, available, wanted, whether it has fewer on others' part].
+const available = (its, wanted, byOthers) => `${its ?? "not known how many"} available of ${wanted} wanted${byOthers ? ", on others' part" : ""}`;
+const mostOf = (counts) => Math.max(...counts.flatMap(([, available, wanted]) => [available, wanted]));
+
+function curve(kind, label, counts, deadlines) {
+  const all = spans(counts), y = scale(mostOf(counts));
+  const known = all.filter(([, , available, wanted]) => available !== null && available < wanted);
+  const unknown = all.filter(([, , available]) => available === null);
+  return drawing(kind, label, [
+    ["missing", boxes(known.filter((each) => !each[4]), y)],
+    ["others", boxes(known.filter((each) => each[4]), y)],
+    ["unknown", unknown.map(([from, to]) => `M${x(from)} ${HEIGHT / 2}H${x(to)}`).join("")],
+    ["deadline", deadlines],
+    ["wanted", stair(all.map(([from, to, , wanted]) => [from, to, wanted]), y)],
+    ["available", stair(all, y)],
+  ]);
+}
+
+// Drawings that a person reads values from: their key, their times, and what is at the pointer of the
+// readings [from, to, text].
+function figure(key, most, readings, ...drawings) {
+  const readout = make("p", { class: "readout", "aria-hidden": "true" });
+  const plot = make("div", { class: "plot", "data-most": most }, ...drawings);
+  const ticks = [0, 1, 2, 3, 4].map((part) => make("span", {}, clock((screen.course.lasts * part) / 4)));
+  plot.addEventListener("pointermove", (event) => {
+    const box = plot.getBoundingClientRect();
+    const seconds = (screen.course.lasts * (event.clientX - box.left)) / box.width;
+    const there = readings.filter(([from, to]) => from <= seconds && seconds < to);
+    readout.textContent = `${clock(seconds)}  ${there.map(([, , text]) => text).join(", ")}`;
+  });
+  plot.addEventListener("pointerleave", () => { readout.textContent = ""; });
+  const entries = Object.entries(key).map(([kind, title]) => make("li", { class: kind }, title));
+  return make("figure", {}, make("ul", { class: "key" }, ...entries), plot, make("div", { class: "axis" }, ...ticks), readout);
+}
+
+function chart({ name: its, counts, lowest, wanted }, nodes) {
+  const key = { available: "available", wanted: "wanted", missing: "missing", others: "missing on others' part", unknown: "not known", deadline: "a node's deadline" };
+  const readings = spans(counts).map(([from, to, ...count]) => [from, to, available(...count)]);
+  const label = `Pods of ${its}: ${lowest} of ${wanted} available at the lowest`;
+  return figure(key, mostOf(counts), readings, curve("chart", label, counts, deadlinesOf(nodes)));
+}
+
+// What is missing of all workloads, beside a plain eviction, and below it the pods that were moved.
+function course({ points, plain, moves, now, lasts }) {
+  const missing = (all, end) => spans(all, end).map(([from, to, serving, wanted]) => [from, to, 0, wanted - serving]);
+  const most = (all) => Math.max(0, ...all.map((each) => each[3]));
+  const [own, beside] = [missing(points, now), missing(plain, lasts)];
+  const bars = moves.map(([from, pods, isRestore]) => [from, from + Math.max(1, lasts / 300), 0, pods, isRestore]);
+  const y = scale(Math.max(most(own), most(beside))), bar = scale(most(bars));
+  const inPlain = plain.length ? `; a plain eviction leaves ${most(beside)} missing at most` : "";
+  const told = `${counted(most(own), "pod")} missing at most, where all counts are known${inPlain}; Evenkeel moved ${counted(moves.reduce((sum, each) => sum + each[1], 0), "pod")}`;
+  const key = { missing: "pods missing", plain: "the same in a plain eviction", deadline: "a node's deadline", own: "pods that Evenkeel moved", restored: "pods that restore moved" };
+  const line = ["now", screen.over ? "" : upright(now)];
+  const readings = [[own, "missing"], [beside, "in a plain eviction"]].flatMap(([all, what]) => all.map((each) => [...each.slice(0, 2), `${each[3]} ${what}`]));
+  return [figure(key, Math.max(most(own), most(beside)), readings,
+    drawing("chart", told, [["plain", boxes(beside, y)], ["missing", boxes(own, y)], ["deadline", deadlinesOf(screen.nodes)], line]),
+    drawing("moves", "", [["own", boxes(bars.filter((each) => !each[4]), bar)], ["restored", boxes(bars.filter((each) => each[4]), bar)], line]),
+  ), make("p", {}, `${told}.`)];
+}
+
+// Tables, whose rows are made when they are shown. A column: [title, what it shows, class].
+
+const searched = (rows) => rows.filter((row) => row.search?.includes(word) ?? true);
+
+function table(id, caption, columns, rows, detail = null) {
+  const chosen = searched(rows);
+  const body = make("tbody"), more = make("button", { type: "button", class: "more" });
+
+  function add(from, until) {
+    body.append(...chosen.slice(from, until).flatMap(lines));
+    shown.set(id, until);
+    more.hidden = until >= chosen.length;
+    more.textContent = `Show more: ${until} of ${chosen.length.toLocaleString("en")} are shown`;
   }
 
-  function lasted(seconds) {
-    if (seconds < 120) return `${Math.round(seconds)} s`;
-    return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
-  }
-
-  // How long a workload had too few pods. The records may end before that did.
-  function lastedAtLeast(workload) {
-    if (!workload.endsBelow) return lasted(workload.below);
-    return workload.below ? `${lasted(workload.below)} or more` : "not known";
-  }
-
-  const at = (seconds) => (seconds === null ? "–" : clock(seconds));
-
-  // Charts
-
-  const charts = new Set();
-  const color = (name) => getComputedStyle(root).getPropertyValue(name).trim();
-
-  // The counts as stairs: [times, available, wanted, on others' part], up to the end. What is
-  // available is null where it is not known.
-  function stairs(counts) {
-    const ended = counts.concat([[Math.max(data.lasts, counts.at(-1)[0] + 1), ...counts.at(-1).slice(1)]]);
-    return [0, 1, 2, 3].map((place) => ended.map((each) => each[place]));
-  }
-
-  function spark(counts) {
-    if (!counts.length) return "–";
-    const [times, available, wanted, others] = stairs(counts);
-    const most = Math.max(1, ...available, ...wanted);
-    const x = (time) => (144 * time) / times.at(-1);
-    const y = (value) => 23 - (22 * value) / most;
-    const path = (values) => values.map((value, i) => {
-      const before = i ? values[i - 1] : null;
-      const across = before === null ? "" : `H${x(times[i]).toFixed(1)}`;
-      if (value === null) return across;
-      return before === null ? `M${x(times[i]).toFixed(1)} ${y(value).toFixed(1)}` : `${across}V${y(value).toFixed(1)}`;
-    }).join("");
-    const made = svg("svg", { class: "spark", viewBox: "0 0 144 24", preserveAspectRatio: "none", "aria-hidden": "true" });
-    available.forEach((value, i) => {
-      if (i + 1 === times.length || (value !== null && value >= wanted[i])) return;
-      const width = Math.max(1, x(times[i + 1]) - x(times[i]));
-      made.append(value === null
-        ? svg("rect", { class: "unknown", x: x(times[i]), y: 1, width, height: 22, fill: "url(#hatch)" })
-        : svg("rect", {
-          class: others[i] ? "others" : "missing",
-          x: x(times[i]), y: y(wanted[i]), width, height: y(value) - y(wanted[i]),
-        }));
-    });
-    made.append(svg("path", { class: "wanted", d: path(wanted) }), svg("path", { class: "available", d: path(available) }));
-    return made;
-  }
-
-  function keys(counts) {
-    const entries = [
-      ["available", "--ink", "", 2],
-      ["wanted", "--wanted", "3 3", 2],
-      ["missing", "--alarm", "", 9],
-      ...(counts.some((each) => each[3]) ? [["missing on others' part", "--wanted", "", 9]] : []),
-      ...(counts.some((each) => each[1] === null) ? [["not known", "--soft", "1 3", 9]] : []),
-      ["a node's deadline", "--soft", "1 3", 2],
-    ];
-    return make("ul", { class: "key" }, ...entries.map(([name, tint, dash, width]) => {
-      const sample = svg("svg", { viewBox: "0 0 26 11", "aria-hidden": "true" });
-      sample.append(svg("path", {
-        d: "M0 5.5H26", stroke: `var(${tint})`, "stroke-width": width,
-        "stroke-dasharray": dash, "stroke-opacity": width > 2 ? "0.45" : "1",
-      }));
-      return make("li", {}, sample, name);
+  function lines(row) {
+    const key = `${id}/${row.key}`;
+    const about = () => make("tr", { class: "detail" }, make("td", { colspan: columns.length }, ...detail(row, key)));
+    const made = make("tr", {}, ...columns.map(([title, shows, kind = null], i) => {
+      const content = shows(row) ?? "–";
+      if (i) return make("td", { class: kind, "data-label": title }, content);
+      return make("th", { scope: "row", class: kind }, detail ? opener(key, content, about) : content);
     }));
+    return opened.has(key) ? [made, about()] : [made];
   }
 
-  // Slanted lines over a time of which nothing is known.
-  function hatch(u, from, to) {
-    const step = 8 * devicePixelRatio, { top, height } = u.bbox;
-    u.ctx.save();
-    u.ctx.beginPath();
-    u.ctx.rect(from, top, Math.max(1, to - from), height);
-    u.ctx.clip();
-    u.ctx.strokeStyle = color("--soft");
-    u.ctx.globalAlpha = 0.5;
-    u.ctx.beginPath();
-    for (let x = from - height; x < to; x += step) {
-      u.ctx.moveTo(x, top + height);
-      u.ctx.lineTo(x + height, top);
-    }
-    u.ctx.stroke();
-    u.ctx.restore();
-  }
+  more.addEventListener("click", () => add(shown.get(id), shown.get(id) + PAGE));
+  add(0, shown.get(id) ?? PAGE);
+  const head = columns.map(([title, , kind = null]) => make("th", { scope: "col", class: kind }, title));
+  const whole = make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...head)), body);
+  return [make("div", { class: "sheet", tabindex: "0", role: "region", "aria-label": caption }, whole), more];
+}
 
-  function chart(counts, label, deadlines) {
-    const box = make("div", { role: "img", "aria-label": label });
-    const readout = make("p", { class: "readout", "aria-hidden": "true" });
-    const [times, available, wanted, others] = stairs(counts);
-    const missing = available.map((value, i) => (value === null || others[i] ? wanted[i] : Math.min(value, wanted[i])));
-    const values = [times, wanted, missing, available];
-    box.draw = () => {
-      const stepped = uPlot.paths.stepped({ align: 1 });
-      const axis = { stroke: () => color("--soft"), grid: { stroke: () => color("--line"), width: 1 }, ticks: { show: false }, font: "12px system-ui, sans-serif" };
-      const drawn = new uPlot({
-        width: Math.max(200, box.clientWidth), height: 200, legend: { show: false },
-        cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
-        scales: { x: { time: false }, y: { range: (_, low, high) => [0, Math.max(1, high) * 1.05] } },
-        axes: [
-          { ...axis, values: (_, splits) => splits.map(clock), grid: { show: false }, space: 80 },
-          { ...axis, size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000] },
-        ],
-        series: [
-          {},
-          { paths: stepped, points: { show: false }, stroke: () => color("--wanted"), dash: [4, 4], width: 1.5 },
-          { paths: stepped, points: { show: false }, width: 0 },
-          { paths: stepped, points: { show: false }, stroke: () => color("--ink"), width: 1.75 },
-        ],
-        bands: [{ series: [1, 2], fill: () => color("--alarm-fill") }],
-        hooks: {
-          draw: [(u) => {
-            u.ctx.save();
-            u.ctx.beginPath();
-            u.ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
-            u.ctx.clip();
-            available.forEach((value, i) => {
-              if (i + 1 === times.length || (value !== null && !(others[i] && value < wanted[i]))) return;
-              const [from, to] = [times[i], times[i + 1]].map((time) => u.valToPos(time, "x", true));
-              if (value === null) hatch(u, from, to);
-              else {
-                const [top, bottom] = [wanted[i], value].map((each) => u.valToPos(each, "y", true));
-                u.ctx.globalAlpha = 0.3;
-                u.ctx.fillStyle = color("--wanted");
-                u.ctx.fillRect(from, top, to - from, bottom - top);
-                u.ctx.globalAlpha = 1;
-              }
-            });
-            u.ctx.restore();
-            u.ctx.save();
-            u.ctx.strokeStyle = color("--soft");
-            u.ctx.setLineDash([2 * devicePixelRatio, 5 * devicePixelRatio]);
-            u.ctx.beginPath();
-            for (const time of deadlines) {
-              const x = u.valToPos(time, "x", true);
-              u.ctx.moveTo(x, u.bbox.top);
-              u.ctx.lineTo(x, u.bbox.top + u.bbox.height);
-            }
-            u.ctx.stroke();
-            u.ctx.restore();
-          }],
-          setCursor: [(u) => {
-            const i = u.cursor.idx;
-            readout.textContent = i === null || i === undefined ? "" : `${clock(times[i])}  ${available[i] ?? "not known how many"} available of ${wanted[i]} wanted${others[i] ? ", on others' part" : ""}`;
-          }],
-        },
-      }, values, box);
-      const entry = { box, drawn };
-      charts.add(entry);
-      new ResizeObserver(() => drawn.setSize({ width: Math.max(200, box.clientWidth), height: 200 })).observe(box.parentElement);
-      box.draw = null;
-    };
-    return make("div", { class: "chart" }, keys(counts), box, readout);
-  }
+// The button that opens a row: what is about it stands below.
+function opener(key, content, about) {
+  const made = make("button", { type: "button", class: "opener", "data-key": key, "aria-expanded": String(opened.has(key)) }, content);
+  made.addEventListener("click", () => {
+    const row = made.closest("tr");
+    if (opened.delete(key)) row.nextElementSibling.remove();
+    else row.after(opened.add(key) && about());
+    made.setAttribute("aria-expanded", String(opened.has(key)));
+  });
+  return made;
+}
 
-  function repaint() {
-    for (const each of charts) {
-      if (each.box.isConnected) each.drawn.redraw(false, true);
-      else charts.delete(each);
-    }
-  }
+const late = ["Late", (each) => alarm(String(each.late), each.late > 0), "number"];
+const decided = ["Pods", (each) => each.pods, "number"];
+const left = ["Pods left", (each) => each.left, "number"];
+const workload = ["Workload", (each) => name(each.subject.namespace, each.name)];
+const change = ["Why, and what to change", (each) => (each.why ? make("div", {}, bdi(each.why), make("p", { class: "change" }, bdi(each.change || "nothing is known that would prevent it"))) : null), "words"];
 
-  // Parts
+// What happened when: [seconds, text, whether it is bad].
+function list(entries) {
+  return make("ul", { class: "said" }, ...entries.map(([seconds, text, isBad]) =>
+    make("li", { class: isBad ? "bad" : null }, make("time", {}, clock(seconds)), bdi(text))));
+}
 
-  function name(each) {
-    const place = each.namespace ? make("span", { class: "space" }, `${each.namespace}/`) : null;
-    return make("bdi", {}, ...[place, each.name].filter((part) => part !== null));
-  }
+const steps = (each) => [list(each.steps.map(([seconds, verb, reason, message]) => [seconds, `${verb} ${reason}: ${message}`]))];
 
-  for (const each of data.workloads) each.search = `${each.namespace}/${each.name}`.toLowerCase();
-  for (const each of data.nodes) each.search = `${each.name} ${each.pool}`.toLowerCase();
-  for (const each of data.pods) {
-    const workload = data.workloads[each.workload];
-    each.search = `${each.namespace}/${each.name} ${workload ? workload.name : ""} ${each.node}`.toLowerCase();
-  }
+const pods = (id, caption, rows) => table(id, caption, [
+  ["Pod", (each) => name(each.subject.namespace, each.subject.name)],
+  ["Node", (each) => bdi(each.node), "name"],
+  ["How it went", (each) => each.way],
+  ["Asked for", (each) => clock(each.released), "time"],
+  ["Went", (each) => clock(each.went), "time"],
+  ["Late", (each) => alarm(each.late ? "late" : "no", each.late)],
+  ["Why", (each) => bdi(each.why), "words"],
+], rows, steps);
 
-  const steps = (each) => sheet(`What was decided about ${each.name}`, [
-    ["Time", (step) => clock(step[0]), "time"],
-    ["Decision", (step) => step[1]],
-    ["Reason", (step) => step[2]],
-    ["In words", (step) => make("bdi", {}, step[3]), "words"],
-  ], each.steps, { isSearched: false }).parts;
+function aboutWorkload(each, key) {
+  const its = screen.pods.filter((pod) => pod.workload === each.key);
+  const on = new Set(its.map((pod) => pod.node));
+  const told = `None for ${lasted(each.atZero, each.endsAtZero)}; most beside those wanted, old and new: ${each.mostBeside ?? "–"}; floor on on-demand nodes: ${each.floor ?? "–"}.`;
+  const drawn = each.counts.length ? chart(each, screen.nodes.filter((node) => on.has(node.name))) : hint("How many of its pods were available is not known.");
+  const counts = list(each.counts.map(([seconds, ...count]) => [seconds, available(...count)]));
+  return [hint(told), drawn, ...pods(`${key}/pods`, `Pods of ${each.name}`, its), counts];
+}
 
-  const podColumns = [
-    ["Pod", name],
-    ["Node", (pod) => pod.node || "–"],
-    ["How it went", (pod) => pod.way],
-    ["Asked for", (pod) => at(pod.released), "time"],
-    ["Went", (pod) => at(pod.went), "time"],
-    ["Late", (pod) => (pod.late ? alarm("late") : "no")],
-    ["Why", (pod) => make("bdi", {}, pod.why), "words"],
-  ];
-  const podsOf = (caption, pods) => sheet(caption, podColumns, pods, { detail: steps, isSearched: false }).parts;
+// Sections: [id, title, what is shown, how]. One with nothing to show is not there.
 
-  function aboutWorkload(each) {
-    const pods = data.pods.filter((pod) => data.workloads[pod.workload] === each);
-    const nodes = new Set(pods.map((pod) => pod.node));
-    const deadlines = data.nodes.filter((node) => nodes.has(node.name) && node.dies && node.deadline !== null).map((node) => node.deadline);
-    const drawn = each.counts.length
-      ? [chart(each.counts, `Pods of ${each.name}: ${each.lowest} of ${each.wanted} available at the lowest`, deadlines),
-        make("details", {}, make("summary", {}, "These counts as a table"), ...sheet(`Counts of ${each.name}`, [
-          ["Time", (count) => clock(count[0]), "time"],
-          ["Available", (count) => String(count[1] ?? "not known"), "number"],
-          ["Wanted", (count) => String(count[2]), "number"],
-        ], each.counts, { isSearched: false }).parts)]
-      : [make("p", { class: "hint" }, "How many of its pods were available is not in the log.")];
-    return [...drawn, ...podsOf(`Pods of ${each.name}`, pods)];
-  }
+const workloads = ["workloads", "Workloads", () => [screen.workloads, screen.pods, screen.course], () => table("workloads", "Workloads, the worst first", [
+  workload,
+  ["OK", (each) => each.ok && alarm(each.ok, each.ok === "failed")],
+  ["Over time", (each) => (each.counts.length ? curve("spark", "", each.counts, "") : null)],
+  ["Ready", (each) => (each.ready === null ? null : alarm(`${each.ready} of ${each.wanted}`, each.ready < each.wanted)), "number"],
+  ["Lowest", (each) => alarm(String(each.lowest ?? "–"), each.below > 0 || each.endsBelow), "number"],
+  ["Plain eviction", (each) => each.plain, "number"],
+  ["Too few for", (each) => lasted(each.below, each.endsBelow), "number"],
+  late, change,
+], screen.workloads, aboutWorkload)];
 
-  const sections = [];
+const timeLine = ["course", "Time line", () => [screen.course?.points, screen.course, screen.nodes], () => course(screen.course)];
 
-  function section(id, title, hint, ...parts) {
-    const made = make("section", { id, "aria-labelledby": `${id}-title` },
-      make("h2", { id: `${id}-title` }, title), hint ? make("p", { class: "hint" }, hint) : null, ...parts);
-    sections.push([id, title]);
-    return made;
-  }
-
-  const workloads = sheet("Workloads of which pods had to move", [
-    ["Workload", name],
-    ["OK", (each) => (each.ok === "failed" ? alarm(each.ok) : each.ok ?? "–")],
-    ["Over time", (each) => spark(each.counts)],
-    ["Wanted", (each) => String(each.wanted ?? "–"), "number"],
-    ["Lowest", (each) => (each.dipped ? alarm(String(each.lowest)) : String(each.lowest ?? "–")), "number"],
-    ...(data.workloads.some((each) => each.plain !== null)
-      ? [["In a plain eviction", (each) => String(each.plain ?? "–"), "number"]] : []),
-    ["Too few for", (each) => (each.dipped ? lastedAtLeast(each) : "–"), "number"],
-    ["None for", (each) => (each.zero ? alarm(lasted(each.zero)) : "–"), "number"],
-    ["Most beside", (each) => String(each.beside ?? "–"), "number"],
-    ["Floor", (each) => String(each.floor ?? "–"), "number"],
-    ["Pods", (each) => String(each.pods), "number"],
-    ["Late", (each) => ifAny(each.late), "number"],
-  ], data.workloads, { detail: aboutWorkload });
-
-  const jump = (each) => {
-    const made = make("button", { type: "button", class: "jump" }, name(each));
-    made.addEventListener("click", () => { search.value = ""; choose(); workloads.open(each); });
-    return made;
-  };
-
-  function answers() {
-    const dips = data.dips.map((each) => ({ ...each, of: data.workloads[each.workload] }));
-    const dipped = dips.length ? sheet("Workloads with too few pods", [
-      ["Workload", (each) => jump(each.of)],
-      ["Over time", (each) => spark(each.of.counts)],
-      ["Lowest", (each) => alarm(each.of.lowest ? `${each.of.lowest} of ${each.of.wanted}` : `none of ${each.of.wanted}`), "number"],
-      ["Too few for", (each) => lastedAtLeast(each.of), "number"],
-      ["Why", (each) => make("bdi", {}, each.why), "words"],
-      ["What to change", (each) => make("bdi", {}, each.change), "words"],
-    ], dips, { isSearched: false }).parts : [make("p", {}, data.counted ? "No workload had fewer pods than wanted." : "How many pods were available is not in these records.")];
-    const late = data.late.length ? sheet("Late pods by reason", [
-      ["Pods", (each) => alarm(String(each.pods))],
-      ["Why", (each) => make("bdi", {}, each.why), "words"],
-      ["Of", (each) => make("bdi", {}, each.workloads), "words"],
-      ["What to change", (each) => make("bdi", {}, each.change), "words"],
-    ], data.late, { isSearched: false }).parts : [make("p", {}, "No pod was late.")];
-    const figures = make("dl", { class: "figures" }, ...data.figures.map(([title, value, isBad]) =>
-      make("div", {}, make("dt", {}, title), make("dd", { class: isBad ? "bad" : null }, value))));
-    const said = data.verdict.map((each) => make("p", {}, make("bdi", {}, each)));
-    return make("section", { id: "answers", "aria-label": "Answers" }, figures, ...said,
-      make("h2", {}, "Which workloads dipped, and why"), ...dipped,
-      make("h2", {}, "What was late"), ...late);
-  }
-
-  const content = document.getElementById("content");
-  const patterns = svg("svg", { width: 0, height: 0, "aria-hidden": "true", class: "patterns" });
-  const pattern = svg("pattern", { id: "hatch", width: 5, height: 5, patternUnits: "userSpaceOnUse" });
-  pattern.append(svg("path", { d: "M0 5L5 0", class: "slant" }));
-  patterns.append(pattern);
-  content.append(patterns, answers());
-  const minutes = sheet("Minute by minute", [
+const others = [
+  ["late", "Late pods", () => [screen.late], () => table("late", "Late pods by reason", [
+    ["Pods", (each) => alarm(String(each.pods))], ["Of", (each) => bdi(each.workloads.join(", ")), "words"], change,
+  ], screen.late)],
+  ["nodes", "Nodes", () => [screen.pools, screen.nodes, screen.pods], () => [
+    ...table("pools", "Nodes by pool", [
+      ["Pool", (each) => bdi(each.name)],
+      ["Nodes", (each) => each.nodes, "number"],
+      ["Going", (each) => each.going, "number"],
+      ["Left to each, and its pods", (each) => bdi(each.ends.join(", ")), "words"],
+      decided, left, late,
+    ], screen.pools),
+    ...table("nodes", "Nodes with a notice", [
+      ["Node", (each) => bdi(each.name)],
+      ["Pool", (each) => bdi(each.pool)],
+      ["Notice", (each) => bdi(each.kind)],
+      ["Noticed", (each) => clock(each.noticed), "time"],
+      ["Deadline", (each) => clock(each.deadline), "time"],
+      ["Left", (each) => alarm(each.inWords, each.left > 0 && each.fate === "goes" && each.seconds < HURRY), "time"],
+      decided, left, late,
+    ], screen.nodes, (each, key) => [...steps(each), ...pods(`${key}/pods`, `Pods on ${each.name}`, screen.pods.filter((pod) => pod.node === each.name))]),
+  ]],
+  ["minutes", "Minutes", () => [screen.course?.minutes], () => table("minutes", "Minute by minute", [
     ["From", (each) => clock(each.at), "time"],
-    ["Nodes noticed", (each) => String(each.noticed), "number"],
-    ["Deadlines", (each) => String(each.deadlines), "number"],
-    ["Replacements asked for", (each) => String(each.released), "number"],
-    ["Pods gone", (each) => String(each.went), "number"],
-    ["Late", (each) => ifAny(each.late), "number"],
-    ["Workloads with too few", (each) => ifAny(each.below), "number"],
-  ], data.minutes, { isSearched: false });
-  const whole = data.total.length
-    ? [chart(data.total, "Pods available and wanted, of all these workloads", data.nodes.filter((n) => n.dies && n.deadline !== null).map((n) => n.deadline))]
-    : [];
-  content.append(
-    section("minutes", "Minute by minute", data.workloads.some((each) => each.counts.some((count) => count[1] === null))
-      ? "The chart leaves out workloads of which it is not known throughout how many pods were available." : "",
-    ...whole, ...minutes.parts),
-    section("workloads", "Workloads", "Most beside: pods that were available beyond those wanted, old ones and their replacements.", ...workloads.parts),
-    section("nodes", "Nodes", "", ...sheet("Nodes", [
-      ["Node", (each) => make("bdi", {}, each.name)],
-      ["Pool", (each) => each.pool || "–"],
-      ["Notice", (each) => each.kind || "–"],
-      ["Noticed", (each) => at(each.noticed), "time"],
-      ["Deadline", (each) => at(each.deadline), "time"],
-      ["Pods", (each) => String(each.pods), "number"],
-      ["Late", (each) => ifAny(each.late), "number"],
-    ], data.nodes, { detail: (each) => [...steps(each), ...podsOf(`Pods on ${each.name}`, data.pods.filter((pod) => pod.node === each.name))] }).parts),
-  );
-  if (data.pools.length) content.append(section("pools", "Pools", "", ...sheet("Pools", [
-    ["Pool", (each) => each.name],
-    ["Nodes", (each) => String(each.nodes), "number"],
-    ["Pods", (each) => String(each.pods), "number"],
-    ["Late", (each) => ifAny(each.late), "number"],
-  ], data.pools, { isSearched: false }).parts));
-  content.append(section("pods", "Pods", "", ...sheet("Pods", podColumns, data.pods, { detail: steps }).parts));
-  if (data.money) content.append(section("money", "Money", data.money.note, ...sheet("Money",
-    data.money.columns.map((title, i) => [title, (row) => row[i], i ? "number" : ""]), data.money.rows, { isSearched: false }).parts));
-  if (data.notes.length) content.append(section("notes", "Notes in the log", "", ...sheet("Notes", [
-    ["Time", (each) => clock(each[0]), "time"],
-    ["Note", (each) => make("bdi", {}, each[1]), "words"],
-  ], data.notes, { isSearched: false }).parts));
+    ["Nodes noticed", (each) => each.noticed, "number"],
+    ["Deadlines", (each) => each.deadlines, "number"],
+    ["Replacements asked for", (each) => each.released, "number"],
+    ["Pods gone", (each) => each.went, "number"],
+    late,
+    ["Workloads with too few", (each) => alarm(String(each.below), each.below > 0), "number"],
+  ], screen.course.minutes)],
+  ["floors", "Floors", () => [screen.floors], () => table("floors", "Floors", [
+    workload,
+    ["Floor", (each) => each.floor, "number"],
+    ["Ready on on-demand nodes", (each) => alarm(String(each.survivors), each.survivors < each.floor), "number"],
+  ], screen.floors)],
+  ["pods", "Pods", () => [screen.pods], () => pods("pods", "Pods", screen.pods)],
+  ["money", "Money", () => [screen.money?.rows, screen.money], () => [
+    hint(screen.money.note),
+    ...table("money", "Money", screen.money.columns.map((title, i) => [title, (row) => row[i], i ? "number" : null]), screen.money.rows),
+  ]],
+  ["decisions", "Decisions", () => [screen.decisions], () => [list(screen.decisions.map((each) => [each.at, each.text, each.warning]))]],
+  ["notes", "Notes in the log", () => [screen.notes], () => [list(screen.notes)]],
+];
 
-  document.getElementById("headline").textContent = data.headline;
-  document.getElementById("when").textContent =
-    `${data.cluster ? `Cluster ${data.cluster}, ` : ""}${new Date(data.begins * 1000).toISOString().slice(0, 10)}, ${clock(0)} to ${clock(data.lasts)} UTC, from ${data.source}`;
-  document.getElementById("colophon").textContent = `Made by ${data.maker} from what it logged. Times are UTC. This page loads nothing and sends nothing.`;
-  document.getElementById("sections").append(...sections.map(([id, title]) => make("li", {}, make("a", { href: `#${id}` }, title))));
-  drawIn(content);
+const sections = [...(finished ? [workloads, timeLine] : [timeLine, workloads]), ...others].map(([id, title, shows, parts]) => ({
+  shows, parts, before: "",
+  heading: make("h2", { id: `${id}-title` }, title),
+  box: make("section", { id, "aria-labelledby": `${id}-title` }),
+  link: make("li", {}, make("a", { href: `#${id}` }, title)),
+}));
+place("content").append(...sections.map((each) => each.box));
+place("sections").append(...sections.map((each) => each.link));
 
-  // Search, theme, print
-
-  const search = document.getElementById("search");
-  function choose() {
-    const word = search.value.trim().toLowerCase();
-    const found = sheets.map((each) => [each.choose(word), each.caption]);
-    const [ofWorkloads, ofNodes, ofPods] = found.map(([number]) => number);
-    document.getElementById("found").textContent = word
-      ? `${counted(ofWorkloads, "workload")}, ${counted(ofNodes, "node")}, ${counted(ofPods, "pod")}` : "";
+// What did not change stays as it is, with its focus and what is selected in it.
+function paint(isAnew = false) {
+  const focused = document.activeElement.dataset.key;
+  for (const each of sections) {
+    const value = each.shows(), text = JSON.stringify(value);
+    if (text === each.before && !isAnew) continue;
+    each.before = text;
+    each.box.hidden = each.link.hidden = !value[0]?.length;
+    each.box.replaceChildren(each.heading, ...(each.box.hidden ? [] : each.parts()));
   }
-  search.addEventListener("input", choose);
-  search.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") { search.value = ""; choose(); }
-    if (event.key === "Enter") { event.preventDefault(); document.getElementById("workloads").scrollIntoView(); }
-  });
-  document.addEventListener("keydown", (event) => {
-    const isTyping = event.target.closest?.("input");
-    if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey) {
-      event.preventDefault();
-      search.focus();
-    }
-  });
+  if (focused) document.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+}
 
-  components.chooseThemes(repaint);
-
-  let before;
-  addEventListener("beforeprint", () => {
-    before = root.dataset.theme;
-    root.dataset.theme = "light";
-    for (const each of charts) each.drawn.setSize({ width: 660, height: 200 });
-    repaint();
-  });
-  addEventListener("afterprint", () => {
-    if (before) root.dataset.theme = before;
-    else delete root.dataset.theme;
-    for (const each of charts) each.drawn.setSize({ width: Math.max(200, each.box.clientWidth), height: 200 });
-    repaint();
-  });
+function show(its) {
+  screen = its;
+  const key = (rows, of, ...more) => rows.forEach((each) => Object.assign(each, { key: of(each), search: [of(each), ...more.map((field) => each[field])].join(" ").toLowerCase() }));
+  key(screen.workloads, (each) => `${each.subject.namespace}/${each.name}`);
+  key(screen.nodes, (each) => each.name, "pool");
+  key(screen.pods, (each) => `${each.subject.namespace}/${each.subject.name}`, "workload", "node");
+  place("when").textContent = `${screen.source}, ${screen.at.slice(0, 10)}, ${screen.begins ? `${clock(0)} to ` : ""}${screen.at.slice(11, 19)} UTC`;
+  place("headline").textContent = screen.headline;
+  place("facts").replaceChildren(...[...screen.figures, ...screen.facts].map((each) =>
+    make("div", {}, make("dt", {}, each.name), make("dd", { class: each.bad ? "bad" : null }, bdi(each.text)))));
+  place("sentences").replaceChildren(...screen.sentences.map((each) => make("p", {}, bdi(each))));
+  paint();
   root.dataset.ready = Math.round(performance.now());
-})();
+}
+
+// Search and theme
+
+const search = place("search");
+function choose(text) {
+  search.value = text;
+  word = text.trim().toLowerCase();
+  paint(true);
+  const numbers = ["workload", "node", "pod"].map((each) => counted(searched(screen[`${each}s`]).length, each));
+  place("found").textContent = word ? numbers.join(", ") : "";
+}
+search.addEventListener("input", () => choose(search.value));
+document.addEventListener("keydown", (event) => {
+  const isTyping = event.target === search;
+  if (isTyping && event.key === "Escape") choose("");
+  else if (isTyping && event.key === "Enter") place("workloads").scrollIntoView();
+  else if (!isTyping && event.key === "/" && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault();
+    search.focus();
+  }
+});
+place("theme").addEventListener("click", () => {
+  const themes = ["system", "light", "dark"];
+  root.dataset.theme = themes[(themes.indexOf(root.dataset.theme ?? "system") + 1) % themes.length];
+  place("theme").textContent = `Theme: ${root.dataset.theme}`;
+});
+
+function follow() {
+  const say = (text) => { place("state").textContent = text; };
+  const events = new EventSource("events");
+  say("Waiting for the first look.");
+  events.addEventListener("screen", (event) => { say(""); show(JSON.parse(event.data)); });
+  events.addEventListener("over", () => { say("Nothing more comes: this is the end."); events.close(); });
+  events.addEventListener("error", () => say("The command that serves this page does not answer: it is tried again."));
+}
+
+if (finished) show(finished);
+else follow();

@@ -16,11 +16,12 @@ import msgspec
 
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel_cli.cost.prices import read as read_prices
+from evenkeel_cli.screen import making
+from evenkeel_cli.screen.views import Fact, Screen
 from evenkeel_cli.simulate import clusters
 from evenkeel_cli.simulate.trial import Ground, Policy, Setting
-from evenkeel_cli.watch import screen, terminal
+from evenkeel_cli.watch import terminal
 from evenkeel_cli.watch.rehearsal import Rehearsal
-from evenkeel_cli.watch.screen import Fact, Screen
 from evenkeel_sandbox.storms.shapes import OnePool
 from tests.kit.clocks import NOW
 
@@ -59,7 +60,7 @@ def screens() -> Iterator[Screen]:
     rehearsal = Rehearsal(
         Ground.of(objects), setting, 0, "a rehearsal", read_prices(None), 1_000, HurryingClock()
     )
-    return (screen.of(each) for each in rehearsal.looks())
+    return (making.of(each) for each in rehearsal.looks())
 
 
 @cache

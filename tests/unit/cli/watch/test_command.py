@@ -56,10 +56,11 @@ def test_in_a_pipe_a_log_is_played_back_as_a_line_for_each_decision(log: Path) -
 def test_programs_get_each_look_as_a_line_of_json(log: Path) -> None:
     done = run("watch", "--decisions", log, *FAST, "-o", "json")
     assert done.exit_code == 0, done.output
-    looks = [json.loads(line) for line in done.stdout.splitlines()]
-    (first,), (last,) = looks[0]["items"], looks[-1]["items"]
-    assert first["workloads"] == [] != last["workloads"]
-    assert last["headline"].startswith("No node is going any more. Of 4 workloads")
+    looks = [json.loads(line)["items"][0] for line in done.stdout.splitlines()]
+    times = [each["at"] for each in looks]
+    assert times == sorted(set(times))
+    assert looks[-1]["headline"].startswith("No node is going any more. Of 4 workloads")
+    assert len([each for each in looks[-1]["workloads"] if each["ok"]]) == 4
 
 
 def test_in_a_pipe_a_storm_is_rehearsed_as_a_line_for_each_decision(tmp_path: Path) -> None:

@@ -16,11 +16,11 @@ from evenkeel_cli.history import incident
 from evenkeel_cli.history.counts import Cause
 from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.moves import Move
+from evenkeel_cli.screen import making
+from evenkeel_cli.screen.around import Surveyor
+from evenkeel_cli.screen.known import Known
 from evenkeel_cli.simulate import clusters, trial
 from evenkeel_cli.simulate.trial import Ground, Policy, Setting, Storm
-from evenkeel_cli.watch import screen
-from evenkeel_cli.watch.around import Surveyor
-from evenkeel_cli.watch.known import Known
 from evenkeel_cli.watch.live import CALM, Live
 from evenkeel_sandbox.storms.shapes import OnePool
 from tests.kit.asking import asks, failing, noting
@@ -77,7 +77,7 @@ def verdicts(found: Incident) -> dict[str, str | None]:
 
 
 def headline(known: Known) -> str:
-    return screen.of(known).headline
+    return making.of(known).headline
 
 
 def test_a_storm_is_told_as_the_log_tells_it(scene: Scene) -> None:
@@ -188,7 +188,7 @@ def test_pods_that_go_back_do(scene: Scene) -> None:
     scene.recommend("s1").run(until=1_000)
 
     assert ways(account(seen)) == dict.fromkeys(ways(account(seen)), Move.PUT_BACK)
-    assert screen.of(seen[-1]).calm
+    assert making.of(seen[-1]).calm
 
 
 def test_the_last_interruption_stays_until_the_next_one(scene: Scene) -> None:
@@ -231,7 +231,7 @@ def test_a_pause_is_shown(scene: Scene) -> None:
     pausing.begin(scene.cluster, pausing.planned("ada@ops", scene.clock.now()))
     scene.settle(25)
     assert "by ada@ops" in seen[-1].paused
-    assert any(each.bad for each in screen.of(seen[-1]).facts if each.name == "paused")
+    assert any(each.bad for each in making.of(seen[-1]).facts if each.name == "paused")
 
 
 def test_what_cannot_be_read_for_a_while_is_noted(scene: Scene) -> None:

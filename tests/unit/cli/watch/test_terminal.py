@@ -5,8 +5,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from evenkeel_cli.screen.views import Fact, Said, Screen
 from evenkeel_cli.watch import terminal
-from evenkeel_cli.watch.screen import Fact, Said, Screen
 from tests.unit.cli.watch.rehearsed import KEPT, SIZES, shown, story
 
 DOCS = Path(__file__).parents[4] / "docs"

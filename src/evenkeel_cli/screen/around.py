@@ -9,10 +9,13 @@ from evenkeel.errors import ClusterError
 from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.ports import Clock, Cluster
-from evenkeel_cli.decisions.cost import reckon
+from evenkeel_cli import words
+from evenkeel_cli.cost import listing, wording
+from evenkeel_cli.decisions.cost import Bill, reckon
 from evenkeel_cli.decisions.prices import Prices
 from evenkeel_cli.headroom.wording import told
-from evenkeel_cli.watch.known import Around
+from evenkeel_cli.screen.known import Around
+from evenkeel_cli.screen.views import Money
 
 REST: Final = 200
 """A pause is so many times as long as the look before it, which takes in all pods."""
@@ -47,9 +50,31 @@ class Surveyor:
 
     def _look(self) -> Around:
         snapshot = read(self.cluster, self.clock, Terms(), Scope(capacity_labels=self.labels))
-        nodes = reckon(snapshot, self.prices).nodes
         return Around(
             standings=[case.standing for case in snapshot.cases],
             headroom=told(self.cluster, snapshot),
-            dollars=(nodes.now, nodes.on_demand - nodes.now) if nodes.on_demand else None,
+            money=_money(reckon(snapshot, self.prices), self.prices),
         )
+
+
+def _money(bill: Bill, prices: Prices) -> Money | None:
+    """The table of ``status --cost``; None where no node has a known price."""
+    if not bill.nodes.on_demand:
+        return None
+    shown = listing.listing(bill, prices)
+    columns = [each for each in shown.columns if each.title not in ("NAMESPACE", "WORKLOAD")]
+    return Money(
+        now=round(bill.nodes.now, 2),
+        saved=round(bill.nodes.on_demand - bill.nodes.now, 2),
+        note=" ".join([*shown.sentences(of_all=True), *wording.told(prices, bill.gaps)]),
+        columns=["Workload", *(each.title.replace("-", " ").capitalize() for each in columns)],
+        rows=[
+            [_name(each), *(column.cell(each)[0] for column in columns)]
+            for each in shown.lines(of_all=True)
+        ],
+    )
+
+
+def _name(each: listing.WorkloadCost) -> str:
+    """That of a workload as people read it, of a line below them its title."""
+    return words.workload_name(each.subject) if each.subject.namespace else each.name

@@ -1,6 +1,6 @@
 """What is known of a cluster at one time: what each source gives, and of which the screen is made.
 
-A source is a real cluster, a storm that is simulated, or a decision log that is played back.
+A source is a real cluster, a storm that is simulated, or a decision log.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -11,6 +11,7 @@ from evenkeel.adapters.telemetry.decision_log import CountRecord
 from evenkeel.decisions.floor.standing import Standing
 from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.nodes.listing import LeaseHolder
+from evenkeel_cli.screen.views import Money
 
 ON_DEMAND: Final = "on-demand"
 """What the nodes are called that are in no pool of spot nodes."""
@@ -19,28 +20,28 @@ ON_DEMAND: Final = "on-demand"
 class Around(NamedTuple):
     """What a cluster shows beside the interruption.
 
-    ``headroom`` is a sentence, if there is one. ``dollars`` are those of a month: what the nodes
-    cost, and what spot saves; None where that is not known.
+    ``headroom`` is a sentence, if there is one; ``money`` is None where no price is known.
     """
 
     standings: Sequence[Standing] = ()
     headroom: str = ""
-    dollars: tuple[float, float] | None = None
+    money: Money | None = None
 
 
 class Known(NamedTuple):
     """What is known then. ``account`` is that of the interruption up to now, or of the last one.
 
-    ``source`` says where it is from. ``pools``: by node the pool, of all nodes that are or were
-    there; those that are ``left`` are. ``plain``: what is counted where a plain eviction empties
-    the same nodes. ``mode`` is act, observe, or empty where that is not known. ``lease`` says who
-    is or was at work, and ``paused`` since when Evenkeel is paused, by whom, and why. ``note``:
-    what went wrong.
+    ``source`` says where it is from. ``over``: all of it is known, and what is ``around`` is what
+    there was before. ``pools``: by node the pool, of all nodes that are or were there; those that
+    are ``left`` are. ``plain``: what is counted where a plain eviction empties the same nodes.
+    ``mode`` is act, observe, or empty where that is not known. ``lease`` says who is or was at
+    work, and ``paused`` since when Evenkeel is paused, by whom, and why. ``note``: what went wrong.
     """
 
     at: datetime
     source: str
     account: Incident | None = None
+    over: bool = False
     pools: Mapping[str, str] = {}
     left: Collection[str] = ()
     plain: Sequence[CountRecord] = ()

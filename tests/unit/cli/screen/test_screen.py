@@ -1,29 +1,32 @@
-"""The screen of ``evenkeel watch`` as a value: what it says of what is known."""
+"""The screen as a value: what it says of what is known of an interruption."""
 
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from evenkeel.adapters.telemetry.decision_log import CountRecord
 from evenkeel.model.meta import Reference
 from evenkeel_cli.history import incident
 from evenkeel_cli.history.cutting import Record
+from evenkeel_cli.history.incident import Seen
 from evenkeel_cli.nodes.listing import LeaseHolder
-from evenkeel_cli.watch import screen
-from evenkeel_cli.watch.known import Around, Known
-from evenkeel_cli.watch.screen import Fate, Screen
+from evenkeel_cli.screen import making
+from evenkeel_cli.screen.known import Around, Known
+from evenkeel_cli.screen.views import Counted, Fate, Money, Screen
 from tests.unit.cli.history.records import at, counted, decided, marked, of_pod
 from tests.unit.cli.watch.rehearsed import story
 
 WARNING, HINT = "SpotInterruption", "RebalanceRecommendation"
+MONEY = Money(now=100.4, saved=2_000, note="a month", columns=["Workload"], rows=[["web"]])
 API = Reference("Deployment", "api", "shop", "api-uid")
 
 
 def seen(seconds: float, *records: Record, **known: Any) -> Screen:
     """The screen so long after the beginning."""
     account = incident.of(records)
-    return screen.of(Known(at=at(seconds), source="a log", account=account, **known))
+    return making.of(Known(at=at(seconds), source="a log", account=account, **known))
 
 
 def handed_over(seconds: float, name: str) -> list[Record]:
@@ -66,8 +69,9 @@ def test_the_headline_names_who_has_none_and_counts_what_is_late() -> None:
 def test_a_node_that_may_live_on_is_not_said_to_go() -> None:
     shown = seen(9, marked(0, reason="RebalanceRecommendation"), marked(1, "b"))
     assert shown.headline == "1 node going, the first in 112 s, 1 node may go"
-    (pool,) = shown.pools
-    assert [(each.name, each.fate) for each in pool.going] == [("b", Fate.GOES), ("a", Fate.MAY_GO)]
+    fates = [(each.name, each.fate) for each in shown.nodes]
+    assert fates == [("b", Fate.GOES), ("a", Fate.UNDECIDED)]
+    assert [each.ends for each in shown.pools] == [["112s", "may go"]]
 
 
 def test_before_and_after_an_interruption_no_node_is_going() -> None:
@@ -85,7 +89,7 @@ def test_before_and_after_an_interruption_no_node_is_going() -> None:
         (130, WARNING, "cordon", "NodeDying", Fate.GONE),
         (100, WARNING, "complete", "InstanceOff", Fate.GONE),
         (100, WARNING, "lift", "Cancelled", Fate.STAYS),
-        (100, HINT, "cordon", "NodeDying", Fate.MAY_GO),
+        (100, HINT, "cordon", "NodeDying", Fate.UNDECIDED),
         (130, HINT, "cordon", "NodeDying", Fate.STAYS),
         (100, HINT, "lift", "HintExpired", Fate.STAYS),
         (100, HINT, "complete", "InstanceOff", Fate.GONE),
@@ -96,14 +100,15 @@ def test_what_becomes_of_a_node(
 ) -> None:
     step = decided(90, verb, reason, Reference("Node", "a"), node="a")
     shown = seen(seconds, marked(0, reason=kind), step)
-    assert shown.pools[0].going[0].fate is fate
+    assert shown.nodes[0].fate is fate
     assert shown.calm is (fate in {Fate.STAYS, Fate.GONE})
 
 
 def test_a_node_whose_time_is_over_goes_on_while_pods_are_left_on_it() -> None:
     shown = seen(130, marked(0), of_pod(2, "release", "NodeDoomed"))
-    (node,) = shown.pools[0].going
-    assert (node.fate, node.seconds, node.pods) == (Fate.GOES, -10, 1)
+    (node,) = shown.nodes
+    assert (node.fate, node.seconds, node.left) == (Fate.GOES, -10, 1)
+    assert shown.pools[0].ends == ["0s (1)"]
 
 
 def test_pools_stand_by_how_many_pods_are_left_and_on_demand_last() -> None:
@@ -122,7 +127,7 @@ def test_nodes_that_are_not_left_do_not_count_as_nodes_of_their_pool() -> None:
     pools = {"a": "m5 in x", "b": "m5 in x", "c": "m5 in x"}
     shown = seen(130, marked(0), marked(100, "b"), off, pools=pools, left={"b", "c"})
     (pool,) = shown.pools
-    assert (pool.nodes, [each.fate for each in pool.going]) == (2, [Fate.GOES, Fate.GONE])
+    assert (pool.nodes, pool.going, pool.ends) == (2, 1, ["90s", "1 gone"])
 
 
 CAUSE = {"cause": "two versions must not meet", "remedy": "set the strategy to RollingUpdate"}
@@ -214,7 +219,7 @@ def test_what_else_is_to_be_known_and_what_of_it_is_bad() -> None:
         paused="paused by ada",
         note="no answer",
         lease=idle,
-        around=Around(headroom="Headroom: 2 pods. 3 are needed.", dollars=(100.4, 2_000)),
+        around=Around(headroom="Headroom: 2 pods. 3 are needed.", money=MONEY),
     )
     found = facts(shown)
     assert found.pop("version")
@@ -264,3 +269,115 @@ def test_a_rehearsal_begins_calm_shows_the_storm_beside_a_plain_eviction_and_end
     assert last.course is not None
     assert last.course.points[-1].serving == last.course.points[-1].wanted
     assert timedelta(seconds=last.course.now) > timedelta(minutes=2)
+
+
+def over(*records: Record, **known: Any) -> Screen:
+    """The screen of an interruption of which all is told."""
+    account = incident.of(records)
+    return making.of(Known(at=at(2_000), source="a log", account=account, over=True, **known))
+
+
+def test_of_what_is_over_the_first_screen_says_which_workloads_dipped_why_and_what_to_change() -> (
+    None
+):
+    shown = over(of_pod(0, "evict", "Recreate"), counted(0, 3), counted(3, 2), counted(70, 3))
+    assert shown.headline == (
+        "Of 1 workload with pods that had to move none kept all that are wanted, 1 dipped for a"
+        " reason that is named, none failed; no pod was late."
+    )
+    assert [(each.name, each.text, each.bad) for each in shown.figures] == [
+        ("workloads that dipped", "1 of 1", True),
+        ("without a named reason", "0", False),
+        ("pods late", "0 of 1", False),
+        ("nodes", "1", False),
+    ]
+    (web,) = shown.workloads
+    assert web.why == "the Deployment's strategy is Recreate"
+    assert web.change == "set the strategy to RollingUpdate"
+    assert not shown.sentences
+    assert shown.course is not None
+    assert [each.below for each in shown.course.minutes] == [1, 1]
+    assert list(shown.course.points) == [(0.0, 3, 3), (3.0, 2, 3), (70.0, 3, 3)]
+
+
+def test_what_is_over_ends_with_the_storm_and_not_with_a_hint() -> None:
+    """A recommendation expires a quarter of an hour later, and its node lives on."""
+    hint = {"reason": HINT, "until": at(900)}
+    shown = over(
+        *(marked(0), marked(3, "b", **hint)),
+        *(counted(after, ready) for after, ready in ((5, 3), (20, 2), (70, 3))),
+        decided(900, "lift", "HintExpired", Reference("Node", "b"), node="b"),
+        plain=[
+            CountRecord(v=1, time=at(400), cluster="", workload=API, available=1, wanted=1),
+        ],
+    )
+    assert shown.at == at(120)
+    assert shown.course is not None
+    assert (shown.course.now, shown.course.lasts) == (120.0, 120.0)
+    assert [each.deadlines for each in shown.course.minutes] == [0, 0, 1]
+    assert {each.name: each.fate for each in shown.nodes} == {"a": Fate.GONE, "b": Fate.STAYS}
+
+
+def test_what_is_over_ends_with_the_storm_however_long_a_low_workload_was_watched() -> None:
+    counts = [each for each in (counted(0, 3), counted(20, 2)) if isinstance(each, CountRecord)]
+    account = incident.seen([marked(0), of_pod(20, "evict", "Recreate")], Seen(at(900), counts))
+    shown = making.of(Known(at=at(900), source="a storm", account=account, over=True))
+    assert shown.at == at(120)
+    assert shown.workloads[0].below == 880
+
+
+def test_what_is_not_known_is_no_number_and_others_dips_are_marked() -> None:
+    gone = of_pod(0, "evict", "Recreate")
+    last = of_pod(60, "wait", "ReplacementPending", "web-2")
+    shown = over(gone, counted(0, 3), counted(9, 2), counted(20, 3), counted(50, 1), last)
+    (web,) = shown.workloads
+    assert list(web.counts[1:]) == [
+        Counted(9, 2, 3, by_others=False),
+        Counted(20, 3, 3, by_others=False),
+        Counted(50, 1, 3, by_others=True),
+        Counted(50, None, 3, by_others=False),
+    ]
+    assert shown.course is not None
+    assert not shown.course.points
+
+
+def test_of_what_is_over_only_what_does_not_change_any_more_is_told_of_the_cluster() -> None:
+    around = Around(headroom="Headroom: 2 pods.", money=MONEY)
+    shown = over(marked(0), around=around, mode="act")
+    assert facts(shown) == {"mode": "act", "a month": "$100 now, spot saves $2,000"}
+    assert shown.money is MONEY
+
+
+def test_in_observe_mode_the_headline_of_what_is_over_says_that_nothing_was_written() -> None:
+    record = of_pod(0, "evict", "Recreate")
+    shown = over(msgspec.structs.replace(record, mode="observe"))
+    assert shown.headline.endswith(" Nothing was written: observe mode.")
+
+
+def test_late_pods_stand_by_reason_with_their_workloads_and_what_prevents_it() -> None:
+    late = {"warning": True, "forced": True}
+    shown = over(
+        marked(0),
+        of_pod(1, "wait", "ReplacementPending", "web-1"),
+        of_pod(5, "evict", "LastMoment", "web-1", **late),
+        of_pod(1, "wait", "ReplacementPending", "api-1", workload=API),
+        of_pod(5, "evict", "LastMoment", "api-1", workload=API, **late),
+        of_pod(1, "wait", "QuotaRefuses", "web-2"),
+        of_pod(5, "evict", "LastMoment", "web-2", **late),
+    )
+    assert [(each.pods, each.why, each.workloads) for each in shown.late] == [
+        (2, "its replacement was not available in time", ["shop/deploy/api", "shop/deploy/web"]),
+        (1, "a quota allows no second pod beside it", ["shop/deploy/web"]),
+    ]
+    assert all(each.change for each in shown.late)
+
+
+def test_a_pod_has_its_way_its_times_and_every_decision_about_it() -> None:
+    shown = over(marked(0), *handed_over(2, "web-1"))
+    (pod,) = shown.pods
+    assert (pod.workload, pod.way, pod.node) == ("shop/deploy/web", "handed over", "a")
+    assert (pod.released, pod.went, pod.late) == (2.0, 7.0, False)
+    assert [each[:3] for each in pod.steps] == [
+        (2.0, "release", "NodeDoomed"),
+        (7.0, "evict", "ReplacementAvailable"),
+    ]

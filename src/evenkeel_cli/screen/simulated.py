@@ -1,5 +1,7 @@
 """What is known of a simulation at one time, beside a plain eviction in the same storm."""
 
+from collections.abc import Iterable
+
 from evenkeel.flows.reads import ask_for_one
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.pool import pools_of
@@ -9,9 +11,9 @@ from evenkeel_cli import observed, pausing
 from evenkeel_cli.decisions.prices import Prices
 from evenkeel_cli.nodes.listing import DoomedNodeList, listing
 from evenkeel_cli.nodes.looking import LEASE, Look
+from evenkeel_cli.screen.around import Surveyor
+from evenkeel_cli.screen.known import ON_DEMAND, Known
 from evenkeel_cli.simulation import ReportedSimulation
-from evenkeel_cli.watch.around import Surveyor
-from evenkeel_cli.watch.known import ON_DEMAND, Known
 
 
 class Simulated:
@@ -52,6 +54,13 @@ class Simulated:
             lease=seen.lease,
             paused=seen.paused or "",
         )
+
+    def after(self, steps: Iterable[object], source: str) -> Known:
+        """What is known once these steps of the simulation are over."""
+        before = self.look(source)
+        for _ in steps:
+            pass
+        return self.look(source)._replace(over=True, around=before.around)
 
     def _at_work(self) -> DoomedNodeList:
         cluster = self.simulation.cluster
