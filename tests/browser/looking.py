@@ -9,6 +9,8 @@ from selenium.webdriver import Chrome
 
 AXE = files("axe_selenium_python") / "node_modules" / "axe-core" / "axe.min.js"
 SERIOUS = ("serious", "critical")
+PATIENCE = 120
+"""Seconds that the checker may take, at most: on a busy machine it takes long."""
 
 
 @contextmanager
@@ -35,6 +37,7 @@ def cut_off(browser: Chrome) -> Sequence[str]:
 
 def serious_findings(browser: Chrome) -> Sequence[tuple[str, Any]]:
     """What the checker finds that is serious, and the first elements of which that is true."""
+    browser.set_script_timeout(PATIENCE)
     browser.execute_script(AXE.read_text())
     found: dict[str, Any] = browser.execute_async_script(
         "const done = arguments[arguments.length - 1]; axe.run().then(done)"

@@ -47,7 +47,8 @@ def headline(known: Known, going: Sequence[NodeView], workloads: Sequence[Worklo
 
 def sentences(account: Incident) -> Sequence[str]:
     """What is to be said beside the headline, as each command says it."""
-    return [each for each in listing.verdict(account) if each != histories.of(account)]
+    said = histories.of(account)
+    return [each for each in listing.verdict(account) if each != said]
 
 
 def figures(account: Incident) -> Sequence[Fact]:

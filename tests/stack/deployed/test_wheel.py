@@ -78,7 +78,7 @@ def test_the_price_file_the_traces_and_the_report_s_page_are_in_it(
     storm = ("--from", "simulate", "--storm", "trace=one-pool", "--html", str(page))
     assert "open it in a browser" in installed.run("report", *storm)
     text = page.read_text()
-    assert "uPlot" in text
+    assert "drawing(kind, label, paths)" in text
     assert "US dollars a month" in text
 
 
