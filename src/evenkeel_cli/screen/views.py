@@ -100,7 +100,7 @@ class NodeView(Item, frozen=True, kw_only=True):
     """A node with a notice, or with pods that had to move.
 
     ``kind`` is the reason of its mark, and empty with ``noticed`` and ``fate`` null if none is
-    known. ``seconds`` are left until its ``deadline``; ``in_words`` it is ``73s``, or what becomes of
+    known. ``seconds`` are left until its ``deadline``. ``in_words`` is ``73s``, or what becomes of
     it. ``pods`` were decided about, and ``left`` of those that have to move are still on it.
     """
 

@@ -20,13 +20,14 @@ const maker = (namespace) => (tag, attributes = {}, ...children) => {
 const make = maker("http://www.w3.org/1999/xhtml");
 const svg = maker("http://www.w3.org/2000/svg");
 
-const clockOf = (milliseconds) => new Date(milliseconds).toISOString().slice(11, 19);
-const clock = (seconds) => (seconds === null ? null : clockOf(Date.parse(screen.begins ?? screen.at) + seconds * 1000));
+const when = (seconds) => new Date(Date.parse(screen.begins ?? screen.at) + seconds * 1000);
+const clock = (seconds) => (seconds === null ? null : when(seconds).toISOString().slice(11, 19));
 const counted = (number, one) => `${number.toLocaleString("en")} ${one}${number === 1 ? "" : "s"}`;
 const bdi = (text) => make("bdi", {}, text || "–");
 const hint = (text) => make("p", { class: "hint" }, make("bdi", {}, text));
 const alarm = (text, isBad = true) => (isBad ? make("span", { class: "bad" }, text) : text);
 const name = (space, text) => make("bdi", {}, make("span", { class: "space" }, `${space}/`), text);
+const searched = (rows) => rows.filter((row) => row.search?.includes(word) ?? true);
 
 // How long something was so. The records may end before it did.
 function lasted(seconds, isOpen) {
@@ -95,8 +96,8 @@ function figure(key, most, readings, ...drawings) {
     readout.textContent = `${clock(seconds)}  ${there.map(([, , text]) => text).join(", ")}`;
   });
   plot.addEventListener("pointerleave", () => { readout.textContent = ""; });
-  const entries = Object.entries(key).map(([kind, title]) => make("li", { class: kind }, title));
-  return make("figure", {}, make("ul", { class: "key" }, ...entries), plot, make("div", { class: "axis" }, ...ticks), readout);
+  const entries = make("ul", { class: "key" }, ...Object.entries(key).map(([kind, title]) => make("li", { class: kind }, title)));
+  return make("figure", {}, entries, plot, make("div", { class: "axis" }, ...ticks), readout);
 }
 
 function chart({ name: its, counts, lowest, wanted }, nodes) {
@@ -125,9 +126,6 @@ function course({ points, plain, moves, now, lasts }) {
 }
 
 // Tables, whose rows are made when they are shown. A column: [title, what it shows, class].
-
-const searched = (rows) => rows.filter((row) => row.search?.includes(word) ?? true);
-
 function table(id, caption, columns, rows, detail = null) {
   const chosen = searched(rows);
   const body = make("tbody"), more = make("button", { type: "button", class: "more" });
@@ -182,7 +180,6 @@ function list(entries) {
 }
 
 const steps = (each) => [list(each.steps.map(([seconds, verb, reason, message]) => [seconds, `${verb} ${reason}: ${message}`]))];
-
 const pods = (id, caption, rows) => table(id, caption, [
   ["Pod", (each) => name(each.subject.namespace, each.subject.name)],
   ["Node", (each) => bdi(each.node), "name"],
@@ -214,9 +211,7 @@ const workloads = ["workloads", "Workloads", () => [screen.workloads, screen.pod
   ["Too few for", (each) => lasted(each.below, each.endsBelow), "number"],
   late, change,
 ], screen.workloads, aboutWorkload)];
-
 const timeLine = ["course", "Time line", () => [screen.course?.points, screen.course, screen.nodes], () => course(screen.course)];
-
 const others = [
   ["late", "Late pods", () => [screen.late], () => table("late", "Late pods by reason", [
     ["Pods", (each) => alarm(String(each.pods))], ["Of", (each) => bdi(each.workloads.join(", ")), "words"], change,
@@ -299,8 +294,6 @@ function show(its) {
   root.dataset.ready = Math.round(performance.now());
 }
 
-// Search and theme
-
 const search = place("search");
 function choose(text) {
   search.value = text;
@@ -325,7 +318,9 @@ place("theme").addEventListener("click", () => {
   place("theme").textContent = `Theme: ${root.dataset.theme}`;
 });
 
-function follow() {
+if (finished) {
+  show(finished);
+} else {
   const say = (text) => { place("state").textContent = text; };
   const events = new EventSource("events");
   say("Waiting for the first look.");
@@ -333,6 +328,3 @@ function follow() {
   events.addEventListener("over", () => { say("Nothing more comes: this is the end."); events.close(); });
   events.addEventListener("error", () => say("The command that serves this page does not answer: it is tried again."));
 }
-
-if (finished) show(finished);
-else follow();
