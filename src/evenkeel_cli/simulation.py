@@ -44,15 +44,11 @@ class ReportedSimulation(Simulation):
             reserved=reserved,
         )
 
-    def account(
-        self,
-        plain: Mapping[Key, int] | None = None,
-        pools: Mapping[str, str] | None = None,
-    ) -> Incident:
-        """What was decided and seen up to now. ``plain``, ``pools``: see Incident."""
+    def account(self, plain: Mapping[Key, int] | None = None) -> Incident:
+        """What was decided and seen up to now. ``plain``: see Incident."""
         records = self.journal.records(CLUSTER_NAME, Mode.ACT)
         seen = observed.of(self.observer, self.clock.now(), self.ec2.unwarned)
-        return incident.seen(records, seen, pools, plain)
+        return incident.seen(records, seen, plain)
 
 
 class PlainEviction(ReportedSimulation):

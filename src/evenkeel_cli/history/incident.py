@@ -44,7 +44,7 @@ class Seen(NamedTuple):
 
 
 class Incident(msgspec.Struct, frozen=True, kw_only=True):
-    """All of it. ``others`` are pods without a workload; ``pools`` the pools of nodes, if known.
+    """All of it. ``others`` are pods without a workload.
 
     ``plain``: the fewest pods that each workload would have had where a plain eviction empties the
     nodes: cordon them, and evict all pods at once. None where that was not simulated.
@@ -61,7 +61,6 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
     others: Sequence[PodAccount] = ()
     notices: Sequence[Step] = ()
     notes: Sequence[Note] = ()
-    pools: Mapping[str, str] = {}
     plain: Mapping[Key, int] | None = None
 
     @property
@@ -98,15 +97,14 @@ def of(records: Iterable[Record]) -> Incident | None:
 def seen(
     records: Iterable[Record],
     watched: Seen,
-    pools: Mapping[str, str] | None = None,
     plain: Mapping[Key, int] | None = None,
 ) -> Incident:
-    """The account of records beside what an observer saw. ``pools``, ``plain``: see Incident."""
+    """The account of records beside what an observer saw. ``plain``: see Incident."""
     ordered = cutting.ordered(records)
     lost = [each.at for each in watched.lost if each.at is not None]
     begins = min([each.time for each in ordered] + lost, default=watched.until)
     found = _of(ordered, begins, watched)
-    return msgspec.structs.replace(found, pools=pools or {}, plain=plain)
+    return msgspec.structs.replace(found, plain=plain)
 
 
 def _of(ordered: Sequence[Record], begins: datetime, seen: Seen | None = None) -> Incident:

@@ -45,7 +45,7 @@ class Simulated:
         return Known(
             at=simulation.clock.now(),
             source=source,
-            account=simulation.account(self._lowest, self._pools) if is_begun else None,
+            account=simulation.account(self._lowest) if is_begun else None,
             pools=dict(self._pools),
             left=set(there),
             plain=self._beside,

@@ -130,7 +130,7 @@ class Live:
         if not records:
             self._observer.begin()
             return self._last
-        found = incident.seen(records, observed.of(self._observer, now, ()), self._pools)
+        found = incident.seen(records, observed.of(self._observer, now, ()))
         is_over = witness.is_calm and now - max(each.time for each in records) > QUIET
         if not is_over:
             return found
