@@ -38,15 +38,16 @@ def served(*arguments: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    with served("--storm", "all", "--speed", "6") as (found, _):
+    with served("--storm", "all", "--speed", "2") as (found, _):
         yield found
 
 
 @pytest.fixture
 def storm(browser: Chrome, address: str) -> Chrome:
-    """The page when nodes go."""
+    """The page when nodes go, and Evenkeel has moved a pod."""
     browser.get(address)
-    until(browser, lambda: " going" in headline(browser) and "pods replaced" in headline(browser))
+    moved = "return document.querySelector('#course path.own[d^=M]') !== null"
+    until(browser, lambda: " going" in headline(browser) and browser.execute_script(moved))
     return browser
 
 
