@@ -121,7 +121,7 @@ mutations: venv venv-mutations ## Break the layer in many ways and see tests fai
 	$(PYTHON) -m tests.mutations $(or $(ONLY),decisions)
 
 .PHONY: trace
-trace: venv ## Follow a small story through the modules
+trace: venv ## Follow small stories through the modules
 	@$(PYTHON) -m tests.trace
 
 .PHONY: cluster

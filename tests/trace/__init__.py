@@ -1,1 +1,1 @@
-"""How a small story goes through the layer's modules: `make trace`."""
+"""How small stories go through the layer's modules: `make trace`."""

@@ -1,4 +1,4 @@
-"""Shows how a small story goes through the layer, and writes docs/design.md's table of walks.
+"""Shows how small stories go through the layer, and writes docs/design.md's table of walks.
 
 .venv/bin/python -m tests.trace [--write]
 """
@@ -10,19 +10,33 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from tests.trace.story import Walk, walks
+from tests.trace import restoring, story
+from tests.trace.walk import Walk
 
 DESIGN: Final = Path(__file__).resolve().parents[2] / "docs" / "design.md"
 BLOCK: Final = re.compile(r"(?<=<!-- walks -->\n).*?(?=<!-- /walks -->)", re.DOTALL)
 
 
+COUNTS: Final = ("calls", "switches", "returns", "modules", "plans", "reads")
+
+
+def walks() -> Sequence[Walk]:
+    """Tell all stories, and cut out their walks."""
+    return [*story.walks(), *restoring.walks()]
+
+
+def _counts(walk: Walk) -> Sequence[int]:
+    """A walk's counts, as ``COUNTS`` names them."""
+    calls, modules = len(walk.calls), len(walk.modules)
+    return calls, walk.switches, walk.returns, modules, walk.plans, walk.reads
+
+
 def shown(told: Sequence[Walk]) -> str:
     """The walks as Markdown: what each costs, and the modules that it visits first, in order."""
-    rows = ["| walk | calls | switches | modules | plans | reads |", "|---|---|---|---|---|---|"]
+    rows = [f"| walk | {' | '.join(COUNTS)} |", "|---" * (len(COUNTS) + 1) + "|"]
     visits = []
     for walk in told:
-        counts = (len(walk.calls), walk.switches, len(walk.modules), walk.plans, walk.reads)
-        rows.append(f"| {' | '.join([walk.about, *map(str, counts)])} |")
+        rows.append(f"| {' | '.join([walk.about, *map(str, _counts(walk))])} |")
         visits.append(f"- {walk.about}: {_visited(walk.modules)}")
     return "\n".join([*rows, "", *visits, ""])
 
@@ -40,11 +54,8 @@ def listing(told: Sequence[Walk]) -> str:
     """The walks for a terminal: each call on a line, and the counts above."""
     lines = []
     for walk in told:
-        counts = (
-            f"{walk.about}: {len(walk.calls)} calls, {walk.switches} switches,"
-            f" {len(walk.modules)} modules, {walk.plans} plans, {walk.reads} reads"
-        )
-        lines.append(counts)
+        counts = (f"{count} {what}" for count, what in zip(_counts(walk), COUNTS, strict=True))
+        lines.append(f"{walk.about}: {', '.join(counts)}")
         for module, group in groupby(walk.calls, lambda call: call.module):
             functions = ", ".join(dict.fromkeys(call.function for call in group))
             lines.append(f"  {module}: {functions}")
@@ -53,7 +64,7 @@ def listing(told: Sequence[Walk]) -> str:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Tell the story, and print or write what it visits."""
+    """Tell the stories, and print or write what they visit."""
     told = walks()
     if "--write" in arguments:
         DESIGN.write_text(BLOCK.sub(lambda _: shown(told), DESIGN.read_text()))

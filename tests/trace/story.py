@@ -1,8 +1,6 @@
 """One Deployment's only pod on a node that is interrupted, and four walks cut out of its trace."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final
 
@@ -12,43 +10,11 @@ from evenkeel.model.request import Change, Evict
 from evenkeel.ports import Arrival, Reply
 from tests.kit.manifests import deployment
 from tests.kit.scene import Scene
-from tests.trace.calls import PLANNING, Arrived, Call, Said, Sent, Step, Trace
+from tests.trace.calls import Arrived, Call, Said, Sent, Step, Trace
+from tests.trace.walk import Walk
 
 NOTICE: Final = "a notice arrives"
 MARKED: Final = "it is handled"
-
-
-@dataclass(frozen=True)
-class Walk:
-    """A part of the trace, and what it is about."""
-
-    about: str
-    steps: Sequence[Step]
-
-    @cached_property
-    def calls(self) -> Sequence[Call]:
-        """The calls of the layer's functions."""
-        return [step for step in self.steps if isinstance(step, Call)]
-
-    @property
-    def modules(self) -> Sequence[str]:
-        """The modules, in the order in which they are visited first."""
-        return list(dict.fromkeys(call.module for call in self.calls))
-
-    @property
-    def switches(self) -> int:
-        """How often a call is followed by one in another module."""
-        return sum(a.module != b.module for a, b in pairwise(self.calls))
-
-    @property
-    def plans(self) -> int:
-        """How often a workload is planned."""
-        return sum((call.module, call.function) == PLANNING for call in self.calls)
-
-    @property
-    def reads(self) -> int:
-        """How many requests only read."""
-        return sum(isinstance(step, Sent) and step.is_read for step in self.steps)
 
 
 class _Told(Scene):

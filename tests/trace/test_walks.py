@@ -1,7 +1,6 @@
 """The walks that docs/design.md shows are those that the code takes."""
 
-from tests.trace.__main__ import BLOCK, DESIGN, shown
-from tests.trace.story import walks
+from tests.trace.__main__ import BLOCK, DESIGN, shown, walks
 
 
 def test_the_design_shows_the_walks_of_today() -> None:
