@@ -132,9 +132,12 @@ def _less_borne(there: Sequence[Toleration], labels: CapacityLabels) -> Sequence
 
     That of headroom may be among them. If it is all that could be, and is there, it was added.
     """
-    wanted = (*bears_spot(labels), bears_headroom())
-    every = [each for each in wanted if not any(covers_more(other, each) for other in there)]
-    few = [each for each in every if each != bears_headroom()]
+    headroom = bears_headroom()
+    wanted = (*bears_spot(labels), headroom)
+    wide = [each for each in there if each.operator == "Exists" and not each.effect]
+    covered = [each for other in wide for each in wanted if covers_more(other, each)]
+    every = [each for each in wanted if each not in covered]
+    few = [each for each in every if each != headroom]
     starts = ((_last(there, block), block) for block in (few, every) if block)
     found = [(at + len(block), at) for at, block in starts if at is not None]
     if not found:
