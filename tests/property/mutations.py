@@ -407,7 +407,7 @@ MUTATIONS = (
     Mutation(
         "none moves without room",
         "decisions/restore/plan.py",
-        [("for case, _ in waiting[:number]]", "for case, _ in waiting[:0]]")],
+        [("for _, step in waiting[:number]]", "for _, step in waiting[:0]]")],
         [BACK],
     ),
     Mutation(

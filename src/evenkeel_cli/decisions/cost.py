@@ -67,7 +67,7 @@ class Bill(msgspec.Struct, frozen=True, kw_only=True):
 def reckon(snapshot: Snapshot, prices: Prices) -> Bill:
     """Share the prices of all nodes.
 
-    ``snapshot``: its cases are what has a floor; other pods count for their controllers.
+    ``snapshot``: its candidates are what has a floor; other pods count for their controllers.
     """
     fleet = snapshot.fleet
     found = {name: prices.of(node) for name, node in fleet.nodes.items()}
@@ -75,14 +75,14 @@ def reckon(snapshot: Snapshot, prices: Prices) -> Bill:
     spot = {n for n, node in fleet.nodes.items() if fleet.labels.of(node) is Capacity.SPOT}
     parts = {name: _scaled(its) for name, its in _parts(snapshot).items()}
     tallies: defaultdict[Reference, _Tally] = defaultdict(_Tally)
-    owners = {pod.uid: case.workload.reference for case in snapshot.cases for pod in case.pods}
+    owners = {pod.uid: each.workload.reference for each in snapshot.candidates for pod in each.pods}
     for pod in snapshot.pods:
         node = pod.spec.node_name
         if node in fleet.nodes:
             owner = owners.get(pod.uid) or _owner(pod)
             part = parts[node].get(pod.uid, 0.0)
             tallies[owner].add(pod, part, priced.get(node), is_spot=node in spot)
-    standings = {case.workload.reference: case.standing for case in snapshot.cases}
+    standings = {each.workload.reference: each.standing for each in snapshot.candidates}
     idle, nodes = Cost(), Cost()
     for name, price in priced.items():
         whole = _of_node(price, is_spot=name in spot)

@@ -10,7 +10,7 @@ from evenkeel.decisions.floor.standing import Standing
 from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.placement.spreads import is_upset, lacks
 from evenkeel.decisions.pools.spread import Spread
-from evenkeel.decisions.restore.snapshot import Case
+from evenkeel.decisions.restore.snapshot import Candidate
 from evenkeel.model import names
 from evenkeel.model.affinity import TopologySpread
 from evenkeel.model.capacity import Capacity, CapacityLabels
@@ -170,26 +170,26 @@ def _what_moves(standing: Standing, *, in_gang: bool) -> str:
     return "new pods rather go to others, and restore moves a pod at a time"
 
 
-def of_policy(case: Case) -> Sequence[Remark]:
+def of_policy(candidate: Candidate) -> Sequence[Remark]:
     """What the admission policy cannot tell of a workload whose pods it places."""
-    if not (case.standing.is_managed and case.placing.cannot_tell):
+    if not (candidate.standing.is_managed and candidate.untold):
         return []
-    message = "; ".join(case.placing.cannot_tell)
-    is_risk = case.standing.floor.is_asked
+    message = "; ".join(candidate.untold)
+    is_risk = candidate.standing.floor.is_asked
     return [Remark(Reason.POLICY_CANNOT_TELL, "policy cannot tell", message, warning=is_risk)]
 
 
-def of_spreads(case: Case, labels: CapacityLabels) -> Sequence[Remark]:
+def of_spreads(candidate: Candidate, labels: CapacityLabels) -> Sequence[Remark]:
     """What is off with the hard spreads of pods to which the webhook adds nothing.
 
     Those are pods whose namespace is not managed, that the policy or their template places, or
     whose own rules exclude a capacity type, of which these labels tell.
     """
-    workload = case.workload
+    workload = candidate.workload
     rules = workload.spec.template.spec
     is_placed = (
-        case.standing.is_managed
-        and not case.placing.by_policy
+        candidate.standing.is_managed
+        and not candidate.by_policy
         and not is_by_template(workload)
         and len(allowed_by(rules, labels)) == len(Capacity)
     )

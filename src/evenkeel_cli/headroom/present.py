@@ -5,7 +5,7 @@ from typing import ClassVar, Final
 
 import msgspec
 
-from evenkeel.decisions.restore.snapshot import Case, Snapshot
+from evenkeel.decisions.restore.snapshot import Candidate, Snapshot
 from evenkeel.errors import NotFoundError
 from evenkeel.flows.reads import ask, ask_for_one
 from evenkeel.model import names
@@ -149,10 +149,10 @@ def judge_buffer(buffer: CapacityBuffer, room: Room) -> Present:
 
 
 def _pause_pods(snapshot: Snapshot) -> Iterator[Present]:
-    for case in snapshot.cases:
-        reference = case.workload.reference
+    for candidate in snapshot.candidates:
+        reference = candidate.workload.reference
         if reference.namespace == names.SYSTEM_NAMESPACE and reference.name in (HEADROOM, RESERVED):
-            yield _told(judge_pods(case), reference.name)
+            yield _told(judge_pods(candidate), reference.name)
 
 
 def _told(found: Present, name: str) -> Present:
@@ -163,10 +163,10 @@ def _told(found: Present, name: str) -> Present:
     return msgspec.structs.replace(found, form=f"reserved, {found.form}", remedy=remedy)
 
 
-def judge_pods(case: Case) -> Present:
+def judge_pods(candidate: Candidate) -> Present:
     """Whether all pause pods have a node."""
-    standing = case.standing
-    size = max((size_of(pod.spec.requests) for pod in case.owned), default=Size())
+    standing = candidate.standing
+    size = max((size_of(pod.spec.requests) for pod in candidate.owned), default=Size())
     room = Room(standing.replicas, size)
     missing = standing.replicas - standing.on_demand
     if missing <= 0:

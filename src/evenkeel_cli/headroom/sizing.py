@@ -10,8 +10,7 @@ from math import ceil
 from typing import Final, NamedTuple, Self
 
 from evenkeel.decisions.placement.rules import allowed_by
-from evenkeel.decisions.restore.snapshot import Case, Snapshot
-from evenkeel.decisions.room.fleet import Fleet
+from evenkeel.decisions.restore.snapshot import Candidate, Snapshot
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.node_bound import is_of_node
 from evenkeel.model.pod import Pod
@@ -95,9 +94,9 @@ def of_singles(snapshot: Snapshot) -> Need:
     With a default floor a pod on on-demand prefers to stay there, and counts once it is on spot.
     """
     found = [
-        max(size_of(pod.spec.requests) for pod in case.owned)
-        for case in snapshot.cases
-        if case.standing.replicas == 1 and case.owned and _may_be_on_spot(case, snapshot.fleet)
+        max(size_of(pod.spec.requests) for pod in each.owned)
+        for each in snapshot.candidates
+        if each.standing.replicas == 1 and each.owned and _may_be_on_spot(each)
     ]
     return Need.of(found)
 
@@ -109,9 +108,9 @@ def of_largest_pool(snapshot: Snapshot, *, singles: bool = False) -> tuple[Pool,
     """
     counted = {
         pod.uid
-        for case in snapshot.cases
-        if case.standing.replicas == 1 and case.standing.is_managed
-        for pod in case.owned
+        for candidate in snapshot.candidates
+        if candidate.standing.replicas == 1 and candidate.standing.is_managed
+        for pod in candidate.owned
     }
     pools: defaultdict[Pool, list[Size]] = defaultdict(list)
     of_nodes = pools_of(snapshot.fleet.nodes.values(), snapshot.fleet.labels)
@@ -155,13 +154,14 @@ def _times(pod: Size, free: Size) -> int:
     return min(room // part for part, room in zip(pod, free, strict=True) if part)
 
 
-def _may_be_on_spot(case: Case, fleet: Fleet) -> bool:
+def _may_be_on_spot(candidate: Candidate) -> bool:
     """Whether a storm can take its pods: not those on nodes that no EC2 instance runs."""
-    if case.left_to_scheduler is not None or any(map(fleet.is_elsewhere, case.owned)):
+    fleet, nodes = candidate.fleet, {pod.spec.node_name for pod in candidate.owned}
+    if candidate.left_to_scheduler is not None or nodes & fleet.elsewhere:
         return False
-    if any(fleet.capacity(pod) is Capacity.SPOT for pod in case.owned):
+    if any(fleet.capacities.get(node) is Capacity.SPOT for node in nodes):
         return True
-    standing, allowed = case.standing, allowed_by(case.rules(fleet), fleet.labels)
+    standing, allowed = candidate.standing, allowed_by(candidate.rules(), fleet.labels)
     return standing.is_managed and not standing.wanted and Capacity.SPOT in allowed
 
 

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from evenkeel.decisions.restore.plan import plan
-from evenkeel.decisions.restore.snapshot import Case, Snapshot, Terms
+from evenkeel.decisions.restore.snapshot import Candidate, Snapshot, Terms
 from evenkeel.decisions.restore.step import RestorePlan, Step
 from evenkeel.errors import ClusterError
 from evenkeel.flows.restore.reading import Scope, read
@@ -52,9 +52,9 @@ def told(
 def _untold(found: Snapshot, choices: Choices) -> Iterator[Sequence[str]]:
     """The workloads of which the policy does not see what their owners ask for."""
     lines = [
-        f"{words.workload_name(case.workload.reference)}: {'; '.join(case.placing.cannot_tell)}"
-        for case in found.cases
-        if case.placing.cannot_tell and (case.standing.is_managed or _joins(case, choices))
+        f"{words.workload_name(each.workload.reference)}: {'; '.join(each.untold)}"
+        for each in found.candidates
+        if each.untold and (each.standing.is_managed or _joins(each, choices))
     ]
     if lines:
         yield ["The policy cannot tell what the webhook would", *_some(lines)]
@@ -62,7 +62,7 @@ def _untold(found: Snapshot, choices: Choices) -> Iterator[Sequence[str]]:
 
 def _moves(found: Snapshot, choices: Choices) -> Iterator[Sequence[str]]:
     joining = as_managed(found, choices)
-    if not joining.cases:
+    if not joining.candidates:
         return
     where = "all namespaces" if choices.is_everywhere else ", ".join(choices.namespaces)
     lines = list(_lines(joining, plan(joining)))
@@ -72,32 +72,29 @@ def _moves(found: Snapshot, choices: Choices) -> Iterator[Sequence[str]]:
 def as_managed(found: Snapshot, choices: Choices) -> Snapshot:
     """The snapshot with the workloads that join alone, as they are once they have joined."""
     unplaced = f"no webhook is installed that places new pods (--webhook {Webhook.NONE})"
-    cases = [
+    candidates = [
         msgspec.structs.replace(
-            case,
-            standing=msgspec.structs.replace(case.standing, is_managed=True),
-            placing=msgspec.structs.replace(
-                case.placing,
-                by_policy=choices.webhook is Webhook.POLICY,
-                nothing=unplaced if choices.webhook is Webhook.NONE else "",
-            ),
+            each,
+            standing=msgspec.structs.replace(each.standing, is_managed=True),
+            by_policy=choices.webhook is Webhook.POLICY,
+            unplaced=unplaced if choices.webhook is Webhook.NONE else "",
         )
-        for case in found.cases
-        if not case.standing.is_managed and _joins(case, choices)
+        for each in found.candidates
+        if not each.standing.is_managed and _joins(each, choices)
     ]
-    return msgspec.structs.replace(found, cases=cases)
+    return msgspec.structs.replace(found, candidates=candidates)
 
 
-def _joins(case: Case, choices: Choices) -> bool:
-    namespace = case.workload.namespace
+def _joins(candidate: Candidate, choices: Choices) -> bool:
+    namespace = candidate.workload.namespace
     if choices.is_everywhere:
         return namespace not in names.CLUSTERS_OWN
     return namespace in choices.namespaces
 
 
 def _lines(joining: Snapshot, made: RestorePlan) -> Iterator[str]:
-    cases = {case.workload.key: case for case in joining.cases}
-    moved = [_moved(cases[step.workload], step) for step in made.steps if step.counts]
+    candidates = {each.workload.key: each for each in joining.candidates}
+    moved = [_moved(candidates[step.workload], step) for step in made.steps if step.counts]
     left = [each for each in made.left if each.reason not in NOT_OURS]
     stay = [
         f"{words.workload_name(each.workload or each.subject)} stays: {each.message}"
@@ -114,15 +111,15 @@ def _some(lines: Sequence[str]) -> Iterator[str]:
         yield f"and {more} more workloads: {NAME} restore -A shows them once they have joined"
 
 
-def _moved(case: Case, step: Step) -> str:
+def _moved(candidate: Candidate, step: Step) -> str:
     """Where a workload's pods go: all of them, of which restore moves one at a time."""
-    name, standing = words.workload_name(case.workload.reference), case.standing
+    name, standing = words.workload_name(candidate.workload.reference), candidate.standing
     if step.rolls:
         return f"{name}: {step.decision.message}; its pods are rolled out"
     pods = standing.missing or standing.surplus
     if not pods:
         return f"{name}: a pod {step.decision.message}"
     target = Capacity.ON_DEMAND if standing.missing else Capacity.SPOT
-    is_broken = isinstance(case.workload, StatefulSet)
+    is_broken = isinstance(candidate.workload, StatefulSet)
     how = "evicted, and nothing runs in its place meanwhile" if is_broken else "handed over"
     return f"{name}: {words.counted(pods, 'pod')} from {target.other} to {target}, each {how}"

@@ -51,7 +51,7 @@ class Surveyor:
     def _look(self) -> Around:
         snapshot = read(self.cluster, self.clock, Terms(), Scope(capacity_labels=self.labels))
         return Around(
-            standings=[case.standing for case in snapshot.cases],
+            standings=[each.standing for each in snapshot.candidates],
             headroom=told(self.cluster, snapshot),
             money=_money(reckon(snapshot, self.prices), self.prices),
         )

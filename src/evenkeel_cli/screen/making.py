@@ -14,7 +14,6 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.reasons import Reason
 from evenkeel_cli import words
 from evenkeel_cli.history import listing as histories
-from evenkeel_cli.history import remedies
 from evenkeel_cli.history.counts import Cause
 from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.history.nodes import NodeAccount
@@ -268,12 +267,12 @@ def _late(account: Incident) -> Sequence[LateView]:
         LateView(
             pods=len(pods),
             why=pods[0].why,
-            change=remedies.BY_REASON.get(reason, ""),
+            change=pods[0].remedy,
             workloads=list(
                 dict.fromkeys(words.workload_name(each.workload or each.subject) for each in pods)
             ),
         )
-        for reason, pods in sorted(by_reason.items(), key=lambda each: -len(each[1]))
+        for pods in sorted(by_reason.values(), key=len, reverse=True)
     ]
 
 

@@ -64,17 +64,15 @@ def gather(
     snapshot = read(
         cluster, clock or SystemClock(), Terms(), Scope(namespace, capacity_labels=labels)
     )
-    standings = [case.standing for case in snapshot.cases]
+    standings = [each.standing for each in snapshot.candidates]
     standings.sort(key=lambda each: (each.workload.namespace, each.workload.name))
     nodes = snapshot.fleet.nodes.values()
     pools = in_pools(snapshot)
-    spreads = {case.workload.reference: of_spreads(case, labels) for case in snapshot.cases}
+    spreads = {each.workload.reference: of_spreads(each, labels) for each in snapshot.candidates}
     by_policy = {
-        case.workload.reference: of_policy(case)
-        for case in snapshot.cases
-        if case.placing.by_policy
+        each.workload.reference: of_policy(each) for each in snapshot.candidates if each.by_policy
     }
-    evictions = {case.workload.reference: _evictions(case.pods) for case in snapshot.cases}
+    evictions = {each.workload.reference: _evictions(each.pods) for each in snapshot.candidates}
     headroom = "" if namespace else told(cluster, snapshot)
     restores = _by_workload(plan(snapshot))
     spaces = [each for each in snapshot.namespaces if namespace in ("", each.name)]

@@ -6,7 +6,6 @@ from functools import partial
 import msgspec
 
 from evenkeel.decisions.pools.spread import spread_of
-from evenkeel.decisions.restore.move_gang import named_by
 from evenkeel.decisions.restore.snapshot import Snapshot
 from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.model.affinity import NewPodSpec
@@ -32,18 +31,17 @@ def in_pools(snapshot: Snapshot) -> Mapping[Reference, InPools]:
         return len({pools[node.name] for node in rooms.taking(rules, Capacity.SPOT)})
 
     found = {}
-    for case in snapshot.cases:
-        workload = case.workload
-        spread = spread_of(case.pods, pools)
+    for candidate in snapshot.candidates:
+        spread = spread_of(candidate.pods, pools)
         remarks: Sequence[Remark] = ()
-        goal = case.goal
+        goal = candidate.goal
         if goal is not None:
             remarks = of_pools(
-                case.standing,
+                candidate.standing,
                 spread,
                 goal,
-                partial(taking, case.rules(snapshot.fleet)),
-                in_gang=named_by(workload, case.namespace_objects) is not None,
+                partial(taking, candidate.rules()),
+                in_gang=candidate.group is not None,
             )
-        found[workload.reference] = InPools(spread.survivors, remarks)
+        found[candidate.workload.reference] = InPools(spread.survivors, remarks)
     return found

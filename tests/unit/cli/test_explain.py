@@ -32,7 +32,7 @@ from tests.kit import builders
 from tests.kit.asking import asks, failing
 from tests.kit.builders import NOW
 from tests.kit.manifests import deployment, resource, stateful_set
-from tests.unit.decisions.restore.cases import with_rules
+from tests.unit.decisions.restore.candidates import with_rules
 
 LOGIN = "shop/deploy/login"
 COSCHEDULED = "scheduling.x-k8s.io/pod-group"

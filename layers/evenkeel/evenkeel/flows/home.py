@@ -8,7 +8,7 @@ from evenkeel.errors import AlreadyExistsError, NotFoundError
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.meta import Metadata
-from evenkeel.model.request import Create, Write
+from evenkeel.model.request import Create, Request, Write
 from evenkeel.ports import Reply
 
 HOME: Final = Create(Namespace(metadata=Metadata(name=names.SYSTEM_NAMESPACE)))
@@ -22,7 +22,8 @@ def perform(
     If it cannot be made, their replies carry that error.
     """
     replies = carry_out(writes)
-    homeless = [position for position, reply in enumerate(replies) if _is_homeless(reply)]
+    lacking = [each for each in enumerate(replies) if isinstance(each[1].error, NotFoundError)]
+    homeless = [position for position, reply in lacking if _is_own(reply.request)]
     if not homeless:
         return replies
     (made,) = carry_out([HOME])
@@ -34,11 +35,6 @@ def perform(
     return [found.get(position, reply) for position, reply in enumerate(replies)]
 
 
-def _is_homeless(reply: Reply) -> bool:
-    """Whether a new object of Evenkeel's own was refused because its namespace is not there."""
-    request = reply.request
-    return (
-        isinstance(request, Create)
-        and request.object.namespace == names.SYSTEM_NAMESPACE
-        and isinstance(reply.error, NotFoundError)
-    )
+def _is_own(request: Request) -> bool:
+    """Whether it makes an object in Evenkeel's namespace."""
+    return isinstance(request, Create) and request.object.namespace == names.SYSTEM_NAMESPACE

@@ -61,6 +61,19 @@ def items_of(replies: Sequence[Reply]) -> Sequence[Sequence[Any]]:
     return found
 
 
+def allowed_items(replies: Sequence[Reply]) -> Sequence[Sequence[Any] | None]:
+    """As ``items_of``; None for what may not be read, and nothing of a kind that is not served."""
+    found: list[Sequence[Any] | None] = []
+    for reply in replies:
+        if isinstance(reply.error, ForbiddenError):
+            found.append(None)
+        elif isinstance(reply.error, NotFoundError):
+            found.append(())
+        else:
+            found += items_of([reply])
+    return found
+
+
 def read_all(cluster: Cluster, requests: Sequence[Read]) -> Sequence[Reply]:
     """The replies to these, but more than ``MANY`` objects of a namespace by one listing.
 

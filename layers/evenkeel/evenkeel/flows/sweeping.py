@@ -23,7 +23,17 @@ def sweep(
     None that was written since it was read. Raises ClusterError, and as ``carry_out`` does.
     """
     old = ask(cluster, List(leases, kept=lambda lease: lease if is_old(lease) else None)).items
-    deletes = [_delete(lease) for lease in old[:MOST]]
+    return delete_all(old, carry_out)
+
+
+def delete_all(
+    leases: Sequence[Lease], carry_out: Callable[[Sequence[Write]], Sequence[Reply]]
+) -> int:
+    """Delete these Leases, as far as nobody has written them since; answers how many.
+
+    Raises as ``carry_out`` does.
+    """
+    deletes = [_delete(lease) for lease in leases[:MOST]]
     return sum(reply.error is None for reply in carry_out(deletes)) if deletes else 0
 
 

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from evenkeel.flows.drain.deployed import are_deployed
-
 from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.errors import ClusterError, ForbiddenError, NotFoundError, UnauthenticatedError
+from evenkeel.flows.drain.lease.deployed import are_deployed
 from evenkeel.flows.reads import ask_for_one
 from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model import names

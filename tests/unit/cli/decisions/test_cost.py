@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.decisions.restore.snapshot import Case, Snapshot
+from evenkeel.decisions.restore.snapshot import Candidate, Snapshot
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.meta import Reference
@@ -18,9 +18,9 @@ from evenkeel_cli.decisions.cost import Bill, Cost, Share, of_nodes, of_pod, rec
 from evenkeel_cli.decisions.prices import A_THIRD, HOURS, Prices, PriceSource, region_of
 from tests.kit import builders
 from tests.kit.builders import NOW
-from tests.unit.decisions.restore.cases import (
+from tests.unit.decisions.restore.candidates import (
     ROOM,
-    case,
+    candidate,
     deployment,
     fleet,
     node,
@@ -46,14 +46,14 @@ def of_type(
 
 
 def billed(
-    *cases: Case,
+    *candidates: Candidate,
     nodes: Sequence[Node] = (),
     pods: Sequence[Pod] = (),
     prices: Prices = PRICES,
 ) -> Bill:
     there = fleet(*nodes or [of_type("o1"), of_type("s1")])
-    every = [*pods, *(pod for each in cases for pod in each.pods)]
-    return reckon(Snapshot(now=NOW, cases=cases, fleet=there, pods=every), prices)
+    every = [*pods, *(pod for each in candidates for pod in each.pods)]
+    return reckon(Snapshot(now=NOW, candidates=candidates, fleet=there, pods=every), prices)
 
 
 def asking(name: str = "web-1", node: str = "o1", **requests: str) -> Pod:
@@ -97,7 +97,7 @@ def test_shares_of_more_than_a_node_are_scaled_down_to_it() -> None:
 def test_pods_without_a_node_of_known_type_cost_nothing_and_are_counted() -> None:
     nodes = [of_type("o1"), of_type("o2", "unheard-of"), node("s1")]
     web = deployment(4)
-    there = case(web, "o1", "o2", "o2", "", nodes=fleet(*nodes))
+    there = candidate(web, "o1", "o2", "o2", "", nodes=fleet(*nodes))
     bill = billed(there, nodes=nodes, pods=[asking("a", "", cpu="1"), asking("b", "gone", cpu="1")])
     assert bill.gaps.unknown == {"unheard-of": 1, "": 1}
     assert (share(bill, "web").pods, share(bill, "web").unpriced) == (3, 2)
@@ -130,7 +130,7 @@ def floors(floor: str, *places: str, managed: bool = True, **rules: Any) -> Cost
         builders.pod(f"web-{n}", of=each.controller, node=place, requests=HALF, uid=f"web-{n}")
         for n, (each, place) in enumerate(zip(pods_of(web, *places), places, strict=True))
     ]
-    there = case(web, pods=pods, nodes=fleet(*nodes), is_managed=managed)
+    there = candidate(web, pods=pods, nodes=fleet(*nodes), is_managed=managed)
     return cost(billed(there, nodes=nodes), "web")
 
 
@@ -152,7 +152,7 @@ def test_what_evenkeel_does_not_move_to_spot_stays_as_dear_as_it_is() -> None:
     assert floors("", "o1", "o1", "o2", nodeSelector=ON_DEMAND_ALONE) == pytest.approx((18, 18, 18))
     db = stateful_set(1, "none", namespace="kube-system")
     pods = [builders.pod("db-0", of=db, node="o1", requests=HALF, namespace="kube-system")]
-    assert cost(billed(case(db, pods=pods)), "db") == pytest.approx((6, 6, 6))
+    assert cost(billed(candidate(db, pods=pods)), "db") == pytest.approx((6, 6, 6))
 
 
 def test_what_would_survive_is_ready_on_on_demand_nodes() -> None:
@@ -161,7 +161,7 @@ def test_what_would_survive_is_ready_on_on_demand_nodes() -> None:
         *pods_of(web, "o1", "s1"),
         builders.pod("web-2", of=builders.owner_reference(web), node="o1", ready=False),
     ]
-    assert share(billed(case(web, pods=pods)), "web").survivors == 1
+    assert share(billed(candidate(web, pods=pods)), "web").survivors == 1
 
 
 def test_a_pod_that_is_going_pays_for_its_place_and_survives_nothing() -> None:
@@ -228,7 +228,7 @@ def test_what_all_workloads_cost_and_what_is_idle_are_the_nodes_prices(
     ]
     ours = [pod for pod in pods if pod.controller is not None]
     others = [pod for pod in pods if pod.controller is None]
-    bill = billed(case(web, pods=ours, nodes=fleet(*nodes)), nodes=nodes, pods=others)
+    bill = billed(candidate(web, pods=ours, nodes=fleet(*nodes)), nodes=nodes, pods=others)
     costs = [*(each.cost for each in bill.workloads.values()), bill.idle]
     assert sum(each.now for each in costs) == pytest.approx(bill.nodes.now)
     assert sum(each.on_demand for each in costs) == pytest.approx(bill.nodes.on_demand)

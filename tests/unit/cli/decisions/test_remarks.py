@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evenkeel.decisions.floor.source import FloorOf, Source
 from evenkeel.decisions.floor.standing import Standing, Workload, stand
 from evenkeel.decisions.pools.spread import Spread
-from evenkeel.decisions.restore.snapshot import Case, Placing
+from evenkeel.decisions.restore.snapshot import Candidate
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, TopologySpread
 from evenkeel.model.capacity import WELL_KNOWN
@@ -73,7 +73,7 @@ def test_what_a_default_floor_misses_is_said_and_no_alarm(*, managed: bool) -> N
     floor = FloorOf(MAJORITY_OF_ALL, Source.DEFAULT)
 
     def stood(placed: Sequence[Pod]) -> Standing:
-        return stand(db, floor, placed, FLEET.capacity, is_managed=managed)
+        return stand(db, floor, placed, FLEET.capacities, is_managed=managed)
 
     (remark,) = said(stood(pods(0, 3)))
     assert (remark.reason, remark.brief, remark.warning) == (
@@ -137,7 +137,7 @@ def test_no_move_is_announced_where_a_template_places_the_pods() -> None:
     workload = builders.deployment(replicas=3, annotations=notes)
     floor = FloorOf(TWO, Source.WORKLOAD)
     below, above = (
-        stand(workload, floor, placed, FLEET.capacity, is_managed=True)
+        stand(workload, floor, placed, FLEET.capacities, is_managed=True)
         for placed in (pods(1, 2), pods(3))
     )
     (remark,) = said(below)
@@ -191,7 +191,7 @@ def test_what_moves_out_of_a_pool_with_too_many_is_told(
     workload: Workload, told: str, *, is_managed: bool, in_gang: bool
 ) -> None:
     floor = FloorOf(NONE, Source.WORKLOAD)
-    stands = stand(workload, floor, (), FLEET.capacity, is_managed=is_managed)
+    stands = stand(workload, floor, (), FLEET.capacities, is_managed=is_managed)
     (remark,) = of_pools(stands, Spread({}, {A: 1, B: 3}), 2, lambda: 2, in_gang=in_gang)
     assert remark.message.endswith(told)
 
@@ -250,39 +250,36 @@ WHAT = "counts pods that are handed over, so that a drain leaves it uneven: add"
 UPSET = f"its hard spread over zone {WHAT} nodeTaintsPolicy: Honor and matchLabelKeys: [{HASH}]"
 
 
-def case_of(
+def candidate_of(
     workload: Workload, source: Source = Source.WORKLOAD, *, managed: bool = True, **fields: Any
-) -> Case:
+) -> Candidate:
     floor = FloorOf(NONE, source)
-    return Case(standing=stand(workload, floor, (), FLEET.capacity, is_managed=managed), **fields)
+    standing = stand(workload, floor, (), FLEET.capacities, is_managed=managed)
+    return Candidate(workload=workload, standing=standing, fleet=FLEET, **fields)
 
 
 def spreads_of(workload: Workload, *, managed: bool, by_policy: bool = False) -> Sequence[Remark]:
-    return of_spreads(
-        case_of(workload, managed=managed, placing=Placing(by_policy=by_policy)), WELL_KNOWN
-    )
+    return of_spreads(candidate_of(workload, managed=managed, by_policy=by_policy), WELL_KNOWN)
 
 
-@pytest.mark.parametrize("source", [Source.TEMPLATE, Source.DEFAULT])
+@pytest.mark.parametrize("source", [Source.NAMESPACE, Source.DEFAULT])
 def test_what_the_policy_cannot_tell_is_a_risk_where_somebody_asked_for_a_floor(
     source: Source,
 ) -> None:
-    words = ("its ordinals start at 3", "it knows no pools")
-    (remark,) = of_policy(
-        case_of(builders.deployment(), source, placing=Placing(cannot_tell=words))
-    )
+    asked = {names.ON_DEMAND: "none"} if source is Source.NAMESPACE else {}
+    notes = {names.ONE_POOL_AT_MOST: "30%"} | asked
+    (remark,) = of_policy(candidate_of(builders.deployment(), source, of_namespace=notes))
     assert (remark.reason, remark.message) == (
         "PolicyCannotTell",
-        "its ordinals start at 3; it knows no pools",
+        "evenkeel.dev/one-pool-at-most is not kept: the policy knows no pools",
     )
-    assert remark.warning is (source is Source.TEMPLATE)
+    assert remark.warning is bool(asked)
 
 
 def test_where_nothing_is_placed_or_all_is_told_there_is_no_such_remark() -> None:
-    assert not of_policy(case_of(builders.deployment()))
-    assert not of_policy(
-        case_of(builders.deployment(), managed=False, placing=Placing(cannot_tell=("a word",)))
-    )
+    assert not of_policy(candidate_of(builders.deployment(), Source.DEFAULT))
+    notes = {names.ONE_POOL_AT_MOST: "30%"}
+    assert not of_policy(candidate_of(builders.deployment(), managed=False, of_namespace=notes))
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,13 @@ from tests.kit.manifests import SYSTEM, resource
 from tests.kit.manifests import deployment as manifest
 from tests.unit.cli.doctor.checking import BROKEN, FINE, NOT_LOOKED, check
 from tests.unit.cli.doctor.scripted import Api, kubeconfig
-from tests.unit.decisions.restore.cases import case, deployment, pods_of, unscheduled, waiting
+from tests.unit.decisions.restore.candidates import (
+    candidate,
+    deployment,
+    pods_of,
+    unscheduled,
+    waiting,
+)
 
 ROOM = Room(2, Size(500, GI))
 NONE = Need.of(())
@@ -68,12 +74,12 @@ def test_a_buffer_is_there_when_both_conditions_hold(
 def test_pause_pods_are_there_when_all_have_a_node() -> None:
     web = deployment(2)
     placed = pods_of(web, "o1", "o2", requests={"cpu": "500m", "memory": "1Gi"})
-    assert judge_pods(case(web, pods=placed)) == Present("pause pods", ROOM)
+    assert judge_pods(candidate(web, pods=placed)) == Present("pause pods", ROOM)
     late = waiting(web, why=unscheduled("no node had room"))
-    found = judge_pods(case(web, pods=[placed[0], late]))
+    found = judge_pods(candidate(web, pods=[placed[0], late]))
     assert found.room == ROOM
     assert found.lack == "1 of 2 pods have no on-demand node (no node had room)"
-    assert judge_pods(case(web, pods=[])).lack == "2 of 2 pods have no on-demand node"
+    assert judge_pods(candidate(web, pods=[])).lack == "2 of 2 pods have no on-demand node"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from evenkeel.decisions.restore.snapshot import Case, Snapshot
+from evenkeel.decisions.restore.snapshot import Candidate, Snapshot
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.meta import OwnerReference
 from evenkeel.model.node import Node
@@ -23,8 +23,8 @@ from evenkeel_cli.headroom.sizing import (
 )
 from tests.kit import builders
 from tests.kit.builders import NOW
-from tests.unit.decisions.restore.cases import (
-    case,
+from tests.unit.decisions.restore.candidates import (
+    candidate,
     deployment,
     fleet,
     pods_of,
@@ -36,8 +36,8 @@ ON_DEMAND_ALONE = {"karpenter.sh/capacity-type": "on-demand"}
 SMALL = {"cpu": "500m", "memory": "1Gi"}
 
 
-def seen(*cases: Case, pods: Sequence[Pod] = (), nodes: Sequence[Node] = ()) -> Snapshot:
-    return Snapshot(now=NOW, cases=cases, fleet=fleet(*nodes), pods=pods)
+def seen(*candidates: Candidate, pods: Sequence[Pod] = (), nodes: Sequence[Node] = ()) -> Snapshot:
+    return Snapshot(now=NOW, candidates=candidates, fleet=fleet(*nodes), pods=pods)
 
 
 @pytest.mark.parametrize(
@@ -76,16 +76,16 @@ def test_a_size_is_what_a_pod_asks_for_rounded_up() -> None:
 @pytest.mark.parametrize(
     ("found", "pods"),
     [
-        (case(deployment(1), "s1"), 1),
-        (case(stateful_set(1, "none"), "s1"), 1),
-        (case(deployment(2), "s1", "s2"), 0),
-        (case(deployment(1), "s1", is_managed=False), 1),
-        (case(deployment(1), "o1"), 1),
-        (case(deployment(1), "o1", is_managed=False), 0),
-        (case(deployment(1, "1"), "o1"), 0),
-        (case(stateful_set(1), "o1"), 0),
-        (case(with_rules(deployment(1), nodeSelector=ON_DEMAND_ALONE), "o1"), 0),
-        (case(deployment(1)), 0),
+        (candidate(deployment(1), "s1"), 1),
+        (candidate(stateful_set(1, "none"), "s1"), 1),
+        (candidate(deployment(2), "s1", "s2"), 0),
+        (candidate(deployment(1), "s1", is_managed=False), 1),
+        (candidate(deployment(1), "o1"), 1),
+        (candidate(deployment(1), "o1", is_managed=False), 0),
+        (candidate(deployment(1, "1"), "o1"), 0),
+        (candidate(stateful_set(1), "o1"), 0),
+        (candidate(with_rules(deployment(1), nodeSelector=ON_DEMAND_ALONE), "o1"), 0),
+        (candidate(deployment(1)), 0),
     ],
     ids=[
         "on spot",
@@ -100,15 +100,15 @@ def test_a_size_is_what_a_pod_asks_for_rounded_up() -> None:
         "it has no pod",
     ],
 )
-def test_singles_are_on_spot_or_may_go_there(found: Case, pods: int) -> None:
+def test_singles_are_on_spot_or_may_go_there(found: Candidate, pods: int) -> None:
     assert of_singles(seen(found)).pods == pods
 
 
 def test_singles_need_room_for_the_largest_pod_of_each() -> None:
     one, two = deployment(1), stateful_set(1, "none")
     pods = [*pods_of(one, "s1", requests={"cpu": "200m"}), *pods_of(one, "s2", requests=SMALL)]
-    rollout = case(one, pods=pods)
-    other = case(two, pods=pods_of(two, "s1", requests={"cpu": "400m"}))
+    rollout = candidate(one, pods=pods)
+    other = candidate(two, pods=pods_of(two, "s1", requests={"cpu": "400m"}))
     assert of_singles(seen(rollout, other)) == Need(2, Size(900, GI), Room(2, Size(500, GI)))
 
 
@@ -150,7 +150,7 @@ def test_capacity_is_told_by_the_labels_that_count() -> None:
     found = fleet(node)
     other = type(found)(found.nodes, found.doomed, found.used, labels)
     assert other.capacity(pod[0]) is Capacity.ON_DEMAND
-    assert of_largest_pool(Snapshot(now=NOW, cases=(), fleet=other, pods=pod)) is None
+    assert of_largest_pool(Snapshot(now=NOW, candidates=(), fleet=other, pods=pod)) is None
 
 
 def test_of_the_singles_those_count_that_go_together() -> None:
@@ -158,10 +158,10 @@ def test_of_the_singles_those_count_that_go_together() -> None:
     made = [deployment(2 if n == "d" else 1, name=n) for n in "abcde"]
     pods = [pods_of(each, node, requests=SMALL) for each, node in zip(made, "aabab", strict=True)]
     managed = (True, True, True, True, False)
-    cases = [
-        case(each, pods=of, is_managed=is_managed)
+    candidates = [
+        candidate(each, pods=of, is_managed=is_managed)
         for each, of, is_managed in zip(made, pods, managed, strict=True)
     ]
-    snapshot = seen(*cases, pods=[pod for of in pods for pod in of], nodes=nodes)
+    snapshot = seen(*candidates, pods=[pod for of in pods for pod in of], nodes=nodes)
     found = of_largest_pool(snapshot, singles=True)
     assert found == (Pool("m5", "z"), Need(2, Size(1000, 2 * GI), Room(2, Size(500, GI))))

@@ -20,7 +20,7 @@ from evenkeel.model.reasons import Reason
 from evenkeel.model.way import Way
 from tests.kit import builders
 from tests.kit.builders import NOW, seconds
-from tests.unit.decisions.restore.cases import with_rules
+from tests.unit.decisions.restore.candidates import with_rules
 
 TOLERANT = {"tolerations": [{"operator": "Exists"}]}
 OF_OURS = {"tolerations": [{"key": names.DOOMED, "operator": "Exists"}]}

@@ -35,4 +35,4 @@ def standing(
 ) -> Standing:
     every = [pod for group in groups for pod in group]
     source = FloorOf(floor, Source.WORKLOAD, problem)
-    return stand(WEB, source, every, FLEET.capacity, is_managed=managed)
+    return stand(WEB, source, every, FLEET.capacities, is_managed=managed)

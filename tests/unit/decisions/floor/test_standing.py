@@ -40,7 +40,7 @@ def test_no_pod_of_a_stateful_set_has_to_move_for_a_default(
     db = builders.stateful_set(replicas=3)
     floor = FloorOf(MAJORITY_OF_ALL, source)
     few, many = (
-        stand(db, floor, placed, FLEET.capacity, is_managed=True)
+        stand(db, floor, placed, FLEET.capacities, is_managed=True)
         for placed in (pods(1, 2), pods(3))
     )
     assert (few.missing, few.unmet, few.surplus, many.surplus) == off
@@ -50,7 +50,7 @@ def test_no_pod_of_a_stateful_set_has_to_move_for_a_default(
 def test_a_deployments_pods_leave_on_demand_by_default() -> None:
     web = builders.deployment(replicas=3)
     floor = FloorOf(NONE, Source.DEFAULT)
-    found = stand(web, floor, pods(3), FLEET.capacity, is_managed=True)
+    found = stand(web, floor, pods(3), FLEET.capacities, is_managed=True)
     assert (found.surplus, found.unmet, found.stays) == (3, 0, False)
 
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.restore.plan import plan, plan_again
-from evenkeel.decisions.restore.snapshot import Case, Snapshot
+from evenkeel.decisions.restore.snapshot import Candidate, Snapshot
 from evenkeel.decisions.restore.step import RestorePlan
 from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.errors import InvalidError
@@ -26,9 +26,9 @@ from evenkeel.model.request import Create
 from evenkeel.model.spot_rest import NEVER, SpotRest
 from tests.kit import builders
 from tests.kit.builders import NOW, cooldown, metadata, patched, release_on
-from tests.unit.decisions.restore.cases import (
+from tests.unit.decisions.restore.candidates import (
     SPOT,
-    case,
+    candidate,
     deployment,
     fleet,
     node,
@@ -49,20 +49,20 @@ BARE = fleet(node("o1"), node("o2"))
 
 def web(
     name: str = "web", size: int = 3, nodes: Fleet = BARE, notes: Mapping[str, str] = EMPTY
-) -> Case:
+) -> Candidate:
     """A workload that belongs on spot, all of it on on-demand nodes."""
-    return case(deployment(size, name=name, notes=dict(notes)), *["o1"] * size, nodes=nodes)
+    return candidate(deployment(size, name=name, notes=dict(notes)), *["o1"] * size, nodes=nodes)
 
 
 def made(
-    *cases: Case, rest: SpotRest = UNKNOWN, nodes: Fleet = BARE, moves: int = 50
+    *candidates: Candidate, rest: SpotRest = UNKNOWN, nodes: Fleet = BARE, moves: int = 50
 ) -> RestorePlan:
-    return plan(snapshot(*cases, nodes=nodes, rest=rest, moves=moves))
+    return plan(snapshot(*candidates, nodes=nodes, rest=rest, moves=moves))
 
 
 def begun(plan: RestorePlan) -> list[str]:
     """The workloads that move without room."""
-    assert all(step.without_room for step in plan.steps)
+    assert all(step.shortage for step in plan.steps)
     return [str(step.decision.workload).rpartition("/")[2] for step in plan.steps]
 
 
@@ -109,7 +109,7 @@ def test_without_room_on_spot_a_pod_is_released_all_the_same(
     assert isinstance(told.object, Lease)
     move = move_of(told.object)
     assert move is not None
-    assert step.without_room is release.without_room is move.without_room is without_room
+    assert bool(step.shortage) is release.without_room is move.without_room is without_room
     noted = Restored.of(patched(deployment(3), note))
     assert noted is not None
     assert (noted.spot, noted.at) == (0 if without_room else 1, NOW)
@@ -165,8 +165,8 @@ def test_nothing_is_noted_where_nothing_is_begun() -> None:
     assert made(web(nodes=there), nodes=there).rest is None
 
 
-def at(now: object, *cases: Case, rest: SpotRest, nodes: Fleet = BARE) -> Snapshot:
-    return msgspec.structs.replace(snapshot(*cases, nodes=nodes, rest=rest), now=now)
+def at(now: object, *candidates: Candidate, rest: SpotRest, nodes: Fleet = BARE) -> Snapshot:
+    return msgspec.structs.replace(snapshot(*candidates, nodes=nodes, rest=rest), now=now)
 
 
 def moving(
@@ -178,7 +178,7 @@ def moving(
     back: bool = False,
     lost: bool = False,
     notes: Mapping[str, str] = EMPTY,
-) -> Case:
+) -> Candidate:
     """A workload whose first pod was moved without room; it is under way unless it is said."""
     owner = deployment(size, name=name, notes=dict(notes))
     sets = replica_set(owner)
@@ -213,7 +213,7 @@ def moving(
     move = move_of(lease)
     assert move is not None
     where = fleet(node("o1"), node("o2"), node("s1", {"pods": "0"}))
-    return case(owner, pods=pods, nodes=where, moves={sets.uid: move})
+    return candidate(owner, pods=pods, nodes=where, moves={sets.uid: move})
 
 
 FULL = fleet(node("o1"), node("o2"), node("s1", {"pods": "0"}))
@@ -222,8 +222,8 @@ FULL = fleet(node("o1"), node("o2"), node("s1", {"pods": "0"}))
 
 @pytest.mark.parametrize("under_way", [1, 2])
 def test_while_one_is_under_way_no_other_is_begun(under_way: int) -> None:
-    cases = [moving(name=f"a{number}") for number in range(under_way)]
-    found = made(*cases, web("b"), web("c"), nodes=FULL)
+    candidates = [moving(name=f"a{number}") for number in range(under_way)]
+    found = made(*candidates, web("b"), web("c"), nodes=FULL)
     assert begun(found) == []
     assert {each.reason for each in found.left} == {"Moving", "BudgetOfRun"}
 
@@ -245,7 +245,7 @@ def test_a_pod_that_waits_has_the_room_of_the_node_that_came_for_it() -> None:
     found = made(moving(name="a"), web("b", nodes=there), nodes=there)
     assert begun(found) == []
     found = made(moving(1, name="a", arrived=True), web("b", nodes=there), nodes=there)
-    assert [step.without_room for step in found.steps] == [False]
+    assert [bool(step.shortage) for step in found.steps] == [False]
 
 
 def test_those_that_are_under_way_are_counted_among_them() -> None:
@@ -256,7 +256,8 @@ def test_those_that_are_under_way_are_counted_among_them() -> None:
 
 def test_what_other_owners_have_on_on_demand_is_not_to_go() -> None:
     foreign = [
-        case(deployment(2, name=f"x{number}"), "o1", "o1", is_managed=False) for number in range(30)
+        candidate(deployment(2, name=f"x{number}"), "o1", "o1", is_managed=False)
+        for number in range(30)
     ]
     some = [web(f"w{number}") for number in range(3)]
     assert len(begun(made(moving(1, arrived=True), *some, *foreign, nodes=FULL))) == 1
@@ -273,11 +274,11 @@ def test_a_success_before_the_last_cause_to_rest_is_none() -> None:
 
 def test_they_are_moves_of_the_run_s_budget_and_come_after_those_with_room() -> None:
     there = fleet(node("o1"), node("s1", {"cpu": "4", "pods": "1"}))
-    cases = [web(name, nodes=there) for name in "abc"]
-    found = made(*cases, nodes=there, moves=2)
-    assert [step.without_room for step in found.steps] == [False, True]
-    found = made(*cases, nodes=there, moves=1)
-    assert [step.without_room for step in found.steps] == [False]
+    candidates = [web(name, nodes=there) for name in "abc"]
+    found = made(*candidates, nodes=there, moves=2)
+    assert [bool(step.shortage) for step in found.steps] == [False, True]
+    found = made(*candidates, nodes=there, moves=1)
+    assert [bool(step.shortage) for step in found.steps] == [False]
     assert found.rest is None
 
 
@@ -327,10 +328,10 @@ LONG_AGO = SpotRest(since=NOW - 1500 * MINUTE, until=NOW - 1440 * MINUTE, failur
     ids=["another came back", "another arrived", "failures of a day ago are forgotten"],
 )
 def test_whatever_is_beside_it_one_that_came_back_is_one_failure(
-    beside: Case, before: SpotRest
+    beside: Candidate, before: SpotRest
 ) -> None:
-    cases = [moving(back=True, name="a", ago=6 * MINUTE), beside]
-    assert read(made(*cases, nodes=FULL, rest=before).rest).failures == 1
+    candidates = [moving(back=True, name="a", ago=6 * MINUTE), beside]
+    assert read(made(*candidates, nodes=FULL, rest=before).rest).failures == 1
 
 
 def test_what_the_workload_rests_for_is_no_failure_of_spot() -> None:
@@ -441,10 +442,10 @@ def test_what_others_left_no_room_for_is_still_without_room_when_it_is_read_agai
     with_room, without = plan(found).steps
     again = plan_again(found, second, without)
     assert again is not None
-    assert again.without_room
+    assert bool(again.shortage)
     again = plan_again(found, first, with_room)
     assert again is not None
-    assert not again.without_room
+    assert not bool(again.shortage)
 
 
 def test_what_has_no_room_any_more_is_not_moved_without_it() -> None:

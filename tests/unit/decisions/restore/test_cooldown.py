@@ -6,17 +6,17 @@ from typing import Any
 import pytest
 
 from evenkeel.decisions.drain import writes
-from evenkeel.decisions.restore.snapshot import Case
+from evenkeel.decisions.restore.snapshot import Candidate
 from evenkeel.decisions.restore.step import Step
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.move import Restored
 from evenkeel.model.release import COOLDOWN_FIRST, FORGOTTEN_AFTER
 from tests.kit.builders import NOW, cooldown, patched
-from tests.unit.decisions.restore.cases import (
+from tests.unit.decisions.restore.candidates import (
     ON_DEMAND,
     SPOT,
-    case,
+    candidate,
     deployment,
     outcome,
     pods_of,
@@ -31,7 +31,7 @@ ABOVE, BELOW = ("o1", "o2", "s1"), ("s1", "s2", "s1")
 
 
 def web(*places: str, **notes: str) -> Any:
-    return case(deployment(len(places), "1", notes=notes), *places)
+    return candidate(deployment(len(places), "1", notes=notes), *places)
 
 
 def test_it_rests_until_its_cooldown_is_over() -> None:
@@ -66,14 +66,14 @@ def test_failures_are_forgotten() -> None:
 
 def test_spot_that_did_not_last_counts_as_a_failure_once() -> None:
     lost = deployment(5, "1", notes=restored(SPOT, at=NOW - MINUTE, spot=3))
-    made = step(case(lost, "o1", "o2", "o1", "o2", "s1"))
+    made = step(candidate(lost, "o1", "o2", "o1", "o2", "s1"))
     assert (made.decision.verb, made.decision.reason) == (Verb.COOL_DOWN, "MoveDidNotLast")
     assert not made.moves
     counted = patched(lost, made.decision.write)
     found = writes.cooldown_of(counted)
     assert found is not None
     assert (found.failures, found.until) == (1, NOW + COOLDOWN_FIRST)
-    assert reason(case(counted, "o1", "o2", "o1", "o2", "s1")) == "CoolingDown"
+    assert reason(candidate(counted, "o1", "o2", "o1", "o2", "s1")) == "CoolingDown"
 
 
 @pytest.mark.parametrize(
@@ -90,32 +90,32 @@ def test_spot_that_did_not_last_counts_as_a_failure_once() -> None:
     ids=["kept", "to on-demand", "long ago", "in future", "spoilt", "no time", "counted"],
 )
 def test_nothing_else_counts_as_one(notes: dict[str, str]) -> None:
-    found = outcome(case(deployment(5, "1", notes=notes), "o1", "o2", "o1", "o2", "s1"))
+    found = outcome(candidate(deployment(5, "1", notes=notes), "o1", "o2", "o1", "o2", "s1"))
     decision = found.decision if isinstance(found, Step) else found
     assert decision.reason in ("AboveFloor", "CoolingDown")
 
 
 def test_a_scale_in_or_a_greater_floor_is_no_failure() -> None:
     notes = restored(SPOT, at=NOW, spot=9)
-    assert step(case(deployment(3, "1", notes=notes), "o1", "s1", "o2")).decision.reason == (
+    assert step(candidate(deployment(3, "1", notes=notes), "o1", "s1", "o2")).decision.reason == (
         "MoveDidNotLast"
     )
-    assert reason(case(deployment(3, "1", notes=notes), "o1", "s1", "s2")) == "AsWanted"
-    assert step(case(deployment(3, "2", notes=notes), "o1", "o2", "o2")).decision.reason == (
+    assert reason(candidate(deployment(3, "1", notes=notes), "o1", "s1", "s2")) == "AsWanted"
+    assert step(candidate(deployment(3, "2", notes=notes), "o1", "o2", "o2")).decision.reason == (
         "MoveDidNotLast"
     )
-    assert step(case(deployment(3, "3", notes=notes), "s1", "o2", "o2")).moves
+    assert step(candidate(deployment(3, "3", notes=notes), "s1", "o2", "o2")).moves
 
 
 ORDINALS = ("o1", "o2", "o1")
 """Of three a majority belongs on on-demand nodes: db-2 does not."""
 
 
-def made_anew(notes: dict[str, str], *, ago: timedelta = MINUTE) -> Case:
+def made_anew(notes: dict[str, str], *, ago: timedelta = MINUTE) -> Candidate:
     """A StatefulSet of which all pods were made so long ago."""
     db = stateful_set(3, "majority", notes=notes)
     made = (NOW - ago).replace(microsecond=0)
-    return case(db, pods=pods_of(db, *ORDINALS, creation_timestamp=made))
+    return candidate(db, pods=pods_of(db, *ORDINALS, creation_timestamp=made))
 
 
 def test_an_ordinal_that_came_back_where_it_was_is_a_failure() -> None:
@@ -144,7 +144,7 @@ def test_nor_one_that_never_left() -> None:
 
 def test_the_note_says_no_more_than_there_is() -> None:
     lone = deployment(1, "1")
-    (note,) = step(case(lone, "s1")).after
+    (note,) = step(candidate(lone, "s1")).after
     assert Restored.of(patched(lone, note)) == Restored(
         at=NOW, target=ON_DEMAND, pod="web-0", spot=0
     )

@@ -6,9 +6,8 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
-from evenkeel.decisions.restore.move_gang import named_by
 from evenkeel.decisions.restore.plan import plan
-from evenkeel.decisions.restore.snapshot import Case
+from evenkeel.decisions.restore.snapshot import Candidate
 from evenkeel.decisions.restore.step import Outcome, Step
 from evenkeel.decisions.restore.workload import consider
 from evenkeel.decisions.room.rooms import Rooms
@@ -30,10 +29,10 @@ from evenkeel.model.node import Taint
 from evenkeel.model.request import Patch
 from tests.kit import builders
 from tests.kit.builders import patched, release_on
-from tests.unit.decisions.restore.cases import (
+from tests.unit.decisions.restore.candidates import (
     ON_DEMAND,
     SPOT,
-    case,
+    candidate,
     deployment,
     fleet,
     node,
@@ -54,9 +53,9 @@ def in_group(workload: Any) -> Any:
     return with_rules(workload, schedulingGroup={"podGroupName": "train"})
 
 
-def gang(floor: str, *places: str, **options: Any) -> Case:
+def gang(floor: str, *places: str, **options: Any) -> Candidate:
     """A gang of one Deployment with a pod on each of these nodes."""
-    return case(in_group(deployment(len(places), floor)), *places, **options)
+    return candidate(in_group(deployment(len(places), floor)), *places, **options)
 
 
 def left(found: Outcome) -> tuple[str, str]:
@@ -75,10 +74,10 @@ def test_a_group_with_the_basic_policy_is_no_gang() -> None:
     group = PodGroup(metadata=builders.metadata("train"), spec=policy)
     around = NamespaceObjects(groups=[group])
     web = in_group(deployment(3, "1"))
-    assert named_by(web, around) is None
-    assert named_by(web, NamespaceObjects()) == TRAIN
-    assert named_by(deployment(3, "1"), around) is None
-    made = step(case(web, "o1", "o2", "s1", around=around))
+    assert candidate(web, around=around).group is None
+    assert candidate(web).group == TRAIN
+    assert candidate(deployment(3, "1")).group is None
+    made = step(candidate(web, "o1", "o2", "s1", around=around))
     assert (made.moves, made.decision.reason) == (1, "AboveFloor")
 
 
@@ -100,7 +99,9 @@ def test_all_that_are_elsewhere_are_released_by_one_step(
 ) -> None:
     found = gang(floor, *places)
     made = step(found)
-    *released, noted = made.writes
+    write = made.decision.write
+    assert write is not None
+    *released, noted = write, *made.after
     pods = {pod.name: pod for pod in found.pods}
     assert [write.reference.name for write in released] == list(moved)
     for write in released:
@@ -146,7 +147,7 @@ def test_more_than_a_run_moves_are_told() -> None:
 
 
 def test_what_is_left_of_a_run_s_budget_is_too_little_for_a_gang() -> None:
-    single = case(deployment(2, "1", name="a"), "s1", "s2")
+    single = candidate(deployment(2, "1", name="a"), "s1", "s2")
     made = plan(snapshot(single, gang("none", "o1", "o2", "o1"), moves=3))
     assert [each.moves for each in made.steps] == [1]
     assert [each.reason for each in made.left] == ["BudgetOfRun"]
@@ -163,7 +164,7 @@ def test_a_part_of_a_gang_does_not_move() -> None:
 
 
 def test_a_stateful_set_s_gang_does_not_move() -> None:
-    assert reason(case(in_group(stateful_set(2, "none")), "o1", "s1")) == "Gang"
+    assert reason(candidate(in_group(stateful_set(2, "none")), "o1", "s1")) == "Gang"
 
 
 @pytest.mark.parametrize(("word", "keeps"), [("true", True), ("4h", True), ("30m", False)])
@@ -172,7 +173,7 @@ def test_one_pod_that_may_not_be_handed_over_keeps_all(word: str, *, keeps: bool
     free = builders.pod("web-0", of=replica_set(web), node="o1")
     notes = {names.DO_NOT_DISRUPT: word}
     kept = builders.pod("web-1", of=replica_set(web), node="o2", annotations=notes)
-    made = outcome(case(web, pods=[free, kept]))
+    made = outcome(candidate(web, pods=[free, kept]))
     found = made.decision if isinstance(made, Step) else made
     assert found.reason == ("Protected" if keeps else "AboveFloor")
 
@@ -181,6 +182,6 @@ def test_a_budget_without_room_or_a_replica_set_that_cannot_make_pods_keeps_all(
     never = builders.budget(max_unavailable=0, healthy=2, demanded=2)
     web = in_group(deployment(2, "none"))
     around = NamespaceObjects(budgets=[never])
-    assert reason(case(web, "o1", "o2", around=around)) == "BudgetHolds"
+    assert reason(candidate(web, "o1", "o2", around=around)) == "BudgetHolds"
     failing = replica_set(web, failure="quota exceeded")
-    assert reason(case(web, "o1", "o2", replica_sets=[failing])) == "CannotBeReplaced"
+    assert reason(candidate(web, "o1", "o2", replica_sets=[failing])) == "CannotBeReplaced"

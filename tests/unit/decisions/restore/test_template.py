@@ -9,7 +9,7 @@ import pytest
 
 from evenkeel.decisions.floor.standing import Workload
 from evenkeel.decisions.restore.plan import plan
-from evenkeel.decisions.restore.snapshot import Case
+from evenkeel.decisions.restore.snapshot import Candidate
 from evenkeel.decisions.restore.step import Step
 from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.model import names
@@ -22,8 +22,8 @@ from evenkeel.model.request import Create, Delete
 from evenkeel.model.template import Rather, Written, new_trace
 from tests.kit import builders
 from tests.kit.builders import LONG_AGO, NOW
-from tests.unit.decisions.restore.cases import (
-    case,
+from tests.unit.decisions.restore.candidates import (
+    candidate,
     deployment,
     fleet,
     node,
@@ -57,7 +57,7 @@ def trace(of: Workload) -> Lease:
 
 def written(of: Workload, nodes: Fleet | None = None) -> Workload:
     """The workload after restore wrote its template, a good while ago."""
-    made = step(case(of, "o1", nodes=nodes), nodes=nodes).decision.write
+    made = step(candidate(of, "o1", nodes=nodes), nodes=nodes).decision.write
     there = patched(of, made)
     note = Written.of(there)
     assert note is not None
@@ -82,9 +82,9 @@ def with_floor(of: Workload, floor: str) -> Workload:
     return with_meta(of, annotations=of.metadata.annotations | {names.ON_DEMAND: floor})
 
 
-def held(of: Workload, *places: str, **options: Any) -> Case:
+def held(of: Workload, *places: str, **options: Any) -> Candidate:
     """The workload as it stands when all has been written."""
-    return case(of, *places, trace=trace(of), **options)
+    return candidate(of, *places, trace=trace(of), **options)
 
 
 def note_of(made: Step, of: Workload) -> Written:
@@ -95,7 +95,7 @@ def note_of(made: Step, of: Workload) -> Written:
 
 def test_a_template_is_written_once_and_then_left() -> None:
     before = web()
-    made = step(case(before, "s1", "s1", "s2", "s2"))
+    made = step(candidate(before, "s1", "s1", "s2", "s2"))
     assert (made.decision.verb, made.decision.reason) == (Verb.PATCH_TEMPLATE, "TemplateWritten")
     assert made.rolls
     assert not made.moves
@@ -119,7 +119,7 @@ def test_a_template_is_written_once_and_then_left() -> None:
 )
 def test_each_floor_has_its_template(floor: str, rather: Rather, skew: int, told: str) -> None:
     before = web(5, floor)
-    made = step(case(before, "s1"))
+    made = step(candidate(before, "s1"))
     note = note_of(made, before)
     assert (note.rather, note.skew, note.spread is not None) == (rather, skew, bool(skew))
     assert str(before.metadata.annotations[names.ON_DEMAND]) in (note.policy, "4")
@@ -129,7 +129,7 @@ def test_each_floor_has_its_template(floor: str, rather: Rather, skew: int, told
 @pytest.mark.parametrize("replicas", [1, 3, 4])
 def test_a_default_floor_is_preferred_by_the_template_and_never_required(replicas: int) -> None:
     before = db(replicas)
-    made = step(case(before, *["s1"] * replicas))
+    made = step(candidate(before, *["s1"] * replicas))
     note = note_of(made, before)
     assert (note.rather, note.skew, note.required, note.policy) == (
         Rather.ON_DEMAND,
@@ -145,7 +145,7 @@ def test_a_default_floor_is_preferred_by_the_template_and_never_required(replica
 
 def test_a_template_that_requires_what_nobody_asked_for_any_more_is_written_anew() -> None:
     before = db(1, "all")
-    required = patched(before, step(case(before, "s1")).decision.write)
+    required = patched(before, step(candidate(before, "s1")).decision.write)
     notes = dict(required.metadata.annotations)
     del notes[names.ON_DEMAND]
     silent = with_meta(required, annotations=notes)
@@ -247,7 +247,7 @@ def test_the_spread_is_over_a_label_that_all_nodes_have_which_pods_may_go_to() -
     tainted = Taint(key="own", effect="NoSchedule")
 
     def key(nodes: Fleet) -> str:
-        spread = note_of(step(case(web(), "s1", nodes=nodes), nodes=nodes), web()).spread
+        spread = note_of(step(candidate(web(), "s1", nodes=nodes), nodes=nodes), web()).spread
         assert spread is not None
         return spread.topology_key
 
@@ -264,10 +264,10 @@ def test_the_spread_is_over_a_label_that_all_nodes_have_which_pods_may_go_to() -
 def test_without_a_label_in_common_nothing_is_written_and_a_warning_says_so() -> None:
     bare = msgspec.structs.replace(node("o1"), metadata=builders.metadata("o1", labels={}))
     nodes = fleet(bare, node("s1"))
-    left = outcome(case(web(), "s1", nodes=nodes), nodes=nodes)
+    left = outcome(candidate(web(), "s1", nodes=nodes), nodes=nodes)
     assert not isinstance(left, Step)
     assert (left.reason, left.warning) == ("NoCommonLabel", True)
-    assert step(case(web(4, "all"), "s1", nodes=nodes), nodes=nodes).rolls
+    assert step(candidate(web(4, "all"), "s1", nodes=nodes), nodes=nodes).rolls
     assert reason(held(written(web()), "o1", nodes=nodes), nodes=nodes) == "AsWanted"
 
 
@@ -365,12 +365,12 @@ def test_an_undone_template_is_told_and_never_written_again() -> None:
     ],
 )
 def test_what_may_not_be_written_is_left(of: Workload, why: str) -> None:
-    assert reason(case(of, "s1")) == why
+    assert reason(candidate(of, "s1")) == why
 
 
 def test_a_partition_of_zero_is_none() -> None:
     strategy = StatefulSetStrategy(rolling_update=OrdinalUpdate())
-    assert step(case(with_spec(db(), update_strategy=strategy), "s1")).rolls
+    assert step(candidate(with_spec(db(), update_strategy=strategy), "s1")).rolls
 
 
 def revisions(of: Workload, current: str, update: str, **status: Any) -> Workload:
@@ -387,24 +387,24 @@ def ordinals(of: Workload, *places: str, revision: str) -> Sequence[Any]:
 def test_what_is_in_a_rollout_waits() -> None:
     of = web()
     two = [replica_set(deployment(4)), replica_set(deployment(4), name="web-2")]
-    assert reason(case(of, "s1", replica_sets=two)) == "RollingOut"
-    assert reason(case(revisions(db(), OLD, NEW), "s1")) == "RollingOut"
+    assert reason(candidate(of, "s1", replica_sets=two)) == "RollingOut"
+    assert reason(candidate(revisions(db(), OLD, NEW), "s1")) == "RollingOut"
     unseen = with_meta(revisions(db(), OLD, OLD), generation=3)
-    assert reason(case(unseen, "s1")) == "RollingOut"
+    assert reason(candidate(unseen, "s1")) == "RollingOut"
     released = builders.pod("gone", of=replica_set(deployment(4)), released=builders.release())
-    assert reason(case(of, pods=[released])) == "Moving"
+    assert reason(candidate(of, pods=[released])) == "Moving"
 
 
 def test_an_ordinal_that_waits_by_an_older_template_is_deleted() -> None:
     of = revisions(db(), OLD, NEW)
     pods = [*ordinals(of, "o1", revision=OLD), *ordinals(of, "", revision=OLD)]
-    made = step(case(of, pods=pods))
+    made = step(candidate(of, pods=pods))
     assert (made.decision.verb, made.decision.reason) == (Verb.DELETE, "MadeByOldTemplate")
     assert not made.rolls
     fresh = ordinals(of, "o1", "", revision=NEW)
-    assert reason(case(of, pods=fresh)) == "RollingOut"
+    assert reason(candidate(of, pods=fresh)) == "RollingOut"
     unseen = with_meta(of, generation=3)
-    assert reason(case(unseen, pods=pods)) == "RollingOut"
+    assert reason(candidate(unseen, pods=pods)) == "RollingOut"
 
 
 def test_what_was_added_is_taken_off_when_the_annotation_goes() -> None:
@@ -420,7 +420,7 @@ def test_what_was_added_is_taken_off_when_the_annotation_goes() -> None:
     assert names.TEMPLATE not in bare.metadata.annotations
     assert bare.spec.template.spec.tolerations is None
 
-    made = step(case(off, "o1"))
+    made = step(candidate(off, "o1"))
     assert made.after == []
     made = step(held(with_meta(of, annotations=dict(notes)), "o1"))
     assert made.decision.reason == "TemplateForgotten"
@@ -434,13 +434,13 @@ def test_a_note_that_is_spoilt_counts_as_undone_and_can_be_taken_off() -> None:
     off = with_meta(of, annotations={names.TEMPLATE: "{"})
     assert (
         names.TEMPLATE
-        not in patched(off, step(case(off, "s1")).decision.write).metadata.annotations
+        not in patched(off, step(candidate(off, "s1")).decision.write).metadata.annotations
     )
 
 
 def test_rollouts_are_within_a_runs_budget() -> None:
-    cases = [case(web(name=name), "s1") for name in ("a", "b", "c")]
-    made = plan(snapshot(*cases, moves=2))
+    candidates = [candidate(web(name=name), "s1") for name in ("a", "b", "c")]
+    made = plan(snapshot(*candidates, moves=2))
     assert len(made.steps) == 2
     assert [each.reason for each in made.left] == ["BudgetOfRun"]
 

@@ -18,7 +18,7 @@ from evenkeel.model.node import Node, NodeMetadata, Taint
 from evenkeel.model.pod import Container, ResourceRequirements
 from evenkeel.model.pool import Pool
 from tests.kit import builders
-from tests.unit.decisions.restore.cases import ON_DEMAND, SPOT, fleet, node
+from tests.unit.decisions.restore.candidates import ON_DEMAND, SPOT, fleet, node
 
 
 def request(

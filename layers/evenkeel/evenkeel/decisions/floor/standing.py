@@ -1,6 +1,6 @@
 """Where a workload stands: how many of its replicas are where, against its floor."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -21,6 +21,12 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     none; ``released`` ones, which are being handed over, are in none of the three.
     ``survivors`` are Ready on on-demand nodes: what would be left if every spot node died now.
     ``why_waiting`` is the scheduler's word for one of those that wait.
+
+    ``wanted`` of its ``replicas`` are to be on on-demand nodes. ``missing`` are those of a floor
+    that somebody asked for which are not there, and ``unmet`` those of a default one, which new
+    pods prefer. ``surplus`` are on on-demand nodes and to go to spot. It ``stays`` where nobody
+    says what its floor is, and none of its running pods goes: that is so of a StatefulSet alone,
+    for nothing runs in the place of an ordinal that moves.
     """
 
     workload: Workload
@@ -32,44 +38,17 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     released: int
     survivors: int
     why_waiting: str
-
-    @property
-    def replicas(self) -> int:
-        """How many replicas are asked for."""
-        return self.workload.spec.replicas
-
-    @property
-    def wanted(self) -> int:
-        """How many of them are to be on on-demand nodes."""
-        return self.floor.floor.of(self.replicas)
-
-    @property
-    def missing(self) -> int:
-        """How many of a floor that somebody asked for are not on on-demand nodes."""
-        return max(0, self.wanted - self.on_demand) if self.floor.is_asked else 0
-
-    @property
-    def unmet(self) -> int:
-        """How many of a default floor are not on on-demand nodes. New pods prefer them."""
-        return 0 if self.floor.is_asked else max(0, self.wanted - self.on_demand)
+    replicas: int
+    wanted: int
+    missing: int
+    unmet: int
+    surplus: int
+    stays: bool
 
     @property
     def told_of_waiting(self) -> str:
         """How many of its pods wait for a node, and why, in the words that its pods have."""
         return told_of_waiting(self.waiting, self.why_waiting)
-
-    @property
-    def surplus(self) -> int:
-        """How many more than its floor are on on-demand nodes, and are to go to spot."""
-        return 0 if self.stays else max(0, self.on_demand - self.wanted)
-
-    @property
-    def stays(self) -> bool:
-        """Whether its running pods stay where they are: nobody says what its floor is.
-
-        That is so of a StatefulSet alone, for nothing runs in the place of an ordinal that moves.
-        """
-        return self.workload.default_floor != NONE and not self.floor.is_asked
 
 
 def told_of_waiting(waiting: int, why: str) -> str:
@@ -82,36 +61,48 @@ def stand(
     workload: Workload,
     floor: FloorOf,
     pods: Iterable[Pod],
-    capacity: Callable[[Pod], Capacity | None],
+    capacities: Mapping[str, Capacity],
     *,
     is_managed: bool,
 ) -> Standing:
     """Count a workload's pods, owned and released.
 
-    ``capacity`` tells the capacity type of a pod's node; a pod without a known node waits.
+    ``capacities`` are the nodes' by their names; a pod without a known node waits.
     """
-    counts = dict.fromkeys(("on_demand", "spot", "waiting", "released", "survivors"), 0)
+    on_demand = spot = waiting = released = survivors = 0
     why = ""
     for pod in pods:
-        its = capacity(pod)
+        capacity = capacities.get(pod.spec.node_name)
         if not pod.active:
             continue
         if pod.released:
-            counts["released"] += 1
-        elif its is None:
-            counts["waiting"] += 1
+            released += 1
+        elif capacity is None:
+            waiting += 1
             why = why or _unschedulable(pod)
-        elif its is Capacity.SPOT:
-            counts["spot"] += 1
+        elif capacity is Capacity.SPOT:
+            spot += 1
         else:
-            counts["on_demand"] += 1
-        counts["survivors"] += its is Capacity.ON_DEMAND and pod.ready
+            on_demand += 1
+        survivors += capacity is Capacity.ON_DEMAND and pod.ready
+    wanted, is_asked = floor.floor.of(workload.spec.replicas), floor.is_asked
+    short, stays = max(0, wanted - on_demand), workload.default_floor != NONE and not is_asked
     return Standing(
         workload=workload,
         floor=floor,
         is_managed=is_managed,
+        on_demand=on_demand,
+        spot=spot,
+        waiting=waiting,
+        released=released,
+        survivors=survivors,
         why_waiting=why,
-        **counts,
+        replicas=workload.spec.replicas,
+        wanted=wanted,
+        missing=short if is_asked else 0,
+        unmet=0 if is_asked else short,
+        surplus=0 if stays else max(0, on_demand - wanted),
+        stays=stays,
     )
 
 

@@ -4,23 +4,19 @@ The replacement requires spot and is Pending, so that an autoscaler makes a node
 is read off the objects: a move's Lease says that it began without room.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.drain import writes
-from evenkeel.decisions.restore.snapshot import Case, Snapshot
-from evenkeel.decisions.restore.step import leave
+from evenkeel.decisions.restore.snapshot import Candidate, Snapshot
 from evenkeel.decisions.restore.workload import RELEASED_WITHIN
-from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.deployment import Deployment
 from evenkeel.model.losses import COUNTS_FOR
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import Move
@@ -36,10 +32,10 @@ AFTER_A_SUCCESS: Final = 20
 
 def take_room(snapshot: Snapshot, rooms: Rooms) -> None:
     """Take the room that a node has which came for pods that wait for spot: they are first."""
-    for case, move in _attempts(snapshot):
-        for pod in _made_for(move, case):
+    for candidate, move in _attempts(snapshot):
+        for pod in _made_for(move, candidate):
             if not pod.spec.node_name:
-                rooms.take(case.request(pod, snapshot.fleet), Capacity.SPOT)
+                rooms.take(candidate.request(pod), Capacity.SPOT)
 
 
 def renewed(snapshot: Snapshot, rest: SpotRest) -> SpotRest:
@@ -54,7 +50,7 @@ def renewed(snapshot: Snapshot, rest: SpotRest) -> SpotRest:
     if warned > rest.since:
         until = max(rest.until, warned + COUNTS_FOR)
         rest = msgspec.structs.replace(rest, since=warned, until=until)
-    if any(_came_back(case, move, snapshot.now) for case, move in _attempts(snapshot, rest.since)):
+    if any(_came_back(each, move, snapshot.now) for each, move in _attempts(snapshot, rest.since)):
         return rest.fail(snapshot.now)
     return msgspec.structs.replace(rest, failures=0) if _arrived(snapshot, rest) else rest
 
@@ -68,27 +64,20 @@ def allowed(snapshot: Snapshot, rest: SpotRest) -> int:
     """
     if snapshot.now < max(rest.until, rest.begun + RELEASED_WITHIN):
         return 0
-    surplus = sum(each.standing.surplus for each in snapshot.cases if each.standing.is_managed)
+    standings = [each.standing for each in snapshot.candidates]
+    surplus = sum(each.surplus for each in standings if each.is_managed)
     at_once = max(1, surplus // AFTER_A_SUCCESS) if _arrived(snapshot, rest) else 1
-    under_way = sum(_is_open(case, move) for case, move in _attempts(snapshot))
+    under_way = sum(_is_open(candidate, move) for candidate, move in _attempts(snapshot))
     return max(0, at_once - under_way)
 
 
-def lacks_room(case: Case, outcome: Decision) -> bool:
-    """Whether a Deployment is left for want of room on spot: a node may be asked for, then.
-
-    Not where spot nodes are there and none would take its pod: another would not, either.
-    """
-    return outcome.reason is Reason.NO_ROOM_ON_SPOT and isinstance(case.workload, Deployment)
-
-
-def rank(case: Case) -> datetime:
+def rank(candidate: Candidate) -> datetime:
     """Who comes first: whose moves began longest ago. So none takes the others' turns.
 
     Their Leases tell that: they are written before the release, which may be refused, and no tenant
     can write them.
     """
-    return max((move.since for move in case.moves.values()), default=NEVER)
+    return max((move.since for move in candidate.moves.values()), default=NEVER)
 
 
 def noted(snapshot: Snapshot, rest: SpotRest, *, begins: bool) -> Decision | None:
@@ -117,50 +106,53 @@ def noted(snapshot: Snapshot, rest: SpotRest, *, begins: bool) -> Decision | Non
     )
 
 
-def left(case: Case, message: str, rest: SpotRest | None, now: datetime) -> Decision:
-    """Leave a workload that would move without room. ``message`` says what is missing."""
+def left(candidate: Candidate, shortage: str, rest: SpotRest | None, now: datetime) -> Decision:
+    """Leave a workload that would move without room. ``shortage`` says what is missing."""
     if rest is None:
-        return leave(case, Reason.NO_ROOM_ON_SPOT, message)
+        return candidate.leave(Reason.NO_ROOM_ON_SPOT, shortage)
     if now < rest.until:
-        message += f", and none is asked for before {in_words(rest.until)}"
-        return leave(case, Reason.NO_ROOM_ON_SPOT, message, until=rest.until)
-    message += ", and others ask for a node first: its turn comes in a later run"
-    return leave(case, Reason.BUDGET_OF_RUN, message, verb=Verb.WAIT)
+        message = f"{shortage}, and none is asked for before {in_words(rest.until)}"
+        return candidate.leave(Reason.NO_ROOM_ON_SPOT, message, until=rest.until)
+    message = f"{shortage}, and others ask for a node first: its turn comes in a later run"
+    return candidate.wait(Reason.BUDGET_OF_RUN, message)
 
 
-def _attempts(snapshot: Snapshot, since: datetime = NEVER) -> Iterator[tuple[Case, Move]]:
+def _attempts(snapshot: Snapshot, since: datetime = NEVER) -> Sequence[tuple[Candidate, Move]]:
     """The last moves without room of all workloads, that were begun since then."""
-    for case in snapshot.cases:
-        for move in case.moves.values():
-            if move.without_room and move.since >= since:
-                yield case, move
+    return [
+        (candidate, move)
+        for candidate in snapshot.candidates
+        for move in candidate.moves.values()
+        if move.without_room and move.since >= since
+    ]
 
 
-def _is_open(case: Case, move: Move) -> bool:
-    return any(each.uid == move.pod_uid and each.released for each in case.pods if each.active)
+def _is_open(candidate: Candidate, move: Move) -> bool:
+    return any(pod.uid == move.pod_uid and pod.released for pod in candidate.pods if pod.active)
 
 
-def _came_back(case: Case, move: Move, now: datetime) -> bool:
+def _came_back(candidate: Candidate, move: Move, now: datetime) -> bool:
     """Whether its pod is its owner's again, and that is not counted on the workload already."""
-    cooldown = writes.cooldown_of(case.workload)
+    cooldown = candidate.cooldown
     is_counted = cooldown is not None and cooldown.since >= move.since
-    is_back = any(each.uid == move.pod_uid for each in case.owned)
+    is_back = any(each.uid == move.pod_uid for each in candidate.owned)
     return is_back and not is_counted and now - move.since >= RELEASED_WITHIN
 
 
 def _arrived(snapshot: Snapshot, rest: SpotRest) -> bool:
     """Whether a pod that was moved since the last cause to rest was replaced on spot."""
     attempts = _attempts(snapshot, rest.since)
-    return any(_is_replaced(case, move, snapshot.fleet) for case, move in attempts)
+    return any(_is_replaced(candidate, move) for candidate, move in attempts)
 
 
-def _is_replaced(case: Case, move: Move, fleet: Fleet) -> bool:
-    if any(each.uid == move.pod_uid for each in case.pods if each.active):
+def _is_replaced(candidate: Candidate, move: Move) -> bool:
+    if any(each.uid == move.pod_uid for each in candidate.pods if each.active):
         return False
-    return any(fleet.capacity(each) is Capacity.SPOT for each in _made_for(move, case))
+    made = _made_for(move, candidate)
+    return any(candidate.fleet.capacity(each) is Capacity.SPOT for each in made)
 
 
-def _made_for(move: Move, case: Case) -> Sequence[Pod]:
+def _made_for(move: Move, candidate: Candidate) -> Sequence[Pod]:
     """The pods that were made for a move: one, unless it went again."""
-    notes = ((each, placed_of(each.metadata.annotations)) for each in case.owned)
+    notes = ((each, placed_of(each.metadata.annotations)) for each in candidate.owned)
     return [each for each, note in notes if note is not None and note.move == move.pod_uid]

@@ -14,13 +14,11 @@ from typing import Final
 from evenkeel.decisions.drain import writes
 from evenkeel.decisions.pools.spread import spread_of
 from evenkeel.decisions.restore.moving import Moving
-from evenkeel.decisions.restore.snapshot import Case
-from evenkeel.decisions.restore.step import Step, about, leave
-from evenkeel.decisions.room.fleet import Fleet
+from evenkeel.decisions.restore.snapshot import Candidate
+from evenkeel.decisions.restore.step import Step
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.deployment import Deployment
-from evenkeel.model.move import Restored
 from evenkeel.model.pool import MOST, Pool, noted
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import rest_after
@@ -34,33 +32,33 @@ MOST_TERMS: Final = 20
 """A pod whose affinity would have more terms is not moved: Karpenter tries one after the other."""
 
 
-def to_avoid(case: Case, fleet: Fleet) -> tuple[Pool, ...]:
+def to_avoid(candidate: Candidate) -> tuple[Pool, ...]:
     """The full pools, the fullest first, if a pod of that one is to go; else none.
 
     A StatefulSet's pods stay: another pool is not worth a restart.
     """
-    goal = case.goal
-    if goal is None or not isinstance(case.workload, Deployment):
+    goal = candidate.goal
+    if goal is None or not isinstance(candidate.workload, Deployment):
         return ()
-    spread = spread_of(case.pods, fleet.pools)
+    spread = spread_of(candidate.pods, candidate.fleet.pools)
     full = spread.full(goal)
     return tuple(full) if full and spread.held[full[0]] > goal else ()
 
 
-def note(case: Case, fleet: Fleet) -> Step | None:
+def note(candidate: Candidate) -> Step | None:
     """Note on a workload which pools are full, or take the note off.
 
     None where the note says so already, or where there is none and no pool is full. The webhook
     does not read it for pods that it does not place, and one pod goes wherever it finds room.
     """
-    workload, goal = case.workload, case.goal
+    workload, goal = candidate.workload, candidate.goal
     there = workload.metadata.annotations.get(names.FULL_POOLS)
     if workload.namespace in names.CLUSTERS_OWN:
         return None
-    is_read = case.standing.is_managed and not is_by_template(workload)
+    is_read = candidate.standing.is_managed and not is_by_template(workload)
     full: Sequence[Pool] = ()
     if goal is not None and is_read and workload.spec.replicas > 1:
-        full = spread_of(case.pods, fleet.pools).full(goal)
+        full = spread_of(candidate.pods, candidate.fleet.pools).full(goal)
     text = noted(sorted(full[:MOST])) if full else None
     if text == there:
         return None
@@ -69,7 +67,7 @@ def note(case: Case, fleet: Fleet) -> Step | None:
     else:
         write = writes.annotate(workload, names.FULL_POOLS, text)
     message = f"pools with {goal} of its pods: {'; '.join(map(str, full)) or 'none'}"
-    decision = about(case, Verb.ACKNOWLEDGE, Reason.POOLS_FULL, message, write=write)
+    decision = candidate.about(Verb.ACKNOWLEDGE, Reason.POOLS_FULL, message, write=write)
     return Step(workload=workload.key, decision=decision)
 
 
@@ -82,33 +80,32 @@ def not_now(moving: Moving) -> Decision | None:
     - the pools to avoid are in so many zones, or its owner's rules have so many terms, that its
       affinity would have too many.
     """
-    case, now = moving.case, moving.snapshot.now
-    if not moving.avoid:
-        return None
+    candidate, now = moving.candidate, moving.snapshot.now
     if len(moving.avoid) > MOST:
         message = f"{len(moving.avoid)} pools are full, and a move can exclude {MOST}: none moves"
-        return leave(case, Reason.POOL_TOO_FULL, message)
-    until = _rests_until(case, now)
+        return candidate.leave(Reason.POOL_TOO_FULL, message)
+    until = _rests_until(candidate, now)
     if now < until:
         message = f"{moving.avoid[0]} has too many of its pods: none moves before {in_words(until)}"
-        return leave(case, Reason.POOL_TOO_FULL, message, verb=Verb.WAIT, until=until)
-    number = max(len(moving.terms(own)) for own in moving.rules)
+        return candidate.wait(Reason.POOL_TOO_FULL, message, until=until)
+    rules = [moving.asking(pod)[0].rules for pod in moving.pods]
+    number = max(len(moving.terms(own)) for own in rules)
     if number <= MOST_TERMS:
         return None
     zones = len({pool.zone for pool in moving.avoid})
     where = "one zone" if zones == 1 else f"{zones} zones"
-    has_own = any(own.node_affinity.required is not None for own in moving.rules)
+    has_own = any(own.node_affinity.required is not None for own in rules)
     beside = " beside its own affinity" if has_own else ""
     message = (
         f"excluding pools in {where}{beside} takes {number} terms, and {MOST_TERMS} are the most"
     )
-    return leave(case, Reason.POOL_TOO_FULL, message)
+    return candidate.leave(Reason.POOL_TOO_FULL, message)
 
 
-def _rests_until(case: Case, now: datetime) -> datetime:
+def _rests_until(candidate: Candidate, now: datetime) -> datetime:
     """When the next pod may go to another pool, after any move and after such ones that failed."""
-    last = Restored.of(case.workload)
-    cooldown = writes.cooldown_of(case.workload, names.POOL_COOLDOWN)
+    last = candidate.last_move
+    cooldown = writes.cooldown_of(candidate.workload, names.POOL_COOLDOWN)
     until, rest = now, RESTS
     if cooldown is not None:
         until, rest = cooldown.until, max(RESTS, rest_after(cooldown.counts(now)))

@@ -41,19 +41,19 @@ class Fleet(msgspec.Struct, frozen=True, dict=True):
         pools = lost_pools(self.losses)
         return frozenset(node for node, pool in self.pools.items() if pool in pools)
 
-    def is_elsewhere(self, pod: Pod) -> bool:
-        """Whether a pod is on a node that no EC2 instance runs."""
-        node = self.nodes.get(pod.spec.node_name)
-        return node is not None and bool(self.labels.elsewhere(node))
+    @cached_property
+    def elsewhere(self) -> frozenset[str]:
+        """The nodes that no EC2 instance runs."""
+        return frozenset(n for n, node in self.nodes.items() if self.labels.elsewhere(node))
+
+    @cached_property
+    def capacities(self) -> Mapping[str, Capacity]:
+        """The capacity type of each node, by the node's name."""
+        return {name: self.labels.of(node) for name, node in self.nodes.items()}
 
     def capacity(self, pod: Pod) -> Capacity | None:
         """The capacity type of a pod's node; None without a node that is known."""
-        node = self.nodes.get(pod.spec.node_name)
-        return self.labels.of(node) if node is not None else None
-
-    def is_doomed(self, pod: Pod) -> bool:
-        """Whether a pod is on a node with an open notice that is followed, or will be soon."""
-        return pod.spec.node_name in self.doomed
+        return self.capacities.get(pod.spec.node_name)
 
 
 def used_by(

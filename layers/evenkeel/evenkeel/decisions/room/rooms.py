@@ -54,13 +54,13 @@ class Rooms:
         doomed. A node of a pool that lost one lately takes
         pods, but has no room. One whose capacity type is unknown takes no pod that needs a type.
         """
+        spot = bears_spot(fleet.labels)
         self._are_full = are_full
         self._lost = fleet.lost
         self._nodes: dict[Capacity | None, list[Node]] = {each: [] for each in (*Capacity, None)}
         self._free: dict[str, dict[str, float]] = {}
         self._refused: dict[tuple[Capacity | None, bytes], int] = {}
         self.labels = fleet.labels
-        spot = bears_spot(fleet.labels)
         self._borne = {Capacity.SPOT: spot, Capacity.ON_DEMAND: (), None: ()}
         self._taking: dict[tuple[Capacity, bytes], Sequence[Node]] = {}
         self._fleet = fleet
@@ -68,10 +68,10 @@ class Rooms:
         for node in fleet.nodes.values():
             if not node.ready or node.spec.unschedulable or node.name in fleet.doomed:
                 continue
-            if fleet.labels.elsewhere(node):
+            if node.name in fleet.elsewhere:
                 continue
             is_told = fleet.labels.doubt_about(node) is None
-            self._nodes[fleet.labels.of(node) if is_told else None].append(node)
+            self._nodes[fleet.capacities[node.name] if is_told else None].append(node)
             used = fleet.used.get(node.name, {})
             self._free[node.name] = {
                 name: number(quantity) - used.get(name, 0.0)
@@ -111,7 +111,7 @@ class Rooms:
         for name in taken:
             self._add(name, request, 1)
         if taken:
-            del self._refused[capacity, request.key]  # there is some again
+            del self._refused[capacity, _key(request)]  # there is some again
 
     def _add(self, name: str, request: NodeRequest, times: int) -> None:
         """So many times what a pod asks for is free more on a node, or less."""
@@ -122,7 +122,7 @@ class Rooms:
     def taking(self, rules: NewPodSpec, capacity: Capacity) -> Sequence[Node]:
         """The nodes of this capacity type that take pods with these rules, full ones too."""
         request = NodeRequest(resources={}, rules=rules)
-        key = (capacity, request.key)
+        key = (capacity, _key(request))
         if key not in self._taking:
             borne = self._borne[capacity]
             found = [node for node in self._nodes[capacity] if accepts(request, node, borne)]
@@ -135,7 +135,7 @@ class Rooms:
         A node that is not Ready, cordoned or doomed tells what others of its pool would take.
         """
         alike = msgspec.structs.replace(request, resources={})
-        key = (capacities, alike.key)
+        key = (capacities, _key(alike))
         if key not in self._shortages:
             self._shortages[key] = self._shortage(alike, capacities)
         return self._shortages[key]
@@ -143,8 +143,8 @@ class Rooms:
     def _shortage(self, request: NodeRequest, capacities: Sequence[Capacity]) -> Shortage:
         which = "".join(f"{each} " for each in capacities)
         found = Counter[str]()
-        for node in self._fleet.nodes.values():
-            capacity = self._fleet.labels.of(node)
+        for name, node in self._fleet.nodes.items():
+            capacity = self._fleet.capacities[name]
             if capacity in (capacities or Capacity):
                 found[obstacle(request, node, self._borne[capacity])] += 1
         if not found:
@@ -161,7 +161,7 @@ class Rooms:
 
     def accepting(self, requests: Iterable[NodeRequest]) -> Sequence[Node]:
         """The nodes that take a pod of one of these, full ones too."""
-        asked = {each.key: each for each in requests}.values()
+        asked = {_key(each): each for each in requests}.values()
         return [
             node
             for capacity, nodes in self._nodes.items()
@@ -174,7 +174,7 @@ class Rooms:
 
         Nodes that had none are not tried again: within one plan, room only shrinks.
         """
-        key = (capacity, request.key)
+        key = (capacity, _key(request))
         nodes, borne = self._nodes[capacity], self._borne[capacity]
         for position in range(self._refused.get(key, 0), len(nodes)):
             node = nodes[position]
@@ -192,3 +192,8 @@ class Rooms:
             amount <= free.get(resource, 0.0) + _ROUNDING
             for resource, amount in request.resources.items()
         )
+
+
+def _key(request: NodeRequest) -> bytes:
+    """Equal for pods that ask for the same."""
+    return msgspec.json.encode((request.resources, request.rules, request.volumes))

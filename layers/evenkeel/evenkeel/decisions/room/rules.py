@@ -38,11 +38,6 @@ class NodeRequest(msgspec.Struct, frozen=True, kw_only=True):
     rules: NewPodSpec
     volumes: tuple[NodeSelector, ...] = ()
 
-    @property
-    def key(self) -> bytes:
-        """Equal for pods that ask for the same."""
-        return msgspec.json.encode((self.resources, self.rules, self.volumes))
-
 
 def volumes_of(
     pod: Pod,
@@ -54,6 +49,8 @@ def volumes_of(
     A volume that is bound and not there is on no node. ``volumes`` are those of the cluster, by
     name; None: they may not be read, and no node is known that can mount one.
     """
+    if not pod.spec.claims:
+        return ()
     volumes = volumes or {}
     mounted = {claim.spec.volume_name for claim in claims if claim.name in pod.spec.claims} - {""}
     found = (volumes[each].required if each in volumes else NOWHERE for each in sorted(mounted))
@@ -140,14 +137,9 @@ def bears(tolerations: Sequence[Toleration], taint: Taint) -> bool:
 
 
 def _matches(term: NodeSelectorTerm, node: Node) -> bool:
-    return not term.is_empty and all(_clauses(term, node))
-
-
-def _clauses(term: NodeSelectorTerm, node: Node) -> Iterator[bool]:
-    for clause in term.match_expressions or ():
-        yield _holds(clause, node.metadata.labels)
-    for clause in term.match_fields or ():
-        yield _holds(clause, {"metadata.name": node.name})
+    by_label = [_holds(each, node.metadata.labels) for each in term.match_expressions or ()]
+    by_field = [_holds(each, {"metadata.name": node.name}) for each in term.match_fields or ()]
+    return not term.is_empty and all([*by_label, *by_field])
 
 
 def _holds(clause: NodeRequirement, labels: Mapping[str, str]) -> bool:

@@ -138,12 +138,16 @@ def template_patch(workload: Workload, before: Written | None, after: Written | 
 
     Only while the workload's spec is the one that was read.
     """
-    metadata = workload.metadata
+    metadata, spec = workload.metadata, workload.spec.template.spec
+    borne = [each.tolerations if each is not None else () for each in (before, after)]
+    spreads = [_spreads(before), _spreads(after)]
     operations = [
         Operation("test", "/metadata/uid", workload.uid),
         Operation("test", "/metadata/generation", metadata.generation),
         *_notes(metadata.annotations.get(names.TEMPLATE), after),
-        *_changes(workload.spec.template.spec, before, after),
+        *_affinity_changes(spec, before, after),
+        *_list_changes(_TOLERATIONS, spec.tolerations, *borne),
+        *_list_changes(_SPREADS, spec.topology_spread_constraints, *spreads),
     ]
     return Patch(
         kind=type(workload), name=workload.name, namespace=workload.namespace, body=operations
@@ -155,24 +159,6 @@ def _notes(there: str | None, after: Written | None) -> Iterator[Operation]:
     if there is not None:
         yield Operation("test", path, there)
     yield Operation("remove", path) if after is None else Operation("add", path, after.encode())
-
-
-def _changes(
-    spec: NewPodSpec, before: Written | None, after: Written | None
-) -> Iterator[Operation]:
-    yield from _affinity_changes(spec, before, after)
-    yield from _list_changes(
-        _TOLERATIONS,
-        spec.tolerations,
-        before.tolerations if before is not None else (),
-        after.tolerations if after is not None else (),
-    )
-    yield from _list_changes(
-        _SPREADS,
-        spec.topology_spread_constraints,
-        _spreads(before),
-        _spreads(after),
-    )
 
 
 def _affinity_changes(

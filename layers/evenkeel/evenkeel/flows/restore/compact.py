@@ -44,7 +44,7 @@ class Compactor:
         """The pod without the fields that no decision reads; None of one that has ended."""
         if pod.finished:
             return None
-        metadata, spec = pod.metadata, pod.spec
+        metadata, spec, once = pod.metadata, pod.spec, self._kept.setdefault
         annotations = {
             key: value
             for key, value in metadata.annotations.items()
@@ -56,26 +56,26 @@ class Compactor:
             pod,
             metadata=msgspec.structs.replace(
                 metadata,
-                namespace=self._once(metadata.namespace),
+                namespace=once(metadata.namespace, metadata.namespace),
                 labels=self._map(metadata.labels),
                 annotations=self._map(annotations),
-                owner_references=self._once(metadata.owner_references),
+                owner_references=once(metadata.owner_references, metadata.owner_references),
             ),
             spec=msgspec.structs.replace(
                 spec,
-                node_name=self._once(spec.node_name),
+                node_name=once(spec.node_name, spec.node_name),
                 init_containers=tuple(map(self._container, spec.init_containers)),
                 containers=tuple(map(self._container, spec.containers)),
                 resources=self._requirements(spec.resources),
                 overhead=self._map(spec.overhead),
                 node_selector=self._map(spec.node_selector) if spec.node_selector else None,
                 affinity=self._required(spec.affinity),
-                tolerations=self._once(spec.tolerations),
+                tolerations=once(spec.tolerations, spec.tolerations),
                 volumes=tuple(v for v in spec.volumes if v.persistent_volume_claim is not None),
             ),
             status=msgspec.structs.replace(
                 pod.status,
-                phase=self._once(pod.status.phase),
+                phase=once(pod.status.phase, pod.status.phase),
                 conditions=tuple(
                     self._condition(each)
                     for each in pod.status.conditions
@@ -89,7 +89,7 @@ class Compactor:
         if affinity is None or affinity.required is None:
             return None
         made = NewAffinity(node_affinity=NodeAffinity(required=affinity.required))
-        kept: NewAffinity = self._once(made)
+        kept: NewAffinity = self._kept.setdefault(made, made)
         return kept
 
     def _container(self, container: Container) -> Container:
@@ -109,12 +109,9 @@ class Compactor:
         """A condition; what the scheduler says of a pod without a node is worth its message."""
         if condition.status == "True":
             condition = msgspec.structs.replace(condition, reason="", message="")
-        kept: Condition = self._once(condition)
+        kept: Condition = self._kept.setdefault(condition, condition)
         return kept
 
     def _map(self, values: dict[str, str]) -> dict[str, str]:
         kept: dict[str, str] = self._kept.setdefault(frozenset(values.items()), values)
         return kept
-
-    def _once(self, value: Any) -> Any:
-        return self._kept.setdefault(value, value)

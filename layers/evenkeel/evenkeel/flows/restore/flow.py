@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from evenkeel.decisions.restore.plan import plan, plan_again
-from evenkeel.decisions.restore.snapshot import Case, Snapshot, Terms
+from evenkeel.decisions.restore.snapshot import Candidate, Snapshot, Terms
 from evenkeel.decisions.restore.step import RestorePlan, Step
 from evenkeel.errors import ClusterError, QueueError
 from evenkeel.flows import pause
@@ -102,15 +102,29 @@ class RestoreFlow:
         try:
             if self._acts and pause.is_paused(self._cluster):
                 return Outcome(reason="Paused")
-            snapshot = self._read()
-            made = plan(snapshot)
-            self._tell(made)
-            if not self._acts:
-                for step in made.steps:
-                    self._recorder.decided(step.decision)
-                return Outcome(reason="Observed", plan=made)
+            snapshot = self._gather()
         except ClusterError as error:
             return self._failed(error)
+        made = plan(snapshot)
+        self._tell(made)
+        if self._acts:
+            return self._apply(snapshot, made, ends_at)
+        for step in made.steps:
+            self._recorder.decided(step.decision)
+        return Outcome(reason="Observed", plan=made)
+
+    def _gather(self) -> Snapshot:
+        """What a run decides by. A role of a version before may not read volumes."""
+        snapshot = read(self._cluster, self._clock, self._terms, self._scope)
+        if snapshot.fleet.volumes is None and not self._told_of_volumes:
+            self._told_of_volumes = True
+            self._recorder.noted(
+                "no right to list persistentvolumes: pods that mount one are not moved"
+            )
+        return msgspec.structs.replace(snapshot, not_taken=self._refusals.resting(snapshot.now))
+
+    def _apply(self, snapshot: Snapshot, made: RestorePlan, ends_at: datetime) -> Outcome:
+        """Carry the steps out, and delete what is noted and of no use any more."""
         done: list[Step] = []
         writer = Writer(self._cluster, self._recorder)
         try:
@@ -118,10 +132,10 @@ class RestoreFlow:
             self._carry_out(writer, snapshot, made, done, ends_at)
             self._hear(writer, done)
             if made.steps:  # a Lease that makes no sense may be in their way
-                swept = sweep_moves(self._cluster, writer, snapshot, self._clock.now())
+                swept = sweep_moves(writer, snapshot, self._clock.now())
                 self._recorder.counted(Metric.MOVES_SWEPT, swept)
                 if not self._scope.namespace:
-                    traces = sweep_traces(self._cluster, writer, snapshot)
+                    traces = sweep_traces(writer, snapshot)
                     self._recorder.counted(Metric.TRACES_SWEPT, traces)
         except PausedError:
             return Outcome(reason="Paused", plan=made, done=done)
@@ -139,22 +153,12 @@ class RestoreFlow:
         not_taken = self._refusals.heard(keys, writer.refused, now)
         self._recorder.counted(Metric.WRITES_REFUSED, not_taken)
 
-    def _read(self) -> Snapshot:
-        """What a run decides by. A role of a version before may not read volumes."""
-        snapshot = read(self._cluster, self._clock, self._terms, self._scope)
-        if snapshot.fleet.volumes is None and not self._told_of_volumes:
-            self._told_of_volumes = True
-            self._recorder.noted(
-                "no right to list persistentvolumes: pods that mount one are not moved"
-            )
-        return msgspec.structs.replace(snapshot, not_taken=self._refusals.resting(snapshot.now))
-
     def _noted(self, writer: Writer, made: RestorePlan) -> RestorePlan:
         """Note what is known of moves without room; if that is refused, none of them is begun."""
         if made.rest is None or writer.note(made.rest):
             return made
         return msgspec.structs.replace(
-            made, steps=[step for step in made.steps if not step.without_room]
+            made, steps=[step for step in made.steps if not step.shortage]
         )
 
     def _wake(self) -> None:
@@ -172,39 +176,35 @@ class RestoreFlow:
         ends_at: datetime,
     ) -> None:
         """Carry steps out, some at a time, none later than ``ends_at``; ``done`` is filled."""
-        cases = {case.workload.key: case for case in snapshot.cases}
+        candidates = {each.workload.key: each for each in snapshot.candidates}
         for number, some in enumerate(batched(made.steps, TOGETHER, strict=False)):
             if self._clock.now() >= ends_at:
                 left = len(made.steps) - number * TOGETHER
                 self._recorder.noted("time is up; the next run takes what is left", steps=left)
                 return
-            renewed = self._renewed(snapshot, [(cases[step.workload], step) for step in some])
+            renewed = self._renewed(snapshot, [(candidates[step.workload], step) for step in some])
             for step in writer.carry_out(renewed):
                 self._recorder.counted(_COUNTED[step.decision.verb], max(1, step.moves))
                 done.append(step)
 
-    def _renewed(self, snapshot: Snapshot, some: Sequence[tuple[Case, Step]]) -> Sequence[Step]:
+    def _renewed(
+        self, snapshot: Snapshot, some: Sequence[tuple[Candidate, Step]]
+    ) -> Sequence[Step]:
         """The steps for workloads that are read again: the snapshot's first pages are old by now.
 
         Without those that are not to be moved any more.
         """
-        moving = [case for case, step in some if step.moves]
-        found = read_again(self._cluster, moving, snapshot.fleet)
-        newer = {case.workload.key: each for case, each in zip(moving, found, strict=True)}
+        newer = read_again(self._cluster, [candidate for candidate, step in some if step.moves])
         anew = msgspec.structs.replace(snapshot, now=self._clock.now())
         renewed = []
-        for case, step in some:
-            if not step.moves:
-                renewed.append(step)
-                continue
-            read = newer[case.workload.key]
-            again = plan_again(anew, read, step) if read is not None else None
+        for _, step in some:
+            read = newer.get(step.workload)
+            again = step if not step.moves else plan_again(anew, read, step) if read else None
             if again is not None:
                 renewed.append(again)
             else:
-                self._recorder.noted(
-                    f"{step.decision.subject} is not moved: it has changed meanwhile"
-                )
+                told = f"{step.decision.subject} is not moved: it has changed meanwhile"
+                self._recorder.noted(told)
         return renewed
 
     def _tell(self, made: RestorePlan) -> None:

@@ -13,17 +13,14 @@ from typing import Any, Final
 import msgspec
 
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
-from evenkeel.decisions.floor.source import floor_of
-from evenkeel.decisions.floor.standing import Workload, stand
+from evenkeel.decisions.floor.standing import Workload
 from evenkeel.decisions.notice import mark
-from evenkeel.decisions.placement.policy import untold
 from evenkeel.decisions.pools.warned import warned
-from evenkeel.decisions.restore import move_gang
-from evenkeel.decisions.restore.snapshot import Case, Placing, Snapshot, Terms
+from evenkeel.decisions.restore.snapshot import Candidate, Snapshot, Terms, candidate_of
 from evenkeel.decisions.room.fleet import Fleet, used_by
-from evenkeel.errors import ForbiddenError, NotFoundError
+from evenkeel.errors import ForbiddenError
 from evenkeel.flows import namespace_objects
-from evenkeel.flows.reads import answered, ask, list_all
+from evenkeel.flows.reads import allowed_items, answered, ask, items_of, list_all
 from evenkeel.flows.restore.compact import Compactor
 from evenkeel.flows.selections import pods_selected
 from evenkeel.model import names
@@ -40,7 +37,7 @@ from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.controllers.stateful_set import StatefulSet
 from evenkeel.model.deployment import Deployment
 from evenkeel.model.gang import group_of, group_of_template
-from evenkeel.model.losses import Loss, losses_in
+from evenkeel.model.losses import losses_in
 from evenkeel.model.meta import KubernetesObject, Metadata
 from evenkeel.model.move import Move, believed_move
 from evenkeel.model.node import Node
@@ -100,114 +97,91 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     before them what is known of moves without room: another run may begin some meanwhile, and then
     this run's write is refused.
     """
-    rest = _read_rest(cluster, clock, scope)
-    pods = _read_pods(cluster)
-    where = scope.namespace
-    workload_kinds: list[Any] = [Deployment, StatefulSet, ReplicaSet]
-    requests = [List(Selection(kind, where)) for kind in workload_kinds]
-    requests += namespace_objects.questions(where, fresh=True)
-    requests += [List(Selection(Namespace)), List(Selection(Node))]
-    found = list_all(cluster, requests)
-    deployments, stateful_sets, replica_sets, *around, namespaces, nodes = found
-    workloads = (*deployments, *stateful_sets)
+    where, rest = scope.namespace, _read_rest(cluster, clock, scope)
+    (pods,) = list_all(cluster, [List(Selection(Pod), kept=Compactor().compact)])
+    kinds: list[Any] = [Selection(kind, where) for kind in (Deployment, StatefulSet, ReplicaSet)]
+    needed = [*map(List, [*kinds, Selection(Namespace), Selection(Node)])]
+    needed += namespace_objects.questions(where, fresh=True)
+    others: list[Any] = [WEBHOOK, POLICY, Selection(PersistentVolume), LEADER, MOVES, TRACES]
+    replies = cluster.perform([*needed, *map(List, others)])
+    found = items_of(replies[: len(needed)])
+    deployments, stateful_sets, replica_sets, namespaces, nodes, *objects = found
+    webhooks, policies, volumes, *leases = allowed_items(replies[len(needed) :])
+    leader, move_leases, traces = (each or () for each in leases)
+    workloads, now = (*deployments, *stateful_sets), clock.now()
     groups = _read_groups(cluster, workloads, where)
-    around_pods = namespace_objects.by_namespace([*chain.from_iterable(around), *groups])
-    fleet = _fleet(
-        nodes, pods, scope.capacity_labels, _allowed(cluster, Selection(PersistentVolume))
-    )
-    fleet = msgspec.structs.replace(fleet, losses=_read_losses(cluster, clock.now(), fleet))
-    webhooks, policies = _allowed(cluster, WEBHOOK), _allowed(cluster, POLICY)
-    moves, traces = _read_moves(cluster, clock.now()), _read_traces(cluster)
-    spaces = {space.name: space.metadata for space in namespaces}
+    around = namespace_objects.by_namespace([*chain.from_iterable(objects), *groups])
+    fleet = _fleet(nodes, pods, scope.capacity_labels, volumes, leader, now)
     by_owner = _grouped(replica_sets, lambda each: each.controller_key)
     above = {each.key: each.controller_key for each in replica_sets}
     by_workload = _grouped(pods, lambda pod: above.get(pod.origin_key, pod.origin_key))
-    cases = []
+    spaces = {space.name: space.metadata for space in namespaces}
+    moves = _moves(move_leases, now)
+    written = {lease.metadata.labels[names.TEMPLATE_OF]: lease for lease in traces}
+    candidates = []
     for workload in workloads:
-        its_pods, its_sets = by_workload[workload.key], by_owner[workload.key]
-        in_its_namespace = around_pods.get(workload.namespace, NamespaceObjects())
         space = spaces.get(workload.namespace, Metadata(name=workload.namespace))
-        in_gang = move_gang.named_by(workload, in_its_namespace) is not None
-        standing = stand(
+        candidate = candidate_of(
             workload,
-            floor_of(workload, space.annotations, in_gang=in_gang),
-            its_pods,
-            fleet.capacity,
+            by_workload[workload.key],
+            fleet,
+            around.get(workload.namespace, NamespaceObjects()),
+            space.annotations,
             is_managed=scope.everywhere or MANAGED.of(space.labels) == names.TRUE,
         )
-        uids = [each.uid for each in (workload, *its_sets)]
-        by_policy, nothing = _placed_by(workload, space, webhooks, policies)
-        floor = standing.floor
-        case = Case(
-            standing=standing,
-            replica_sets=its_sets,
-            pods=its_pods,
-            namespace_objects=in_its_namespace,
-            moves={uid: moves[uid] for uid in uids if uid in moves},
-            trace=traces.get(workload.uid),
-            of_namespace=space.annotations,
-            placing=Placing(
+        by_policy, unplaced = _placed_by(workload, space, webhooks, policies)
+        its_sets = by_owner[workload.key]
+        uids = [workload.uid, *[each.uid for each in its_sets]]
+        candidates.append(
+            msgspec.structs.replace(
+                candidate,
+                replica_sets=its_sets,
+                moves={uid: moves[uid] for uid in uids if uid in moves},
+                trace=written.get(workload.uid),
                 by_policy=by_policy,
-                cannot_tell=[*untold(workload, floor, space.annotations, in_gang=in_gang)],
-                nothing=nothing,
-            ),
+                unplaced=unplaced,
+            )
         )
-        cases.append(case)
-    named = (group_of(pod) for pod in pods if pod.active)
-    members = Counter(group for group in named if group is not None)
+    members = Counter([group_of(pod) for pod in pods if pod.active])
     return Snapshot(
         now=clock.now(),
-        cases=cases,
+        candidates=candidates,
         fleet=fleet,
         pods=pods,
         terms=terms,
-        members=members,
+        members={group: number for group, number in members.items() if group is not None},
         rest=rest,
         namespaces=namespaces,
+        move_leases=move_leases,
+        template_leases=traces,
     )
 
 
-def read_again(cluster: Cluster, cases: Sequence[Case], fleet: Fleet) -> Sequence[Case | None]:
-    """Workloads and their pods as they are now. Raises ClusterError.
+def read_again(cluster: Cluster, candidates: Sequence[Candidate]) -> Mapping[str, Candidate]:
+    """Workloads and their pods as they are now, by key. Raises ClusterError.
 
-    None for one that is gone, or that its owner has changed: the snapshot knows neither the
+    Without those that are gone, or that their owners have changed: the snapshot knows neither the
     ReplicaSets of a rollout that has begun since, nor another floor. All are asked for at once:
     what an API server proves to be fresh it answers about 0.1 s later.
     """
-    found = [case.workload for case in cases]
-    asked = [pods_selected(each.namespace, each.spec.selector) for each in found]
-    pods = list_all(cluster, asked)
-    replies = cluster.perform([Get(type(each), each.name, each.namespace) for each in found])
-    return [
-        _renewed(case, mine, reply.result, fleet)
-        for case, mine, reply in zip(cases, pods, replies, strict=True)
-    ]
+    workloads = [each.workload for each in candidates]
+    pods = list_all(cluster, [pods_selected(w.namespace, w.spec.selector) for w in workloads])
+    replies = cluster.perform([Get(type(each), each.name, each.namespace) for each in workloads])
+    found = {}
+    for candidate, among, reply in zip(candidates, pods, replies, strict=True):
+        workload = reply.result
+        if isinstance(workload, Deployment | StatefulSet) and not _is_changed(candidate, workload):
+            owners = {workload.key} | {each.key for each in candidate.replica_sets}
+            mine = [pod for pod in among if pod.origin_key in owners]
+            found[workload.key] = candidate.with_pods(mine, workload)
+    return found
 
 
-def _renewed(case: Case, pods: Sequence[Pod], workload: object, fleet: Fleet) -> Case | None:
-    """A workload with its pods among these, if it is still the same."""
-    if not isinstance(workload, Deployment | StatefulSet) or _is_changed(case.workload, workload):
-        return None
-    owners = {case.workload.key} | {each.key for each in case.replica_sets}
-    mine = [pod for pod in pods if pod.origin_key in owners]
-    standing = case.standing
-    newer = stand(workload, standing.floor, mine, fleet.capacity, is_managed=standing.is_managed)
-    return msgspec.structs.replace(case, standing=newer, pods=mine)
-
-
-def _is_changed(before: Workload, now: Workload) -> bool:
+def _is_changed(candidate: Candidate, now: Workload) -> bool:
     """Whether a workload is another, or wants another size, template or floor."""
-    old, new = before.metadata, now.metadata
-    return (old.uid, old.generation, old.annotations.get(names.ON_DEMAND)) != (
-        new.uid,
-        new.generation,
-        new.annotations.get(names.ON_DEMAND),
-    )
-
-
-def _read_pods(cluster: Cluster) -> Sequence[Pod]:
-    (pods,) = list_all(cluster, [List(Selection(Pod), kept=Compactor().compact)])
-    return pods
+    old, new = candidate.workload.metadata, now.metadata
+    floors = [each.annotations.get(names.ON_DEMAND) for each in (old, new)]
+    return (old.uid, old.generation, floors[0]) != (new.uid, new.generation, floors[1])
 
 
 def _read_groups(
@@ -219,22 +193,18 @@ def _read_groups(
     the API server does not answer.
     """
     named = {name.kind for name in map(group_of_template, workloads) if name is not None}
+    if not named:
+        return ()
     requests = [List(Selection(kind, namespace), fresh=False) for kind in named]
-    replies = answered(cluster.perform(requests) if requests else ())
+    replies = answered(cluster.perform(requests))
     listings = [reply.result for reply in replies if isinstance(reply.result, Listing)]
     return [item for listing in listings for item in listing.items]
 
 
-def _read_moves(cluster: Cluster, now: datetime) -> Mapping[str, Move]:
+def _moves(leases: Iterable[Lease], now: datetime) -> Mapping[str, Move]:
     """The moves that the webhook was told of, by the uid of their controller."""
-    moves = [(lease, believed_move(lease, now)) for lease in _read_leases(cluster, MOVES)]
+    moves = [(lease, believed_move(lease, now)) for lease in leases]
     return {lease.metadata.labels[names.MOVE_OF]: move for lease, move in moves if move is not None}
-
-
-def _read_traces(cluster: Cluster) -> Mapping[str, Lease]:
-    """What tells that a template was written, by the uid of its workload."""
-    leases = _read_leases(cluster, TRACES)
-    return {lease.metadata.labels[names.TEMPLATE_OF]: lease for lease in leases}
 
 
 def _read_rest(cluster: Cluster, clock: Clock, scope: Scope) -> SpotRest | None:
@@ -251,21 +221,6 @@ def _read_rest(cluster: Cluster, clock: Clock, scope: Scope) -> SpotRest | None:
     return SpotRest.of(found[0], clock.now()) if found else SpotRest()
 
 
-def _read_leases(cluster: Cluster, selection: Selection[Lease]) -> Sequence[Lease]:
-    """Evenkeel's Leases; none for a person who may not read them."""
-    return _allowed(cluster, selection) or ()
-
-
-def _allowed[T: KubernetesObject](cluster: Cluster, selection: Selection[T]) -> Sequence[T] | None:
-    """What is selected; None for somebody who may not read it. Nothing of a kind not served."""
-    try:
-        return ask(cluster, List(selection)).items
-    except NotFoundError:
-        return ()
-    except ForbiddenError:
-        return None
-
-
 def _grouped[T](items: Iterable[T], key: Callable[[T], str]) -> Mapping[str, Sequence[T]]:
     """Items by a key; of a key that none has an empty list."""
     found: defaultdict[str, list[T]] = defaultdict(list)
@@ -279,17 +234,20 @@ def _fleet(
     pods: Iterable[Pod],
     labels: CapacityLabels,
     volumes: Sequence[PersistentVolume] | None,
+    leader: Sequence[Lease],
+    now: datetime,
 ) -> Fleet:
-    doomed = frozenset(
-        node.name
-        for node in nodes
-        if names.DOOMED in node.metadata.labels and not mark.is_only_noted(node)
-    )
+    """The nodes, and the lost pools that the Lease notes, to which the doomed nodes add."""
+    labels = labels.among(nodes)
+    marked = [node for node in nodes if names.DOOMED in node.metadata.labels]
+    doomed = [node for node in marked if not mark.is_only_noted(node)]
+    notes = next((lease.metadata.annotations for lease in leader), {})
     return Fleet(
         {node.name: node for node in nodes},
-        doomed,
+        frozenset(node.name for node in doomed),
         used_by(pods),
-        labels.among(nodes),
+        labels,
+        losses=[*losses_in(notes.get(names.LOST_POOLS), now), *warned(doomed, labels, now)],
         volumes=None if volumes is None else {each.name: each for each in volumes},
     )
 
@@ -321,14 +279,7 @@ def _placed_by(
     return False, f"no webhook or policy places new pods in the namespace {namespace.name}"
 
 
-def _read_losses(cluster: Cluster, now: datetime, fleet: Fleet) -> Sequence[Loss]:
-    """The lost pools that the reconciler's Lease notes, to which the doomed nodes add."""
-    notes = next((lease.metadata.annotations for lease in _read_leases(cluster, LEADER)), {})
-    doomed = map(fleet.nodes.__getitem__, fleet.doomed)
-    return [*losses_in(notes.get(names.LOST_POOLS), now), *warned(doomed, fleet.labels, now)]
-
-
 def has_leftovers(snapshot: Snapshot) -> bool:
     """Whether the reconciler has something to look after: doomed nodes, or released pods."""
-    released = any(pod.released for case in snapshot.cases for pod in case.pods)
+    released = any(pod.released for each in snapshot.candidates for pod in each.pods)
     return released or bool(snapshot.fleet.doomed)

@@ -7,12 +7,16 @@ from typing import Any
 import msgspec
 
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
-from evenkeel.decisions.floor.source import floor_of
-from evenkeel.decisions.floor.standing import Workload, stand
+from evenkeel.decisions.floor.standing import Workload
 from evenkeel.decisions.pools.warned import warned
-from evenkeel.decisions.restore.move_gang import named_by
 from evenkeel.decisions.restore.plan import plan
-from evenkeel.decisions.restore.snapshot import Case, NotTaken, Snapshot, Terms
+from evenkeel.decisions.restore.snapshot import (
+    Candidate,
+    NotTaken,
+    Snapshot,
+    Terms,
+    candidate_of,
+)
 from evenkeel.decisions.restore.step import Outcome, RestorePlan, Step
 from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.model import names
@@ -92,7 +96,7 @@ def with_rules[T: (Deployment, ReplicaSet, StatefulSet)](workload: T, **rules: A
     )
 
 
-def case(
+def candidate(
     workload: Workload,
     *places: str,
     pods: Sequence[Pod] | None = None,
@@ -101,23 +105,16 @@ def case(
     is_managed: bool = True,
     around: NamespaceObjects | None = None,
     **options: Any,
-) -> Case:
+) -> Candidate:
     """A workload with a pod on each of these nodes (empty: on none), or these ``pods``."""
     if replica_sets is None:
         replica_sets = [replica_set(workload)] if isinstance(workload, Deployment) else []
     if pods is None:
         pods = pods_of(workload, *places)
-    where = nodes or fleet()
-    around = around or NamespaceObjects()
-    floor = floor_of(workload, {}, in_gang=named_by(workload, around) is not None)
-    standing = stand(workload, floor, pods, where.capacity, is_managed=is_managed)
-    return Case(
-        standing=standing,
-        replica_sets=replica_sets,
-        pods=pods,
-        namespace_objects=around,
-        **options,
+    made = candidate_of(
+        workload, pods, nodes or fleet(), around or NamespaceObjects(), {}, is_managed=is_managed
     )
+    return msgspec.structs.replace(made, replica_sets=replica_sets, **options)
 
 
 def replica_set(of: Deployment, **options: Any) -> ReplicaSet:
@@ -190,46 +187,47 @@ def restored(
 
 
 def snapshot(
-    *cases: Case,
+    *candidates: Candidate,
     nodes: Fleet | None = None,
     rest: SpotRest | None = None,
     not_taken: Mapping[str, NotTaken] | None = None,
     **terms: Any,
 ) -> Snapshot:
     """A snapshot of these workloads; without ``rest`` none of them moves without room on spot."""
+    where = nodes or fleet()
     return Snapshot(
         now=NOW,
-        cases=cases,
-        fleet=nodes or fleet(),
+        candidates=[msgspec.structs.replace(each, fleet=where) for each in candidates],
+        fleet=where,
         terms=Terms(**terms),
         rest=rest,
         not_taken=not_taken or {},
     )
 
 
-def planned(*cases: Case, **options: Any) -> RestorePlan:
+def planned(*candidates: Candidate, **options: Any) -> RestorePlan:
     """The plan for these workloads."""
-    return plan(snapshot(*cases, **options))
+    return plan(snapshot(*candidates, **options))
 
 
-def outcome(case: Case, **options: Any) -> Outcome:
+def outcome(candidate: Candidate, **options: Any) -> Outcome:
     """What becomes of one workload."""
-    made = planned(case, **options)
+    made = planned(candidate, **options)
     both: list[Outcome] = [*made.steps, *made.left]
     (found,) = both
     return found
 
 
-def step(case: Case, **options: Any) -> Step:
+def step(candidate: Candidate, **options: Any) -> Step:
     """The step that is taken about one workload."""
-    found = outcome(case, **options)
+    found = outcome(candidate, **options)
     assert isinstance(found, Step), found.message
     return found
 
 
-def reason(case: Case, **options: Any) -> str:
+def reason(candidate: Candidate, **options: Any) -> str:
     """Why one workload is left."""
-    found = outcome(case, **options)
+    found = outcome(candidate, **options)
     assert not isinstance(found, Step), found.decision.message
     assert found.write is None
     return found.reason
