@@ -114,11 +114,12 @@ STATES ?= 100000
 walk: venv ## Walk a small world's states: make walk PODS=3 STATES=100000
 	@$(PYTHON) -m tests.property.walk $(PODS) $(STATES)
 
-# A quarter of an hour on two cores, and no part of test. ONLY=decisions/floor takes one package.
+# TIMES, and no part of test. ONLY=flows/drain takes one package, SAMPLE=20
+# so many mutants of each that is sampled.
 .PHONY: mutations
-mutations: venv venv-mutations ## Break the layer in many ways and see tests fail: ONLY=decisions/floor
+mutations: venv venv-mutations ## Break the code in many ways and see tests fail: ONLY=flows/drain SAMPLE=20
 	$(PYTHON) -m tests.property.mutations $(ONLY)
-	$(PYTHON) -m tests.mutations $(or $(ONLY),decisions)
+	$(PYTHON) -m tests.mutations $(ONLY) $(if $(SAMPLE),--sample $(SAMPLE))
 
 .PHONY: trace
 trace: venv ## Follow small stories through the modules

@@ -1,40 +1,47 @@
 """Runs tests against mutants, each in a process that is forked once all tests are collected.
 
 All tests run once before, to see which of them execute which lines: a mutant is tried with those
-that execute its statement, the fastest first, until one fails. In the fork the functions of its
-module get the mutant's code. A statement that ran at import cannot be changed so: then the fork
-imports everything anew, with the mutant for the module, and runs all tests.
+that execute its statement until one fails. In the fork the functions of its module get the mutant's
+code. A statement that ran at import cannot be changed so: then the fork imports everything anew,
+with the mutant for the module, and runs all tests.
 """
 
 import ast
 import gc
-import os
 import resource
 import sys
-import traceback
+import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from importlib.machinery import SourceFileLoader
+from math import ceil
 from multiprocessing import get_context
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import Never
 
 import pytest
-from coverage import Coverage
 
-LONGEST = 30
-"""Seconds of CPU that the tests of one mutant may take: one that never ends is caught."""
+from tests.mutations.forking import CORES, called_in_forks
+
+ENDLESS = 10
+"""A test that takes so many times the CPU that it takes without a mutant, and a second, never ends:
+its mutant is caught. One that waits without any is ended by pytest's own limit."""
+
+LONGEST = 600
+"""Seconds of CPU that all tests may take with a mutant that is imported anew."""
 
 MOST = 2 << 30
-"""Bytes that they may take meanwhile."""
+"""Bytes that the tests of a mutant may take."""
 
-BROKEN = 9
-"""How a fork exits that could not try its mutant."""
+TOOL = 2
+"""One of sys.monitoring's numbers that is free: hypothesis has 3, tests/kit/effort.py 4."""
 
 OPTIONS = (
     *("-qq", "-s", "-x", "--tb=no", "--assert=plain", "-p", "no:cacheprovider"),
+    *("-m", "not controlplane and not stack and not browser and not nightly"),
     "--hypothesis-profile=ci",
 )
 """The profile is hypothesis's own: no chance, and nothing kept from one mutant to the next."""
@@ -70,139 +77,205 @@ class Recording:
     lines: Mapping[str, Mapping[int, Collection[str]]]
     """By file and line the tests that execute it; "" is the import."""
     seconds: Mapping[str, float]
-    """By test."""
+    """Of CPU, by test."""
 
-    def tests_of(self, mutant: Mutant) -> tuple[list[str], bool]:
-        """The tests that may notice a mutant, fastest first, and whether import has to."""
+    def tests_of(self, mutant: Mutant, most: int | None) -> tuple[list[str], bool]:
+        """The tests that may notice a mutant, and whether import has to.
+
+        The fastest of each file come first, then the second ones, as each file has a subject.
+        """
         lines = self.lines.get(mutant.module, {})
         tests = {test for line in mutant.statement for test in lines.get(line, ())}
-        anew = not tests or "" in tests
-        return sorted(self.seconds if anew else tests, key=self.seconds.__getitem__), anew
+        anew = "" in tests
+        ordered = sorted(self.seconds if anew else tests, key=self.seconds.__getitem__)
+        of_file: defaultdict[str, int] = defaultdict(int)
+        turns: dict[str, int] = {}
+        for test in ordered:
+            file = test.partition("::")[0]
+            turns[test] = of_file[file]
+            of_file[file] += 1
+        return sorted(ordered, key=turns.__getitem__)[:most], anew
 
 
-def survivors(mutants: Sequence[Mutant], folder: str) -> list[Mutant]:
-    """The mutants that all tests of a folder pass with."""
-    return _apart(_try, folder, mutants, _apart(_record, folder))
+def survivors(
+    mutants: Sequence[Mutant], folders: Sequence[str], most: int | None
+) -> Iterator[Mutant]:
+    """The mutants that all tests of some folders or files pass with, as they are found.
+
+    ``most``: how many tests a mutant is tried with; None is all.
+
+    The tests run in a process of their own, since pytest imports what it tests only once.
+    """
+    context = get_context("fork")
+    found = context.SimpleQueue()
+    process = context.Process(target=_try_all, args=(_Trial(mutants, folders, most, found.put),))
+    process.start()
+    while (mutant := found.get()) is not None:
+        yield mutant
+    process.join()
+    if process.exitcode:
+        raise RuntimeError(f"the mutants of {mutants[0].module} could not all be tried")
 
 
-def _apart[**P, T](function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Call a function in a process of its own, since pytest imports what it tests only once."""
-    with get_context("fork").Pool(1) as pool:
-        return pool.apply(function, args, kwargs)
+def _try_all(trial: "_Trial") -> None:
+    """Ends with 1 if tests fail without a mutant, and tells of None at the end in any case."""
+    try:
+        with trial.lines.noted():
+            status = pytest.main([*OPTIONS, *trial.folders], [trial])
+    finally:
+        trial.tell(None)
+    sys.exit(status)
 
 
-def _record(folder: str) -> Recording:
-    coverage = Coverage(data_file=None, config_file=False, include=["*/evenkeel/*"])
-    recorder = _Recorder(coverage)
-    coverage.start()
-    status = pytest.main([*OPTIONS, folder], [recorder])
-    coverage.stop()
-    if status != pytest.ExitCode.OK:
-        raise RuntimeError(f"the tests of {folder} fail without a mutant")
-    data = coverage.get_data()
-    lines = {file: data.contexts_by_lineno(file) for file in data.measured_files()}
-    return Recording(lines, recorder.seconds)
+class _Lines:
+    """Notes which tests execute which lines of some modules, in all threads and greenlets."""
+
+    def __init__(self, modules: Collection[str]) -> None:
+        self.tests: dict[str, dict[int, set[str]]] = {
+            module: defaultdict(set) for module in modules
+        }
+        self._test = ""
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Note lines, of the import until a test begins."""
+        sys.monitoring.use_tool_id(TOOL, "mutations")
+        sys.monitoring.register_callback(TOOL, sys.monitoring.events.LINE, self._note)
+        sys.monitoring.set_events(TOOL, sys.monitoring.events.LINE)
+        try:
+            yield
+        finally:
+            self.end()
+
+    def begin(self, test: str) -> None:
+        """What runs from now on, a test does."""
+        self._test = test
+        sys.monitoring.restart_events()
+
+    def end(self) -> None:
+        """Note nothing any more."""
+        sys.monitoring.free_tool_id(TOOL)
+
+    def _note(self, code: CodeType, line: int) -> object:
+        """Once a line and test: it is told of no line again until the next test begins."""
+        if code.co_filename in self.tests:
+            self.tests[code.co_filename][line].add(self._test)
+        return sys.monitoring.DISABLE
 
 
-class _Recorder:
-    """Tells coverage which test runs, and takes the time."""
-
-    def __init__(self, coverage: Coverage) -> None:
-        self._coverage = coverage
-        self.seconds: defaultdict[str, float] = defaultdict(float)
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        self._coverage.switch_context(item.nodeid)
-        result = yield
-        self._coverage.switch_context("")
-        return result
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.seconds[report.nodeid] += report.duration
-
-
-def _try(folder: str, mutants: Sequence[Mutant], recording: Recording) -> list[Mutant]:
-    trial = _Trial(folder, mutants, recording)
-    status = pytest.main([*OPTIONS, folder], [trial])
-    if status != pytest.ExitCode.OK:
-        raise RuntimeError(f"the mutants of {folder} could not all be tried")
-    return trial.survivors
-
-
-@dataclass
 class _Trial:
     """Once all tests are collected, runs them in forks instead of once."""
 
-    folder: str
-    mutants: Sequence[Mutant]
-    recording: Recording
-    survivors: list[Mutant] = field(default_factory=list)
+    def __init__(
+        self,
+        mutants: Sequence[Mutant],
+        folders: Sequence[str],
+        most: int | None,
+        tell: Callable[[Mutant | None], None],
+    ) -> None:
+        self.folders = folders
+        self.tell = tell
+        self.lines = _Lines({mutant.module for mutant in mutants})
+        self._mutants = mutants
+        self._most = most
+        self._catchers: defaultdict[str, list[str]] = defaultdict(list)
+        """By module, the tests that have caught a mutant of it: others are tried with them first."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = {item.nodeid: item for item in session.items}
-        module = self.mutants[0].module
-        unchanged = Mutant(module, 1, "", "", Path(module).read_text())
-        attempts = [(unchanged, list(items), False), (unchanged, list(items), True)]
-        attempts += [(mutant, *self.recording.tests_of(mutant)) for mutant in self.mutants]
-        under_way: dict[int, Mutant] = {}
-        for mutant, tests, anew in attempts:
-            if len(under_way) == (os.process_cpu_count() or 1):
-                self._wait(under_way)
-            child = os.fork()
-            if not child:
-                _end(mutant, [items[test] for test in tests], self.folder if anew else "")
-            under_way[child] = mutant
-        while under_way:
-            self._wait(under_way)
-        if self.survivors.count(unchanged) != 2:
-            raise RuntimeError("tests fail in a fork without a mutant")
-        self.survivors = [mutant for mutant in self.survivors if mutant != unchanged]
+        functions = _functions_of(self.lines.tests)
+        gc.freeze()  # what is collected here is not looked through again in each fork
+        recording = self._record(session.items)
+        self.lines.end()
+        for mutant, caught_by in called_in_forks(self._attempts(recording, items, functions)):
+            if caught_by == "":
+                self.tell(mutant)
+            elif caught_by is not None:
+                self._catchers[mutant.module].append(caught_by)
         return True
 
-    def _wait(self, under_way: dict[int, Mutant]) -> None:
-        child, status = os.wait()
-        mutant = under_way.pop(child)
-        if status == 0:
-            self.survivors.append(mutant)
-        elif os.waitstatus_to_exitcode(status) == BROKEN:
-            raise RuntimeError(f"{mutant.module}:{mutant.line} could not be tried: {mutant.after}")
+    def _record(self, items: Sequence[pytest.Item]) -> Recording:
+        """Run all tests, some in each fork."""
+        parts = [(number, items[number :: 4 * CORES]) for number in range(4 * CORES)]
+        seconds: dict[str, float] = {}
+        for _, part in called_in_forks((n, partial(self._part, part)) for n, part in parts if part):
+            if part is None:
+                raise RuntimeError("a fork was ended while no module was broken")
+            seconds |= part.seconds
+            for module, lines in part.lines.items():
+                for line, tests in lines.items():
+                    self.lines.tests[module][line] |= set(tests)
+        return Recording(self.lines.tests, seconds)
+
+    def _part(self, items: Sequence[pytest.Item]) -> Recording:
+        seconds = {}
+        for item in items:
+            before = time.process_time()
+            self.lines.begin(item.nodeid)
+            if _fails(item):
+                raise RuntimeError(f"{item.nodeid} fails without a mutant")
+            seconds[item.nodeid] = time.process_time() - before
+        return Recording({file: dict(lines) for file, lines in self.lines.tests.items()}, seconds)
+
+    def _attempts(
+        self,
+        recording: Recording,
+        items: Mapping[str, pytest.Item],
+        functions: Mapping[str, Sequence[FunctionType]],
+    ) -> Iterator[tuple[Mutant, Callable[[], str]]]:
+        """What catches each mutant: of one whose import counts, any test."""
+        for mutant in self._mutants:
+            tests, anew = recording.tests_of(mutant, self._most)
+            first = self._catchers[mutant.module]
+            tests.sort(key=lambda test: test not in first)
+            limits = {test: 1 + ceil(ENDLESS * recording.seconds[test]) for test in tests}
+            if anew:
+                yield mutant, partial(_catches_anew, mutant, tests, self.folders)
+            else:
+                chosen, changed = [items[test] for test in tests], functions[mutant.module]
+                yield mutant, partial(_catches, mutant, changed, chosen, limits)
 
 
-def _end(mutant: Mutant, items: Sequence[pytest.Item], folder: str) -> Never:
-    """In a fork, try a mutant with these tests, and exit with 0 where it survives.
-
-    ``folder``: they are collected there anew; empty: they are not.
-    """
-    status = BROKEN
-    try:
-        resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST))
-        resource.setrlimit(resource.RLIMIT_DATA, (MOST, MOST))
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = compile(mutant.text, mutant.module, "exec")
-        if folder:
-            status = int(_fails_anew(folder, items, mutant.module, code))
-        else:
-            status = int(_fails(items, mutant.module, code))
-    except BaseException:  # noqa: BLE001 - no fork may get out of here
-        traceback.print_exc()
-    finally:
-        os._exit(status)
-
-
-def _fails(items: Sequence[pytest.Item], module: str, code: CodeType) -> bool:
-    """Whether any test fails once the functions of a module have other code."""
-    codes = {(each.co_qualname, each.co_firstlineno): each for each in _within(code)}
+def _functions_of(modules: Collection[str]) -> Mapping[str, Sequence[FunctionType]]:
+    """By module, the functions that have been made of it."""
+    found: dict[str, list[FunctionType]] = {module: [] for module in modules}
     for each in gc.get_objects():
-        if type(each) is FunctionType and each.__code__.co_filename == module:
-            each.__code__ = codes[each.__code__.co_qualname, each.__code__.co_firstlineno]
-    session = items[0].session
+        if type(each) is FunctionType and each.__code__.co_filename in found:
+            found[each.__code__.co_filename].append(each)
+    return found
+
+
+def _catches(
+    mutant: Mutant,
+    functions: Sequence[FunctionType],
+    items: Sequence[pytest.Item],
+    limits: Mapping[str, int],
+) -> str:
+    """The first test that fails with a mutant; empty if none does.
+
+    ``functions``: those of its module, which get its code. ``limits``: how many seconds of CPU
+    each test may take.
+    """
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST, MOST))
+    code = compile(mutant.text, mutant.module, "exec")
+    _import_as(mutant.module, code)
+    codes = {(each.co_qualname, each.co_firstlineno): each for each in _within(code)}
+    for each in functions:
+        each.__code__ = codes[each.__code__.co_qualname, each.__code__.co_firstlineno]
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     for item in items:
-        item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
-        if session.testsfailed:
-            return True
-    return False
+        resource.setrlimit(
+            resource.RLIMIT_CPU, (ceil(time.process_time()) + limits[item.nodeid], hard)
+        )
+        if _fails(item):
+            return item.nodeid
+    return ""
+
+
+def _fails(item: pytest.Item) -> bool:
+    item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+    return bool(item.session.testsfailed)
 
 
 def _within(code: CodeType) -> Iterator[CodeType]:
@@ -212,24 +285,39 @@ def _within(code: CodeType) -> Iterator[CodeType]:
             yield from _within(each)
 
 
-class _InOrder:
-    """Runs tests in the order of these, which were collected before."""
-
-    def __init__(self, items: Sequence[pytest.Item]) -> None:
-        self._places = {item.nodeid: place for place, item in enumerate(items)}
-
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items.sort(key=lambda item: self._places.get(item.nodeid, 0))
-
-
-def _fails_anew(folder: str, items: Sequence[pytest.Item], module: str, code: CodeType) -> bool:
-    """Whether any test fails once all is imported again, with other code for a module."""
-    for name in [name for name in sys.modules if name.startswith(("evenkeel", "tests"))]:
-        del sys.modules[name]
+def _import_as(module: str, code: CodeType) -> None:
+    """Have a module made of this code if it is imported from now on."""
     usual = SourceFileLoader.get_code
 
     def get_code(self: SourceFileLoader, name: str) -> CodeType | None:
         return code if self.path == module else usual(self, name)
 
     pytest.MonkeyPatch().setattr(SourceFileLoader, "get_code", get_code)
-    return pytest.main([*OPTIONS, folder], [_InOrder(items)]) != pytest.ExitCode.OK
+
+
+class _InOrder:
+    """Runs tests in the order of these, which were collected before."""
+
+    def __init__(self, tests: Sequence[str]) -> None:
+        self._places = {test: place for place, test in enumerate(tests)}
+        self.failed = ""
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = [item for item in items if item.nodeid in self._places]
+        items.sort(key=lambda item: self._places[item.nodeid])
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self.failed = report.nodeid
+
+
+def _catches_anew(mutant: Mutant, tests: Sequence[str], folders: Sequence[str]) -> str | None:
+    """The same once all is imported again, with a mutant for its module; None: that fails."""
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST, MOST))
+    resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST))
+    for name in [name for name in sys.modules if name.startswith(("evenkeel", "tests"))]:
+        del sys.modules[name]
+    _import_as(mutant.module, compile(mutant.text, mutant.module, "exec"))
+    ordered = _InOrder(tests)
+    passed = pytest.main([*OPTIONS, *folders], [ordered]) == pytest.ExitCode.OK
+    return "" if passed else ordered.failed or None

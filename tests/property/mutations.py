@@ -532,7 +532,8 @@ MUTATIONS = (
 
 def main(names: Sequence[str]) -> int:
     """Try the mutations of these names, or all. Answers the exit code."""
-    packages = {name for name in names if (PACKAGE / name).is_dir()}
+    tops = (PACKAGE, ROOT / "src")
+    packages = {name for name in names if any((top / name).is_dir() for top in tops)}
     unknown = set(names) - packages - {each.name for each in MUTATIONS}
     if unknown:
         known = ", ".join(repr(each.name) for each in MUTATIONS)

@@ -83,6 +83,18 @@ def test_a_claim_that_cannot_be_had_means_on_demand(error: Exception) -> None:
     scene.grow(owner, 3)
     assert scene.split() == {"on-demand": 3}
     assert scene.recorder.total("PlacementsNotCounted") == 3
+    for each in scene.pods():
+        affinity = each["spec"]["affinity"]["nodeAffinity"]
+        assert "requiredDuringSchedulingIgnoredDuringExecution" in affinity
+
+
+def test_claims_are_listed_less_and_less_often_while_nobody_answers() -> None:
+    scene = Placement()
+    owner = scene.replica_set(3, "1")
+    asked = noting(scene.cluster, asks(List, of=Lease))
+    failing(scene.cluster, UnavailableError("silence"), asks(List, of=Lease))
+    scene.ask(pod(owner))
+    assert 2 < len(asked) < 25
 
 
 def test_a_claim_whose_answer_was_lost_is_found_again() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.floor.source import FloorOf, Source, floor_of
+from evenkeel.decisions.floor.source import FloorOf, Source, floor_of, floor_of_any
 from evenkeel.model import names
 from evenkeel.model.floor import ALL, MAJORITY_OF_ALL, NONE, Floor, Unit
 from evenkeel.model.pod_template import TemplateMetadata
@@ -111,3 +111,18 @@ def test_a_job_that_says_so_is_a_gang() -> None:
     job = builders.job(annotations=says("30%") | {names.GANG: "true"})
     assert floor_of(job, {}, in_gang=False).floor == ALL
     assert floor_of(builders.job(annotations=says("30%")), {}, in_gang=False).floor != ALL
+
+
+@pytest.mark.parametrize(
+    ("own", "in_gang", "floor"),
+    [
+        (says("30%"), False, FloorOf(Floor(Unit.PERCENT, 30), Source.TEMPLATE)),
+        (says("30%"), True, FloorOf(ALL, Source.TEMPLATE)),
+        ({}, False, FloorOf(TWO, Source.NAMESPACE)),
+        (None, False, FloorOf(TWO, Source.NAMESPACE)),
+    ],
+)
+def test_a_pod_of_no_known_workload_has_its_own_floor_or_its_namespace_s(
+    own: dict[str, str] | None, floor: FloorOf, *, in_gang: bool
+) -> None:
+    assert floor_of_any(own, "ml", says("2"), in_gang=in_gang) == floor

@@ -3,7 +3,7 @@
 import pytest
 
 from evenkeel.decisions.floor.source import FloorOf, Source
-from evenkeel.decisions.floor.standing import stand
+from evenkeel.decisions.floor.standing import stand, told_of_waiting
 from evenkeel.model.floor import MAJORITY_OF_ALL, NONE
 from tests.kit import builders
 from tests.unit.decisions.floor.standings import FLEET, REPLICA_SET, TWO, pods, standing
@@ -58,3 +58,19 @@ def test_the_scheduler_s_word_is_kept_of_a_pod_that_waits() -> None:
     assert standing(TWO, pods(1, 1, 1)).why_waiting == "0/2 nodes are available"
     unasked = builders.pods(1, prefix="w", node="", ready=False)
     assert standing(TWO, pods(1, 1), unasked).why_waiting == ""
+
+
+@pytest.mark.parametrize(
+    ("waiting", "told"),
+    [
+        (1, "1 of its pods waits for a node (0/2 nodes are available)"),
+        (2, "2 of its pods wait for a node (0/2 nodes are available)"),
+    ],
+)
+def test_pods_that_wait_are_told_of_with_the_scheduler_s_word(waiting: int, told: str) -> None:
+    assert standing(TWO, pods(1, 1, waiting)).told_of_waiting == told
+
+
+def test_pods_of_which_the_scheduler_says_nothing_are_told_of_without() -> None:
+    assert told_of_waiting(2, "") == "2 of its pods wait for a node"
+    assert told_of_waiting(1, "no room.") == "1 of its pods waits for a node (no room)"
