@@ -16,15 +16,13 @@ Exits with 1 if a package fails that, or if a mutant is caught that stands in su
 """
 
 import argparse
-import ast
 import json
 import subprocess
 import sys
 from collections.abc import Sequence
-from hashlib import sha256
 from pathlib import Path
 
-from tests.mutations.naming import REASONS, ROOT, around, found, place, reasons
+from tests.mutations.naming import REASONS, ROOT, found, place, reasons
 from tests.mutations.packages import SAMPLED, Package, packages
 from tests.mutations.trying import Mutant, survivors
 
@@ -46,13 +44,12 @@ def main(arguments: Sequence[str]) -> int:
 
 def try_package(package: Package, seed: str) -> int:
     """Try mutants of one package. Answers the exit code."""
-    found_in = found(package.name)
-    modules = found_in.glob("*.py") if package.is_whole else found_in.rglob("*.py")
-    there = made(sorted(map(str, modules)))
-    mutants = there if package.is_whole else sample(there, package.sample, seed)
+    folder = found(package.name)
+    modules = folder.glob("*.py") if package.is_whole else folder.rglob("*.py")
+    mutants = made(sorted(map(str, modules)), package.sample, seed)
     if not mutants:
         return 0
-    tell(f"{len(mutants)} of {len(there)} mutants of {package.name}")
+    tell(f"{len(mutants)} mutants of {package.name}")
     known = reasons()
     survived: set[str] = set()
     for mutant in survivors(mutants, package.tests, package.most):
@@ -60,47 +57,26 @@ def try_package(package: Package, seed: str) -> int:
         if not known.get(name):
             tell(f"SURVIVED: {name}")
     tried = {name_of(mutant) for mutant in mutants}
-    caught = sorted(tried - survived)
-    struck = [name for name in caught if name in known]
-    for name in struck:
-        tell(f"CAUGHT, so strike it from {REASONS.name}: {name}")
-    listed = survived & known.keys()
-    share = len(caught) / (len(tried - listed) or 1)
-    tell(
-        f"{package.name}: {len(caught)} caught, {len(survived - listed)} survived, "
-        f"{len(listed)} more with a reason: {share:.1%}"
-    )
-    return int(bool(struck) or share < package.wanted)
+    listed = {name for name in known if name in tried or package.has_all_of(name)}
+    for name in sorted(listed - survived):
+        tell(f"CAUGHT, or made no more, so strike it from {REASONS.name}: {name}")
+    missed, caught = len(survived - listed), len(tried - survived)
+    share = caught / (caught + missed) if missed else 1.0
+    tell(f"{package.name}: {caught} caught, {missed} survived: {share:.1%}")
+    tell(f"{len(survived & listed)} more survived, with a reason")
+    return int(bool(listed - survived) or share < package.wanted)
 
 
-def made(modules: Sequence[str]) -> list[Mutant]:
-    """All mutants of modules, sorted."""
+def made(modules: Sequence[str], size: int, seed: str) -> list[Mutant]:
+    """Mutants of modules, sorted: a sample of this size, or all for 0."""
     made = subprocess.run(
-        [".venv-mutations/bin/python", "tests/mutations/making.py", *modules],
+        [".venv-mutations/bin/python", "-m", "tests.mutations.making", str(size), seed, *modules],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,
         check=True,
     )
     return sorted(Mutant(**each) for each in json.loads(made.stdout))
-
-
-def sample(mutants: Sequence[Mutant], size: int, seed: str) -> list[Mutant]:
-    """So many of those in functions, by a hash of their names, in the order given."""
-    inside = [each for each in mutants if is_inside(each)]
-    drawn = sorted(inside, key=lambda each: sha256(f"{seed} {name_of(each)}".encode()).digest())
-    return sorted(drawn[:size])
-
-
-def is_inside(mutant: Mutant) -> bool:
-    """Whether it is in the body of a function, which runs when it is called and not at import."""
-    blocks = around(Path(mutant.module), mutant.line)
-    innermost = blocks[-1] if blocks else None
-    return (
-        innermost is not None
-        and not isinstance(innermost, ast.ClassDef)
-        and mutant.line >= innermost.body[0].lineno
-    )
 
 
 def name_of(mutant: Mutant) -> str:

@@ -1,16 +1,22 @@
 """Breaks modules in every way that cosmic-ray knows; run in .venv-mutations, which has it.
 
-    .venv-mutations/bin/python tests/mutations/making.py MODULE ...
+    .venv-mutations/bin/python -m tests.mutations.making SIZE SEED MODULE ...
 
 Prints the mutants as a JSON list: module, its text, and the first line that differs, as its number,
-as it was and as it is.
+as it was and as it is. SIZE: so many of those in functions alone, or all for 0. Which these are a
+hash of SEED and of what is broken says: where the code is the same, they are the same.
 """
 
+import ast
 import json
 import os
 import pickle
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
 from itertools import chain, islice
 from multiprocessing import Pool
 from pathlib import Path
@@ -19,7 +25,8 @@ from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.operators.operator import Operator
 from cosmic_ray.plugins import get_operator
 from parso.python.tree import Module
-from parso.tree import NodeOrLeaf
+
+from tests.mutations.naming import around, place
 
 COMPARISONS = (
     *(("Eq", "NotEq"), ("NotEq", "Eq"), ("Is", "IsNot"), ("IsNot", "Is")),
@@ -49,49 +56,112 @@ KEPT = ("frozen=True", "kw_only=True", "slots=True", "*,")
 that there are not."""
 
 
-def mutants(module: str) -> list[dict[str, str | int]]:
+@dataclass(frozen=True)
+class Spot:
+    """Where an operator can break a module: in which of its statements, at which node of that."""
+
+    module: str
+    part: int
+    node: int
+    operator: str
+    index: int
+    line: int
+
+    @property
+    def is_in_function(self) -> bool:
+        """Whether it is in the body of a function, which does not run at import."""
+        blocks = around(Path(self.module), self.line)
+        return (
+            bool(blocks)
+            and not isinstance(blocks[-1], ast.ClassDef)
+            and self.line >= blocks[-1].body[0].lineno
+        )
+
+
+type Made = dict[str, str | int]
+
+
+def all_of(module: str) -> list[Made]:
     """All mutants of a module, each once."""
-    source = Path(module).read_text()
-    seen = {source}
-    found = []
-    for text in _broken(source):
-        if text not in seen and all(text.count(w) == source.count(w) for w in KEPT):
-            seen.add(text)
-            found.append({"module": module, "text": text, **_difference(source, text)})
-    return found
+    return list(made(spots(module)))
 
 
-def _broken(source: str) -> Iterator[str]:
-    """The source, broken by each operator in each place that it has.
+def sample(modules: Iterable[str], size: int, seed: str) -> list[Made]:
+    """So many mutants of what functions do."""
+    keys: dict[Spot, bytes] = {}
+    for module in modules:
+        times: Counter[str] = Counter()
+        lines = Path(module).read_text().splitlines()
+        for spot in spots(module):
+            if spot.is_in_function:
+                where = place(Path(module), spot.line)
+                what = f"{seed} {where}: {lines[spot.line - 1].strip()} {spot.operator}"
+                times[what] += 1
+                keys[spot] = sha256(f"{what} {times[what]}".encode()).digest()
+    return list(islice(made(sorted(keys, key=keys.__getitem__)), size))
 
-    An operator breaks the tree that it is given: of the class or function around the place a tree
-    is loaded for each, which takes a fiftieth of what it takes to parse the module.
-    """
-    operators = [get_operator(f"core/{name}")() for name in OPERATORS]
-    parts = get_ast(source).children
-    texts = [part.get_code() for part in parts]
-    for place, part in enumerate(parts):
-        top = Module([part])
-        whole = pickle.dumps(top)
-        before, after = "".join(texts[:place]), "".join(texts[place + 1 :])
-        for number, node in enumerate(ast_nodes(top)):
-            for operator in operators:
+
+def made(spots: Iterable[Spot]) -> Iterator[Made]:
+    """The mutants, each once."""
+    seen: set[tuple[str, str]] = set()
+    for spot in spots:
+        source = Path(spot.module).read_text()
+        text = broken(spot)
+        if text is None or text == source or (spot.module, text) in seen:
+            continue
+        seen.add((spot.module, text))
+        if all(text.count(word) == source.count(word) for word in KEPT):
+            yield {"module": spot.module, "text": text, **_difference(source, text)}
+
+
+def spots(module: str) -> Iterator[Spot]:
+    """Where each operator can break a module."""
+    for number, part in enumerate(_trees(module)):
+        for node_number, node in enumerate(ast_nodes(part)):
+            for name, operator in _operators():
                 for index, _ in enumerate(operator.mutation_positions(node)):
-                    copy = pickle.loads(whole)  # noqa: S301 - it was made above
-                    if _break(next(islice(ast_nodes(copy), number, None)), operator, index):
-                        yield f"{before}{copy.get_code()}{after}"
+                    yield Spot(module, number, node_number, name, index, node.start_pos[0])
 
 
-def _break(node: NodeOrLeaf, operator: Operator, index: int) -> bool:
-    """Put what an operator makes of a node in its place, or nothing. Answers whether it could."""
+def broken(spot: Spot) -> str | None:
+    """The module's text, broken there; None where cosmic-ray cannot.
+
+    An operator breaks the tree that it is given: one is loaded for each mutant, of its statement of
+    the module alone, which takes a fiftieth of what it takes to parse the module.
+    """
+    copy = pickle.loads(_wholes(spot.module)[spot.part])  # noqa: S301 - it was made here
+    node = next(islice(ast_nodes(copy), spot.node, None))
     siblings = node.parent.children
     place = next(place for place, each in enumerate(siblings) if each is node)
     try:
-        made = operator.mutate(node, index)
+        new = dict(_operators())[spot.operator].mutate(node, spot.index)
     except AttributeError:  # cosmic-ray knows no exception with a dot in its name
-        return False
-    siblings[place : place + 1] = [] if made is None else [made]
-    return True
+        return None
+    siblings[place : place + 1] = [] if new is None else [new]
+    texts = [*_texts(spot.module)]
+    texts[spot.part] = copy.get_code()
+    return "".join(texts)
+
+
+@cache
+def _operators() -> Sequence[tuple[str, Operator]]:
+    return [(name, get_operator(f"core/{name}")()) for name in OPERATORS]
+
+
+@cache
+def _trees(module: str) -> Sequence[Module]:
+    """The statements of a module, each alone in a tree."""
+    return [Module([part]) for part in get_ast(Path(module).read_text()).children]
+
+
+@cache
+def _texts(module: str) -> Sequence[str]:
+    return [part.get_code() for part in _trees(module)]
+
+
+@cache
+def _wholes(module: str) -> Sequence[bytes]:
+    return [pickle.dumps(part) for part in _trees(module)]
 
 
 def _difference(before: str, after: str) -> dict[str, str | int]:
@@ -106,6 +176,14 @@ def _lines(text: str) -> list[tuple[int, str]]:
     return [(number, line) for number, line in lines if line.strip()]
 
 
-if __name__ == "__main__":
+def main(size: int, seed: str, modules: Sequence[str]) -> None:
+    """Print them."""
+    if size:
+        json.dump(sample(modules, size, seed), sys.stdout)
+        return
     with Pool(os.process_cpu_count()) as pool:
-        json.dump(list(chain(*pool.map(mutants, sys.argv[1:], chunksize=1))), sys.stdout)
+        json.dump(list(chain(*pool.map(all_of, modules, chunksize=1))), sys.stdout)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2], sys.argv[3:])

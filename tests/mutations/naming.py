@@ -28,6 +28,12 @@ def called(path: Path) -> str:
     return str(path.relative_to(LAYER if path.is_relative_to(LAYER) else COMMAND))
 
 
+def importable(path: Path) -> str:
+    """What Python calls a module."""
+    top = LAYER.parent if path.is_relative_to(LAYER) else COMMAND
+    return ".".join(path.relative_to(top).with_suffix("").parts).removesuffix(".__init__")
+
+
 def place(path: Path, line: int) -> str:
     """The module and function of a line, as in names."""
     return f"{called(path)} {_function(path, line)}".rstrip()
@@ -46,7 +52,10 @@ def stands(name: str) -> bool:
 
 
 def around(path: Path, line: int) -> list[Block]:
-    """The classes and functions that a line stands in, the outermost first; a decorator is in what it decorates."""
+    """The classes and functions that a line stands in, the outermost first.
+
+    A decorator is in what it decorates.
+    """
     return [each for each in _blocks(path) if _first(each) <= line <= (each.end_lineno or 0)]
 
 

@@ -34,10 +34,14 @@ class Package:
         """Whether all of its mutants are tried, and no sample."""
         return not self.sample
 
+    def has_all_of(self, name: str) -> bool:
+        """Whether a mutant of this name has to be among those that are tried."""
+        return self.is_whole and name.partition(" ")[0].rpartition("/")[0] == self.name
+
     @property
     def most(self) -> int | None:
         """How many tests a mutant is tried with at most."""
-        return None if self.is_whole else 60
+        return None if self.is_whole else 40
 
     @property
     def wanted(self) -> float:

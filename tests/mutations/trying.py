@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from importlib.machinery import SourceFileLoader
 from math import ceil
 from multiprocessing import get_context
@@ -25,6 +26,7 @@ from types import CodeType, FunctionType
 import pytest
 
 from tests.mutations.forking import CORES, called_in_forks
+from tests.mutations.naming import around, importable
 
 ENDLESS = 10
 """A test that takes so many times the CPU that it takes without a mutant, and a second, never ends:
@@ -69,6 +71,12 @@ class Mutant:
                     found = lines
         return found
 
+    @property
+    def function(self) -> range:
+        """The lines of the function or class around it; none of what stands in none."""
+        blocks = around(Path(self.module), self.line)
+        return range(blocks[-1].lineno, (blocks[-1].end_lineno or 0) + 1) if blocks else range(0)
+
 
 @dataclass(frozen=True)
 class Recording:
@@ -82,19 +90,19 @@ class Recording:
     def tests_of(self, mutant: Mutant, most: int | None) -> tuple[list[str], bool]:
         """The tests that may notice a mutant, and whether import has to.
 
-        The fastest of each file come first, then the second ones, as each file has a subject.
+        The three fastest come first, for most tests notice most mutants; then those that execute in
+        its function what few others do.
         """
         lines = self.lines.get(mutant.module, {})
         tests = {test for line in mutant.statement for test in lines.get(line, ())}
         anew = "" in tests
-        ordered = sorted(self.seconds if anew else tests, key=self.seconds.__getitem__)
-        of_file: defaultdict[str, int] = defaultdict(int)
-        turns: dict[str, int] = {}
-        for test in ordered:
-            file = test.partition("::")[0]
-            turns[test] = of_file[file]
-            of_file[file] += 1
-        return sorted(ordered, key=turns.__getitem__)[:most], anew
+        fastest = sorted(self.seconds if anew else tests, key=self.seconds.__getitem__)
+        seldom: defaultdict[str, float] = defaultdict(float)
+        for line in mutant.function:
+            for test in lines.get(line, ()):
+                seldom[test] += 1 / len(lines[line])
+        rest = sorted(fastest[3:], key=seldom.__getitem__, reverse=True)
+        return [*fastest[:3], *rest][:most], anew
 
 
 def survivors(
@@ -147,6 +155,12 @@ class _Lines:
         finally:
             self.end()
 
+    def only(self, codes: Sequence[CodeType]) -> None:
+        """From now on note the lines of these alone, which costs the tests next to nothing."""
+        sys.monitoring.set_events(TOOL, 0)
+        for code in codes:
+            sys.monitoring.set_local_events(TOOL, code, sys.monitoring.events.LINE)
+
     def begin(self, test: str) -> None:
         """What runs from now on, a test does."""
         self._test = test
@@ -154,6 +168,7 @@ class _Lines:
 
     def end(self) -> None:
         """Note nothing any more."""
+        sys.monitoring.register_callback(TOOL, sys.monitoring.events.LINE, None)
         sys.monitoring.free_tool_id(TOOL)
 
     def _note(self, code: CodeType, line: int) -> object:
@@ -179,12 +194,16 @@ class _Trial:
         self._mutants = mutants
         self._most = most
         self._catchers: defaultdict[str, list[str]] = defaultdict(list)
-        """By module, the tests that have caught a mutant of it: others are tried with them first."""
+        """By module, the tests that have caught a mutant of it: they are tried first."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = {item.nodeid: item for item in session.items}
+        for module in self.lines.tests:
+            import_module(importable(Path(module)))
         functions = _functions_of(self.lines.tests)
+        made = [each.__code__ for of_module in functions.values() for each in of_module]
+        self.lines.only([*made, *(inner for code in made for inner in _within(code))])
         gc.freeze()  # what is collected here is not looked through again in each fork
         recording = self._record(session.items)
         self.lines.end()
@@ -259,7 +278,6 @@ def _catches(
     """
     resource.setrlimit(resource.RLIMIT_DATA, (MOST, MOST))
     code = compile(mutant.text, mutant.module, "exec")
-    _import_as(mutant.module, code)
     codes = {(each.co_qualname, each.co_firstlineno): each for each in _within(code)}
     for each in functions:
         each.__code__ = codes[each.__code__.co_qualname, each.__code__.co_firstlineno]
@@ -285,16 +303,6 @@ def _within(code: CodeType) -> Iterator[CodeType]:
             yield from _within(each)
 
 
-def _import_as(module: str, code: CodeType) -> None:
-    """Have a module made of this code if it is imported from now on."""
-    usual = SourceFileLoader.get_code
-
-    def get_code(self: SourceFileLoader, name: str) -> CodeType | None:
-        return code if self.path == module else usual(self, name)
-
-    pytest.MonkeyPatch().setattr(SourceFileLoader, "get_code", get_code)
-
-
 class _InOrder:
     """Runs tests in the order of these, which were collected before."""
 
@@ -317,7 +325,13 @@ def _catches_anew(mutant: Mutant, tests: Sequence[str], folders: Sequence[str]) 
     resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST))
     for name in [name for name in sys.modules if name.startswith(("evenkeel", "tests"))]:
         del sys.modules[name]
-    _import_as(mutant.module, compile(mutant.text, mutant.module, "exec"))
+    code = compile(mutant.text, mutant.module, "exec")
+    usual = SourceFileLoader.get_code
+
+    def get_code(self: SourceFileLoader, name: str) -> CodeType | None:
+        return code if self.path == mutant.module else usual(self, name)
+
+    pytest.MonkeyPatch().setattr(SourceFileLoader, "get_code", get_code)
     ordered = _InOrder(tests)
     passed = pytest.main([*OPTIONS, *folders], [ordered]) == pytest.ExitCode.OK
     return "" if passed else ordered.failed or None

@@ -237,6 +237,13 @@ def test_a_dip_is_on_the_part_of_who_took_the_pods(records: list[Record], cause:
     assert (cause in web.dips_of_others) is (cause is not Cause.STORM)
 
 
+def test_a_pod_that_is_lost_is_missed_when_its_node_ends() -> None:
+    off = decided(90, "complete", "InstanceOff", Reference("Node", "a"), node="a")
+    told = [marked(0), of_pod(5, "wait", "ReplacementPending"), off]
+    (web,) = account(counted(0, 3), *told, counted(90, 2), counted(150, 3)).workloads
+    assert web.counts[-2].cause is Cause.STORM
+
+
 def test_restores_moves_are_no_part_of_the_interruption() -> None:
     moved = [
         of_pod(9, "release", "AboveFloor", "web-2", node="b"),

@@ -247,6 +247,20 @@ def test_a_file_that_is_none_is_refused(content: bytes, says: str, tmp_path: Pat
         reading.read_files([str(path)])
 
 
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_a_file_is_read_up_to_its_limit_and_refused_beyond(
+    pack: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = WRAPPED["an export to S3"]().encode()
+    path = tmp_path / "log"
+    path.write_bytes(pack(content))
+    monkeypatch.setattr(reading, "MOST_BYTES", len(content))
+    assert reading.read_files([str(path)]).records
+    monkeypatch.setattr(reading, "MOST_BYTES", len(content) - 1)
+    with pytest.raises(BadInputError, match="larger than"):
+        reading.read_files([str(path)])
+
+
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="No such file"):
         reading.read_files([str(tmp_path / "none")])
