@@ -114,7 +114,7 @@ STATES ?= 100000
 walk: venv ## Walk a small world's states: make walk PODS=3 STATES=100000
 	@$(PYTHON) -m tests.property.walk $(PODS) $(STATES)
 
-# TIMES, and no part of test. ONLY=flows/drain takes one package, SAMPLE=20
+# Hours on two cores, and no part of test. ONLY=flows/drain takes one package, SAMPLE=20
 # so many mutants of each that is sampled.
 .PHONY: mutations
 mutations: venv venv-mutations ## Break the code in many ways and see tests fail: ONLY=flows/drain SAMPLE=20

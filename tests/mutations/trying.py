@@ -242,7 +242,7 @@ class _Trial:
         recording: Recording,
         items: Mapping[str, pytest.Item],
         functions: Mapping[str, Sequence[FunctionType]],
-    ) -> Iterator[tuple[Mutant, Callable[[], str]]]:
+    ) -> Iterator[tuple[Mutant, Callable[[], str | None]]]:
         """What catches each mutant: of one whose import counts, any test."""
         for mutant in self._mutants:
             tests, anew = recording.tests_of(mutant, self._most)
