@@ -40,7 +40,7 @@ class Package:
 
     @property
     def most(self) -> int | None:
-        """How many tests a mutant is tried with at most."""
+        """How many tests that are no unit tests a mutant is tried with at most."""
         return None if self.is_whole else 40
 
     @property

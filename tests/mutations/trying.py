@@ -90,19 +90,22 @@ class Recording:
     def tests_of(self, mutant: Mutant, most: int | None) -> tuple[list[str], bool]:
         """The tests that may notice a mutant, and whether import has to.
 
-        The three fastest come first, for most tests notice most mutants; then those that execute in
-        its function what few others do.
+        All unit tests come first, as they are fast and about what is broken. Then come so many
+        others at most: the three fastest, for most tests notice most mutants, and then those that
+        execute in its function what few others do.
         """
         lines = self.lines.get(mutant.module, {})
         tests = {test for line in mutant.statement for test in lines.get(line, ())}
         anew = "" in tests
         fastest = sorted(self.seconds if anew else tests, key=self.seconds.__getitem__)
+        units = [test for test in fastest if test.startswith("tests/unit/")]
+        others = [test for test in fastest if not test.startswith("tests/unit/")]
         seldom: defaultdict[str, float] = defaultdict(float)
         for line in mutant.function:
             for test in lines.get(line, ()):
                 seldom[test] += 1 / len(lines[line])
-        rest = sorted(fastest[3:], key=seldom.__getitem__, reverse=True)
-        return [*fastest[:3], *rest][:most], anew
+        rest = sorted(others[3:], key=seldom.__getitem__, reverse=True)
+        return [*units, *[*others[:3], *rest][:most]], anew
 
 
 def survivors(
@@ -110,7 +113,7 @@ def survivors(
 ) -> Iterator[Mutant]:
     """The mutants that all tests of some folders or files pass with, as they are found.
 
-    ``most``: how many tests a mutant is tried with; None is all.
+    ``most``: how many tests that are no unit tests a mutant is tried with; None is all.
 
     The tests run in a process of their own, since pytest imports what it tests only once.
     """
