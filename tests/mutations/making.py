@@ -127,7 +127,7 @@ def broken(spot: Spot) -> str | None:
     """The module's text, broken there; None where cosmic-ray cannot.
 
     An operator breaks the tree that it is given: one is loaded for each mutant, of its statement of
-    the module alone, which takes a fiftieth of what it takes to parse the module.
+    the module alone, which takes less than to parse the module.
     """
     copy = pickle.loads(_wholes(spot.module)[spot.part])  # noqa: S301 - it was made here
     node = next(islice(ast_nodes(copy), spot.node, None))

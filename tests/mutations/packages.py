@@ -17,7 +17,7 @@ LONG = tuple(
         "test_without_room.py::test_where_no_node_comes_the_pod_goes_back",
     )
 )
-"""Stories of days, or of hundreds of pods: they take two thirds of the time of all of restore's."""
+"""The longest of restore's stories, of days or of many pods: a mutant is tried without them."""
 
 
 @dataclass(frozen=True)
