@@ -312,10 +312,10 @@ def test_spot_of_another_type_comes_first_of_few_terms(*, names_interruptible: b
     assert found[0]["preference"] == term(IS_SPOT[0], clause(TYPE, "NotIn", "m5"))
     assert len(liked(place(document(), SPOT, labels, full=pools))) == 12
     for pods in (SPOT, MOVED):
-        for full, lost, zones in itertools.product(([], pools), ([], pools), ([], ["euc1-az1"])):
+        for full, lost in itertools.product(([], pools), ([], pools)):
             if not (full or lost):
                 continue
-            found = liked(place(document(), pods, labels, full=full, lost=lost, zones=zones))
+            found = liked(place(document(), pods, labels, full=full, lost=lost))
             weights = [each["weight"] for each in found]
             assert len(found) <= 12
             assert weights == sorted(weights, reverse=True)
