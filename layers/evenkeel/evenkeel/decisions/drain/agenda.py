@@ -162,16 +162,21 @@ def part_there(forced: Sequence[Forced], leaving: float, rate: Rate, now: dateti
 
     ``leaving``: so many left in a second of late, because they were replaced. Were no slot kept for
     those that leave, and fewer left than did, the last ones would go too late; were one kept for
-    each, pods would go by force whose replacements are seconds away. If as many go on leaving, n
-    pods take y seconds of slots, at c in a second, before the last deadline in t seconds, where
-    n - leaving * (t - y) = c * y.
+    each, pods would go by force whose replacements are seconds away.
+
+    As many are taken to go on leaving until the slots begin, which end with the last deadline. So
+    of 100 pods of which 2 leave in a second, where 10 are evicted in a second and the last deadline
+    is in 20 s, 40 would leave in that time. The other 60 take 7.5 s of slots, at 10 - 2 in a
+    second; 75 are there when these begin, and the part is 0.75.
     """
     number = sum(each.may_leave for each in forced)
     per_second = 1 / rate.slot(1.0).total_seconds()
     if not number or leaving >= per_second:
         return LEAST_THERE
-    left = (max(each.evict_by for each in forced) - now).total_seconds()
-    part = (1 - leaving * left / number) / (1 - leaving / per_second)
+    time_left = (max(each.evict_by for each in forced) - now).total_seconds()
+    not_leaving = number - leaving * time_left
+    seconds_of_slots = not_leaving / (per_second - leaving)
+    part = seconds_of_slots * per_second / number
     return min(1.0, max(LEAST_THERE, part))
 
 

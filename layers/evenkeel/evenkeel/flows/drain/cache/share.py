@@ -37,7 +37,10 @@ class Share:
             self._own += own - own_before
             self._every += every - every_before
             self._listed[node_name] = own, every
-            (self._others_on.add if own < every else self._others_on.discard)(node_name)
+            if own < every:
+                self._others_on.add(node_name)
+            else:
+                self._others_on.discard(node_name)
 
     @property
     def others_on(self) -> AbstractSet[str]:

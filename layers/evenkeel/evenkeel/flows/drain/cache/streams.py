@@ -42,9 +42,12 @@ def is_recent(at: datetime | None, now: datetime) -> bool:
 class Stream:
     """How far one watch has come."""
 
-    def __init__(self, now: datetime) -> None:
-        """The watch begins now: its first list is at least as new as this."""
-        self.is_refused = False
+    def __init__(self, now: datetime, *, is_listed_only: bool = False) -> None:
+        """The watch begins now: its first list is at least as new as this.
+
+        ``is_listed_only``: there is no watch, and the selection is listed as that of a refused one.
+        """
+        self.is_refused = is_listed_only
         self._asked_at = now
         self._list_at = now
         self._silent_at = now + SILENT_AFTER

@@ -69,11 +69,11 @@ class Watches:
         if self._released is None:
             self._released_elsewhere = selections.released_hashes(self._view.streams.labels)
             self._released = selections.released_beside(self._released_elsewhere)
-            if not self._view.share.is_divided:
+            if self._view.share.is_divided:
+                # A watch would show all that the other reconcilers release.
+                self._streams[self._released] = Stream(now, is_listed_only=True)
+            else:
                 self.watch(self._released, now)
-            else:  # it would show all that the others do: it is listed as one that is refused
-                self._streams[self._released] = Stream(now)
-                self._streams[self._released].is_refused = True
 
     def _arrange(self, parts: Sequence[frozenset[PodLabel]], now: datetime) -> None:
         """Watch these parts, and no others: what no watch selects has to be read."""
