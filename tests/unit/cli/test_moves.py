@@ -3,6 +3,9 @@ from collections.abc import Sequence
 import pytest
 
 from evenkeel.adapters.telemetry.decision_log import record
+from evenkeel.decisions.drain.returning import WARNING
+from evenkeel.flows.selections import pods_on
+from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb, Why
 from evenkeel.model.meta import Reference
 from evenkeel.model.reasons import Reason
@@ -12,8 +15,11 @@ from evenkeel_cli.history.steps import Step
 from evenkeel_cli.history.steps import of as step_of
 from evenkeel_cli.journal import Journal
 from evenkeel_cli.moves import Move
+from evenkeel_cli.ways import situations
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.kit import builders
+from tests.kit.manifests import Manifest, bare_pod, deployment, replica_set, stateful_set
+from tests.kit.scene import Scene
 
 POD = Reference("Pod", "web-1", "shop", "uid")
 
@@ -69,3 +75,35 @@ def test_a_decision_that_is_made_again_is_kept_once() -> None:
         journal.decided(decision(Verb.EVICT, Reason.LAST_MOMENT))
 
     assert len(journal.entries) == 1
+
+
+@pytest.mark.parametrize(
+    ("made", "move"),
+    [
+        (replica_set("web", 2), Move.IN_TURNS),
+        (deployment("web", notes={names.HANDOVER: "never"}), Move.AT_ONCE),
+        (deployment("web", 2, notes={names.HANDOVER: "never"}), Move.IN_TURNS),
+        (deployment("web", 2, strategy={"type": "Recreate"}), Move.AT_ONCE),
+        (stateful_set("web", 2), Move.ONE_AT_A_TIME),
+        (bare_pod("web"), Move.LAST_MOMENT),
+        (deployment("web", 2), Move.HANDED_OVER),
+    ],
+    ids=["ReplicaSet", "alone", "never", "Recreate", "StatefulSet", "bare", "handover"],
+)
+def test_what_is_said_before_a_pod_goes_is_said_of_how_it_went(
+    made: Manifest, move: Move, scene: Scene
+) -> None:
+    scene.given(made, spare="o1")
+    before = situations(scene.cluster, [pods_on("s1")], scene.clock)
+    scene.interrupt("s1").run(until=125)
+    for situation in before:
+        way, uid = situation.way_for(WARNING), situation.pod.uid
+        told = [each for each in scene.recorder.decisions if each.subject.uid == uid]
+        went = step_of([record(each, builders.NOW, "prod", "act") for each in told])
+        behind = moves.behind(went)
+        assert moves.by_log(went, node_ended=True) is move
+        assert behind is not None
+        if move is Move.HANDED_OVER:
+            assert behind.cause == "its replacement ran before it went"
+        else:
+            assert (behind.cause, behind.remedy) == (way.cause, way.remedy)
