@@ -102,7 +102,7 @@ class Evenkeel:
 
         An error of a handler's fails the test at once.
         """
-        self._wait_for("Evenkeel to rest", self._is_at_rest, seconds=seconds)
+        self._wait_for("Evenkeel to rest", self._is_at_rest, seconds=seconds, progress=self._done)
 
     def wait_until_quiet(self, seconds: float = 60.0) -> None:
         """Wait until no message is left: only the schedule goes on."""
@@ -110,7 +110,12 @@ class Evenkeel:
             "both queues to be empty",
             lambda: self._is_at_rest() and self._next_message() is None,
             seconds=seconds,
+            progress=self._done,
         )
+
+    def _done(self) -> tuple[int, int]:
+        """What has happened so far."""
+        return self._invocations, len(self.recorder.decisions)
 
     def _is_at_rest(self) -> bool:
         assert not self.errors, self.errors
