@@ -1,11 +1,15 @@
 """A run at an API server that refuses who asks, or is away: Lambda's Errors tells."""
 
+from typing import Any
+
 import pytest
 
 from evenkeel.errors import ClusterError, ForbiddenError, NothingDoneError, QueueError
+from evenkeel.flows.restore.writing import TOGETHER
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.deployment import Deployment
+from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Patch, Request
 from tests.kit.asking import asks, noting
 from tests.kit.manifests import deployment
@@ -38,7 +42,9 @@ def test_a_run_that_can_do_nothing_raises_what_mends_it(
 
 
 def test_a_run_that_has_begun_a_move_raises_nothing(scene: RestoreScene) -> None:
-    scene.apply(deployment("api", 4, notes={names.ON_DEMAND: "1"}))
+    """It reads what it moves a few workloads at a time."""
+    more = (f"api-{number}" for number in range(TOGETHER))
+    scene.apply(*(deployment(name, 4, notes={names.ON_DEMAND: "1"}) for name in more))
     released = noting(scene.cluster, asks(Patch, of=Deployment))
     reads = asks(Get, List)
     scene.fail(ForbiddenError("403"), lambda request: bool(released) and reads(request))
@@ -60,9 +66,14 @@ def test_a_right_to_leases_that_is_lost_is_no_secret(scene: RestoreScene) -> Non
 
 def test_a_queue_that_fails_too_hides_nothing(scene: RestoreScene) -> None:
     scene.wake_ups.fail(QueueError("no queue"))
-    planned = noting(scene.cluster, asks(Get, of=Deployment))
-    scene.fail(ForbiddenError("403"), lambda _: bool(planned))
+    planned = noting(scene.cluster, _pods_of_one)
+    scene.fail(ForbiddenError("403"), _pods_of_one)
     scene.run(until=35)
 
     assert planned
     assert [type(error) for error in scene.restoring.errors] == [NothingDoneError]
+
+
+def _pods_of_one(request: Any) -> bool:
+    """Whether it lists a workload's pods, as a run does before it moves one."""
+    return asks(List, of=Pod)(request) and bool(request.selection.labels)

@@ -6,7 +6,7 @@ import pytest
 from evenkeel.decisions.drain.gangs import Gang, gang_of, together
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner
-from evenkeel.decisions.drain.returning import ON_PURPOSE, WARNING
+from evenkeel.decisions.drain.returning import MOVE, ON_PURPOSE, WARNING
 from evenkeel.decisions.drain.route import route_of, with_the_others
 from evenkeel.model import names
 from evenkeel.model.affinity import SchedulingGroup
@@ -269,7 +269,8 @@ def test_under_a_hint_a_member_stays() -> None:
     found = route_of(pod, owner, NamespaceObjects(), ON_PURPOSE, NOW)
     assert (found.way, found.reason) == (Way.STAY, "Gang")
     assert "none is moved while its node lives" in found.message
-    assert route_of(pod, owner, NamespaceObjects(), WARNING, NOW).way is Way.HANDOVER
+    for moving in (WARNING, MOVE):
+        assert route_of(pod, owner, NamespaceObjects(), moving, NOW).way is Way.HANDOVER
     over = builders.pod(of=replica_set, labels=COSCHEDULED, phase="Succeeded")
     left = route_of(over, owner, NamespaceObjects(), ON_PURPOSE, NOW)
     assert left.reason is Reason.FINISHED

@@ -25,12 +25,14 @@ class Drain(msgspec.Struct, frozen=True, kw_only=True):
 
     - ``taints``: empty where nothing keeps new pods off, because the node is not drained.
     - ``is_recommendation``: nothing may come of it.
+    - ``moves_gangs``: a gang leaves its nodes as a whole, so its pods are asked about one by one.
     - ``notice`` None: it is only asked what would be.
     """
 
     kind: NoticeKind
     taints: Sequence[Taint] = ()
     is_recommendation: bool = False
+    moves_gangs: bool = False
     notice: NodeNotice | None = None
 
     @classmethod
@@ -72,8 +74,8 @@ RECOMMENDATION: Final = Drain(
 ON_PURPOSE: Final = Drain(kind=NoticeKind.DRAIN, taints=_taints(NoticeKind.DRAIN, is_cordoned=True))
 """What a drain on purpose would be."""
 
-MOVE: Final = Drain(kind=NoticeKind.DRAIN)
-"""What makes a single pod leave a node that is not drained, such as a move of restore's."""
+MOVE: Final = Drain(kind=NoticeKind.DRAIN, moves_gangs=True)
+"""What makes pods leave a node that is not drained: a move of restore's."""
 
 EVICTION: Final = Drain(kind=NoticeKind.INTERRUPTION)
 """What makes a pod leave its node in any case, whether that is drained or not: an eviction."""

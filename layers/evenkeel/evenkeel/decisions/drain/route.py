@@ -100,7 +100,8 @@ def route_of(
     - a hint never touches what its owner, or the owner of the autoscaler, asked to be kept, nor a
       ReplicaSet's pod in a namespace that could not be read: its node lives, so there is time;
     - a pod that comes back to the node: see ``_comes_back``;
-    - a gang's pod stays for a hint, and goes with the others where its gang is broken;
+    - a gang's pod stays for a hint that moves no gangs, and goes with the others where its gang is
+      broken;
     - the way of its controller's kind: see ``_by_kind``. For a hint only those go that are handed
       over, and ordinals of a StatefulSet for which a place is known: see ``_by_ordinal_for_hint``.
     """
@@ -121,7 +122,7 @@ def route_of(
     if not drain.is_hint:
         return found
     gang = gang_of(pod, owner, around)
-    if gang is not None:
+    if gang is not None and not drain.moves_gangs:
         return Route(
             way=Way.STAY,
             reason=Reason.GANG,
