@@ -104,7 +104,7 @@ def test_the_report_says_why_a_replacement_could_not_run(report: dict[str, Any])
 def test_the_report_says_that_a_quota_had_pods_go_in_turns(report: dict[str, Any]) -> None:
     reasons = {row["why"] for row in report["moves"] if row["move"] == "in turns"}
 
-    assert "a quota allows no second pod beside it" in reasons
+    assert "a quota refuses a second pod beside it" in reasons
     assert rows(report)["tenant/deploy/portal"]["lowest"] == 2
 
 

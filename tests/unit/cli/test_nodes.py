@@ -242,6 +242,7 @@ def test_owners_are_read_once_in_a_while_and_a_changed_one_is_seen(scene: Scene)
     write = mark.set_mark(scene.node("s1"), drained)
     assert write is not None
     scene.cluster.perform([write])
+    scene.settle(1)
     looker = Looker(scene.cluster, scene.clock)
 
     def how() -> str:
