@@ -35,7 +35,7 @@ def account(*records: Record, watched: Seen, plain: int = 0) -> Incident:
 NONE_FOR_TEN = seen(counted(0, 2, 2), counted(101, 0, 2), counted(111, 2, 2))
 ONE_FOR_TEN = seen(counted(0, 2, 2), counted(101, 1, 2), counted(111, 2, 2))
 WHOLE = seen(counted(0, 2, 2), counted(8, 3, 2), counted(9, 2, 2))
-PENDING = of_pod(2, "wait", "ReplacementPending")
+PENDING = of_pod(2, "wait", "ReplacementPending", cause="it was not there in time")
 NO_PLACE = of_pod(2, "wait", "NoPlace", message="no place for its replacement: 0/3 nodes.")
 
 
