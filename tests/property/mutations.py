@@ -352,8 +352,8 @@ MUTATIONS = (
         "decisions/drain/route.py",
         [
             (
-                "way.way not in (Way.HANDOVER, Way.BY_ORDINAL)",
-                "way.way not in (Way.HANDOVER, Way.BY_ORDINAL, Way.RATIONED)",
+                "found.way not in (Way.HANDOVER, Way.BY_ORDINAL)",
+                "found.way not in (Way.HANDOVER, Way.BY_ORDINAL, Way.RATIONED)",
             )
         ],
         [HINTED_BESIDE],
@@ -430,8 +430,8 @@ MUTATIONS = (
     ),
     Mutation(
         "all members of a gang go, whatever their owner says",
-        "flows/drain/workload/gangs.py",
-        [("if not gang.all_go:", "if not gang:")],
+        "flows/drain/workload/planning.py",
+        [("return together.gang.all_go and not_ours", "return not_ours")],
         [TORN],
     ),
     Mutation(
