@@ -363,8 +363,8 @@ MUTATIONS = (
         "decisions/floor/standing.py",
         [
             (
-                "wanted, is_asked = floor.floor.of(workload.spec.replicas), floor.is_asked",
-                "wanted, is_asked = max(0, floor.floor.of(workload.spec.replicas) - 1), floor.is_asked",
+                "floor.floor.of(workload.spec.replicas), floor.is_asked",
+                "max(0, floor.floor.of(workload.spec.replicas) - 1), floor.is_asked",
             )
         ],
         [RESTORED],
