@@ -117,10 +117,8 @@ def route_of(
         found = _comes_back(pod, owner, drain, found.way) or found
     if found.way is Way.STAY:
         return found
-    if together is not None and not drain.is_hint:
-        return with_the_others(together)
     if not drain.is_hint:
-        return found
+        return found if together is None else with_the_others(together)
     gang = gang_of(pod, owner, around)
     if gang is not None and not drain.moves_gangs:
         return Route(
