@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from evenkeel.errors import NotFoundError
+from evenkeel.model.division import MOST
+from evenkeel.settings.handover import PODS_EACH
 from tests.kit.others import in_vain
 from tests.property import events
 from tests.property.hands import Cause, Deed
@@ -24,6 +26,9 @@ REACTION: Final = timedelta(seconds=2.5)
 A message's delay is in whole seconds, so a moment may be met a second late, and what an
 invocation has to read first takes a moment more.
 """
+
+CALLED: Final = timedelta(seconds=MOST - 1)
+"""In a shared storm the last share may begin so much later: others are called a second apart."""
 
 REDELIVERY: Final = timedelta(seconds=21)
 SCHEDULE: Final = timedelta(seconds=75)
@@ -302,7 +307,8 @@ def _came_late(story: Story, life: Life, deadline: datetime) -> bool:
 
 def _limit(story: Story, life: Life, deadline: datetime, known: datetime) -> datetime:
     """The last moment of a pod, or when Evenkeel could first know that it has one."""
-    limit = max(last_moment(life, deadline), known) + REACTION
+    called = CALLED if story.scene.pods_each < PODS_EACH else timedelta()
+    limit = max(last_moment(life, deadline), known + called) + REACTION
     if story.crashed_at is None or story.crashed_at > limit:
         return limit
     if story.alone_at is None:
