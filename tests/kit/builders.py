@@ -12,7 +12,6 @@ from typing import Any, Final
 import msgspec
 
 from evenkeel.decisions.drain.census import Census
-from evenkeel.decisions.drain.counts import Counts
 from evenkeel.decisions.drain.movers import MovingPod
 from evenkeel.decisions.drain.nodes import Nodes
 from evenkeel.decisions.drain.owner import Owner
@@ -554,17 +553,12 @@ def census_of(
     owner: Owner, pods: Sequence[Pod], *, nodes: Nodes = NO_NODES, now: datetime = NOW, **other: Any
 ) -> Census:
     """The census of anybody's pods; ``other`` are Census's own fields."""
-    return Census(counts=Counts(now=now, owner=owner, pods=pods, nodes=nodes), **other)
-
-
-def with_counts(of: Census, **fields: Any) -> Census:
-    """The same census with other fields of its Counts."""
-    return msgspec.structs.replace(of, counts=msgspec.structs.replace(of.counts, **fields))
+    return Census(now=now, owner=owner, pods=pods, nodes=nodes, **other)
 
 
 def with_nodes(of: Census, **fields: Any) -> Census:
     """The same census with other fields of its Nodes."""
-    return with_counts(of, nodes=msgspec.structs.replace(of.nodes, **fields))
+    return msgspec.structs.replace(of, nodes=msgspec.structs.replace(of.nodes, **fields))
 
 
 def release_on(pod: Pod) -> Release:

@@ -95,12 +95,12 @@ def forgotten(loop: Look) -> Iterator[str]:
 def essence(plan: WorkloadPlan) -> Mapping[str, Any]:
     """What a plan comes to."""
     of_pods = plan.plan
-    turns = [] if plan.ranking is None else [turn for _, turn in plan.ranking.turns]
+    turns = [] if plan.ranking is None else [turn for _, turn in plan.ranking.waiting]
     return {
         "steps": [_told(each) for each in of_pods.steps],
         "evictions": [_told(each) for each in of_pods.evictions],
         "releases": [turn.candidate.pod.uid for turn in turns],
-        "promised": {turn.census.releases.wanted_by_a_new_release for turn in turns},
+        "promised": {turn.census.count.next_promise for turn in turns},
         "saves from zero": plan.ranking is not None and plan.ranking.saves_from_zero,
         "pending": plan.pending_replacements,
         "forced": [_forced(each) for each in of_pods.forced],

@@ -71,8 +71,8 @@ MEDDLED = "test_others.py::test_all_hold_when_others_meddle"
 HINTED_BESIDE = "test_others.py::test_a_hint_takes_no_workload"
 IN_TURNS = "test_turns.py::test_no_more_pods_are_missing"
 SLOW_TO_STOP = "../stories/handover/test_turns.py::test_the_next_is_made_as_soon_as"
-LAST = "../unit/decisions/drain/test_turns.py::test_one_stays"
-CROWDED = "../unit/decisions/drain/test_turns.py::test_the_rest_waits"
+LAST = "../unit/decisions/drain/test_quota_turns.py::test_one_stays"
+CROWDED = "../unit/decisions/drain/test_quota_turns.py::test_the_rest_waits"
 RESTORED = "test_restore.py::test_the_end_has_exactly_the_floor_and_no_pod_is_missing"
 POOLED = "test_pools.py::test_in_the_end_no_pool"
 BACK = "test_back_from_zero.py::test_no_service_loses_a_pod"
@@ -103,13 +103,8 @@ class Mutation:
 MUTATIONS = (
     Mutation(
         "a pod too many goes",
-        "decisions/drain/releases.py",
-        [
-            (
-                "own, spare = there - self.wanted_available,",
-                "own, spare = there - self.wanted_available + 1,",
-            )
-        ],
+        "decisions/drain/census.py",
+        [("owned - excess + released - wanted", "owned - excess + released - wanted + 1")],
         [GOING, HINTED, CHANGED, HOSTILE, SMALL],
     ),
     Mutation(
@@ -148,19 +143,19 @@ MUTATIONS = (
     Mutation(
         "the gate lets released pods go before their replacements",
         "decisions/gate/gate.py",
-        [("if item.pod.uid in census.releases.may_go:", "if item:")],
+        [("if item.pod.uid in census.may_go:", "if item:")],
         [DRAINED],
     ),
     Mutation(
         "one ordinal more may be missing",
-        "decisions/drain/break_first.py",
+        "decisions/drain/turns.py",
         [("BY_ORDINAL:\n        return 1\n", "BY_ORDINAL:\n        return 2\n")],
         [GOING],
     ),
     Mutation(
         "a release keeps nothing available",
         "decisions/drain/pace.py",
-        [("wanted=census.releases.wanted_by_a_new_release,", "wanted=0,")],
+        [("wanted=census.count.next_promise,", "wanted=0,")],
         [DYING, CRASHED, SMALL],
     ),
     Mutation(
@@ -215,8 +210,8 @@ MUTATIONS = (
     ),
     Mutation(
         "a rollout's own pods are not counted",
-        "decisions/drain/releases.py",
-        [("if deployment is None or self.siblings is None", "if True")],
+        "decisions/drain/census.py",
+        [("if deployment is None or siblings is None:", "if True:")],
         [CHANGED],
     ),
     Mutation(
@@ -374,7 +369,7 @@ MUTATIONS = (
         "decisions/drain/make_first.py",
         [
             (
-                "if item.pod.uid in census.releases.may_go and census.targets.is_reached(item):",
+                "if item.pod.uid in census.may_go and census.is_reached(item):",
                 "if item:",
             )
         ],
@@ -488,19 +483,19 @@ MUTATIONS = (
     ),
     Mutation(
         "a turn more begins while one is under way",
-        "decisions/drain/turns.py",
-        [("min(most - max(0, wanted - there), ", "min(most, ")],
+        "decisions/drain/quota_turns.py",
+        [("len(leaving)) - missing, ", "len(leaving)), ")],
         [IN_TURNS],
     ),
     Mutation(
         "turns go on though another pod took the place",
-        "decisions/drain/turns.py",
-        [("or len(counts.owned) + len(census.going) < wanted:", "or not wanted:")],
+        "decisions/drain/quota_turns.py",
+        [("or len(census.owned) + len(census.going) < wanted:", "or not wanted:")],
         [CROWDED],
     ),
     Mutation(
         "a turn leaves no pod",
-        "decisions/drain/turns.py",
+        "decisions/drain/quota_turns.py",
         [(", len(ready) - 1)", ", len(ready))")],
         [LAST],
     ),
@@ -518,13 +513,13 @@ MUTATIONS = (
     Mutation(
         "a pod goes in turn while its controller has pods too many",
         "decisions/drain/break_first.py",
-        [("0 if counts.excess else max(", "max(")],
+        [("0 if count.excess else turns", "turns")],
         [MEDDLED],
     ),
     Mutation(
         "an ordinal becomes available and nothing is due",
         "decisions/drain/break_first.py",
-        [("mover.due(census.now, counts.next_available_at)", "mover.due(census.now)")],
+        [("mover.due(census.now, census.next_available_at)", "mover.due(census.now)")],
         [READY],
     ),
 )

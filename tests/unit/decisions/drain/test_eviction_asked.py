@@ -72,7 +72,7 @@ def test_a_pod_that_goes_back_needs_no_rest_afterwards() -> None:
 def test_a_pod_that_goes_back_notes_that_it_was_asked_for() -> None:
     census = replaced(READY_AT + seconds(30), kept_empty={"n1": False})
     (step,) = steps(census)
-    back = patched(census.counts.released[0].pod, step.write)
+    back = patched(census.released[0].pod, step.write)
     assert back.metadata.annotations == {names.ASKED_BEFORE: in_words(census.now)}
 
 

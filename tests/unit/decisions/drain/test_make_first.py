@@ -465,7 +465,7 @@ def test_a_released_pod_is_put_back_shortly_before_its_eviction_when_none_can_be
     assert step is not None
     assert REFUSAL in step.message
     assert step.warning
-    away = scene.census().counts.released[0].pod
+    away = scene.census().released[0].pod
     assert not patched(away, step.write).released
 
 

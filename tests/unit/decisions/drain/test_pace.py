@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -73,8 +74,8 @@ def candidate(pod: Pod, dooms: dict[str, NodeNotice]) -> Candidate:
     return Candidate(pod, node_deadline(dooms[pod.spec.node_name]))
 
 
-def turns(queues: Sequence[Waiting], room: int = 1000) -> list[pace.Turn]:
-    return list(pace.turns([pace.rank(*each) for each in queues], room))
+def turns(queues: Sequence[Waiting], room: int = 1000) -> list[pace.Waiting]:
+    return list(pace.next_released([pace.rank(*each) for each in queues], room))
 
 
 def order_of(queues: Sequence[Waiting], room: int = 1000) -> list[str]:
@@ -110,14 +111,14 @@ def test_a_workload_does_not_reach_zero_when_one_of_it_was_released_already() ->
 def test_while_others_have_workloads_that_would_reach_zero_only_the_first_of_each_goes() -> None:
     queues = [waiting("big", 4), waiting("begun", 2, away=1), waiting("safe", 2, ready=1)]
     first = pace.only_from_zero([pace.rank(*each) for each in queues])
-    assert [turn.candidate.pod.name for turn in pace.turns(first, 10)] == ["big-0"]
+    assert [turn.candidate.pod.name for turn in pace.next_released(first, 10)] == ["big-0"]
 
 
 def test_a_ranking_of_some_keeps_their_order() -> None:
     ranking = pace.rank(*waiting("a", 4))
-    others = [turn.candidate.pod for _, turn in ranking.turns][1::2]
+    others = [turn.candidate.pod for _, turn in ranking.waiting][1::2]
     found = pace.only(ranking, lambda pod: pod in others)
-    assert [turn.candidate.pod for _, turn in found.turns] == others
+    assert [turn.candidate.pod for _, turn in found.waiting] == others
     assert found.saves_from_zero == ranking.saves_from_zero
 
 
@@ -206,7 +207,7 @@ def test_within_a_workload_dying_nodes_priority_deadline_and_uid_count_in_this_o
 
 def test_no_pod_is_released_from_a_replica_set_that_is_gone() -> None:
     census, candidates = waiting("web", 2)
-    assert order_of([(builders.with_counts(census, owner=builders.owner()), candidates)]) == []
+    assert order_of([(msgspec.structs.replace(census, owner=builders.owner()), candidates)]) == []
 
 
 WORKLOADS = st.fixed_dictionaries(
@@ -253,8 +254,8 @@ def test_dying_nodes_then_zeros_then_priorities_then_rounds_decide_in_any_storm(
         census = turn.census
         before = released[census.owner.workload]
         released[census.owner.workload] += 1
-        ahead = before + census.releases.pending_replacements + len(census.off_doomed)
-        nothing_left = not before and not census.counts.released and not census.ready_off_doomed
+        ahead = before + census.pending_replacements + len(census.off_doomed)
+        nothing_left = not before and not census.released and not census.ready_off_doomed
         ranks.append(
             (
                 not turn.candidate.deadline.forced,

@@ -69,16 +69,16 @@ def test_a_rollout_leaves_what_its_strategy_says(strategy: dict[str, Any], kept:
     ],
 )
 def test_no_more_is_surplus_than_a_rollout_can_spare(counts: dict[str, Any], surplus: int) -> None:
-    assert census(**counts).releases.surplus == surplus
+    assert census(**counts).count.surplus == surplus
 
 
 def test_a_pod_that_its_replica_set_is_about_to_delete_is_no_reserve() -> None:
-    assert census(replicas=0, owned=3, siblings=0).releases.spare_in_rollout == 0
+    assert census(replicas=0, owned=3, siblings=0).count.spare_in_rollout == 0
 
 
 def test_no_deployment_spares_nothing_known() -> None:
-    alone = builders.with_counts(census(replicas=1, siblings=3), owner=builders.owner())
-    assert alone.releases.spare_in_rollout is None
+    alone = msgspec.structs.replace(census(replicas=1, siblings=3), owner=builders.owner())
+    assert alone.count.spare_in_rollout is None
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_another_replica_set_s_pod_counts_after_min_ready_seconds_and_is_due(rep
     def plan_at(now: datetime) -> Plan:
         counted = census(replicas=replicas, owned=replicas, now=now)
         owner = msgspec.structs.replace(counted.owner, deployment=deployment)
-        counted = builders.with_counts(counted, owner=owner)
+        counted = msgspec.structs.replace(counted, owner=owner)
         return decide(msgspec.structs.replace(counted, siblings=[young]))
 
     early, late = plan_at(NOW), plan_at(NOW + seconds(6))

@@ -112,10 +112,8 @@ def test_it_goes_back_at_its_deadline() -> None:
 def test_each_of_two_needs_a_replacement_of_its_own() -> None:
     first, second = moving("m1"), moving("m2", since=NOW + seconds(1))
     made = census([owned("a", "s1"), owned("b", "o2")], first, second, now=NOW + seconds(2))
-    assert made.targets.is_reached(builders.census(REPLICAS, released=[first]).counts.released[0])
-    assert not made.targets.is_reached(
-        builders.census(REPLICAS, released=[second]).counts.released[0]
-    )
+    assert made.is_reached(builders.census(REPLICAS, released=[first]).released[0])
+    assert not made.is_reached(builders.census(REPLICAS, released=[second]).released[0])
 
 
 def test_once_its_node_dies_any_replacement_will_do() -> None:
@@ -191,7 +189,7 @@ def test_moves_to_other_places_are_counted_apart() -> None:
         moving("m2", avoid=["a", "b"], since=NOW + seconds(1)),
     )
     made = census([owned("a", "s1"), owned("b", "s2")], first, second, now=NOW + seconds(2))
-    released = {each.pod.name: each for each in made.counts.released}
-    assert made.targets.is_reached(released["m1"])
-    assert not made.targets.is_reached(released["m2"])
-    assert made.targets.is_missed(released["m2"])
+    released = {each.pod.name: each for each in made.released}
+    assert made.is_reached(released["m1"])
+    assert not made.is_reached(released["m2"])
+    assert made.is_missed(released["m2"])

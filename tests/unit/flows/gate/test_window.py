@@ -2,7 +2,7 @@
 
 import pytest
 
-from evenkeel.decisions.drain.releases import LONGEST_TO_MAKE
+from evenkeel.decisions.drain.census import LONGEST_TO_MAKE
 from evenkeel.flows.gate.window import OLDEST_LIST, Window
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster

@@ -10,17 +10,15 @@
 | ``deadlines`` | by when a pod has to go |
 | ``nodes`` | what is known of the nodes that pods are on |
 | ``movers`` | pods that have to leave their nodes, and by when |
-| ``counts`` | a workload's pods, and how many of them there are of each kind |
-| ``releases`` | what releases promise, and which released pods may go |
-| ``targets`` | whether a replacement is on the capacity type that it is to be on |
-| ``quota_turns`` | whether pods go in turns, because a quota refuses a second one |
-| ``census`` | counts, releases, targets and turns of one workload |
+| ``count`` | how many pods a workload has, is to have, and can spare, in numbers |
+| ``census`` | all that is known of one workload's pods |
 | ``plan`` | what becomes of all pods of a workload, as the deciders say |
 | ``pod_plan`` | what a decider says of one pod |
 | ``stay`` | pods that stay |
 | ``make_first`` | released pods, and those that wait for a release |
 | ``eviction_asked`` | released pods whose eviction somebody else asked for |
-| ``turns`` | pods that go one by one where a quota refuses a second one |
+| ``turns`` | of pods that go one after the other: how many may be missing, and who goes next |
+| ``quota_turns`` | pods that go one by one where a quota refuses a second one |
 | ``at_once`` | pods that go at once |
 | ``break_first`` | pods that take turns, and go before their replacements run |
 | ``last_moment`` | pods whose nodes die: when they are evicted by force |

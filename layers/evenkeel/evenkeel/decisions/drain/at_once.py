@@ -12,4 +12,4 @@ def decide(census: Census) -> Iterator[PodPlan]:
     """All go now, within their budgets."""
     for mover in census.movers(Way.AT_ONCE):
         eviction = verdicts.evicted(census, mover, mover.route.message)
-        yield PodPlan(eviction, mover.due(census.now, census.counts.next_available_at))
+        yield PodPlan(eviction, mover.due(census.now, census.next_available_at))

@@ -2,38 +2,35 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
-from evenkeel.decisions.drain import budgets, verdicts
+from evenkeel.decisions.drain import budgets, turns, verdicts
 from evenkeel.decisions.drain.census import Census
-from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD
 from evenkeel.decisions.drain.movers import MovingPod
 from evenkeel.decisions.drain.pod_plan import PodPlan
 from evenkeel.model.ordinal import ordinal_of
-from evenkeel.model.pod import Pod
-from evenkeel.model.times import span
 from evenkeel.model.way import Way
 
 TAKE_TURNS: Final = (Way.RATIONED, Way.BY_ORDINAL)
 
 
 def decide(census: Census) -> Iterator[PodPlan]:
-    """Evict the pods whose turn it is (see ``_within_budget``); the others wait."""
-    counts, queue = census.counts, _queue(census)
-    waiting, turn = {each.pod.uid for each in queue}, _within_budget(census, queue)
-    message = f"its turn: {counts.missing} of {counts.spec_replicas} are missing" if turn else ""
+    """Evict the pods whose turn it is (see ``_next_to_go``); the others wait."""
+    count, line = census.count, _line(census)
+    waiting, turn = {each.pod.uid for each in line}, _next_to_go(census, line)
+    message = f"its turn: {count.missing} of {count.spec_replicas} are missing" if turn else ""
     for mover in census.movers(*TAKE_TURNS):
         is_next = mover.pod.uid in turn
         yield PodPlan(
             verdicts.evicted(census, mover, message) if is_next else verdicts.waits(census, mover),
-            mover.due(census.now, counts.next_available_at),
+            mover.due(census.now, census.next_available_at),
             needs_fresh=is_next,
             awaits_pods=mover.pod.uid in waiting,
         )
 
 
-def _queue(census: Census) -> Sequence[MovingPod]:
+def _line(census: Census) -> Sequence[MovingPod]:
     """The pods that go one after the other, first to go first.
 
     - pods whose node dies before those under a hint;
@@ -55,32 +52,19 @@ def _rank(mover: MovingPod) -> tuple[bool, datetime, int, str]:
     return not deadline.forced, deadline.at, -(ordinal_of(pod) or 0), pod.uid
 
 
-def _within_budget(census: Census, going: Sequence[MovingPod]) -> Collection[str]:
-    """The uids of the pods whose turn it is, of those that take turns.
+def _next_to_go(census: Census, line: Sequence[MovingPod]) -> Collection[str]:
+    """The uids of the pods of this line whose turn it is.
 
-    - pods that are not available cost nothing: all of them under a ration; of a StatefulSet, whose
-      ordinals are made in order, the first one alone;
-    - rationed: as many available ones as maxUnavailable (at least one) leaves room for;
-    - by ordinal: the first one, once all are available;
+    - of a StatefulSet, whose ordinals are made in order, a pod that is not available goes alone;
     - while the controller has pods too many: no available one. It has chosen which it deletes, and
       deletes that many also when an eviction has left it none too many.
     """
-    if not going:
+    if not line:
         return ()
-    counts = census.counts
-    broken = [mover.pod.uid for mover in going if not counts.is_available(mover.pod)]
-    whole = [mover.pod.uid for mover in going if counts.is_available(mover.pod)]
-    if broken and going[0].route.way is Way.BY_ORDINAL:
-        return broken[:1]
-    may_go = 0 if counts.excess else max(0, _most_missing(census, going) - counts.missing)
-    return {*broken, *whole[:may_go]}
-
-
-def _most_missing(census: Census, going: Sequence[MovingPod]) -> int:
-    """How many pods may be missing at a time while some take turns."""
-    if going[0].route.way is Way.BY_ORDINAL:
-        return 1
-    return budgets.ration(census.owner.deployment, census.counts.spec_replicas)
+    way, count = line[0].route.way, census.count
+    may_go = 0 if count.excess else turns.most_missing(census, way) - count.missing
+    is_ordinal = way is Way.BY_ORDINAL
+    return turns.next_to_go(line, census.is_available, may_go, in_order=is_ordinal)
 
 
 def evict_by(census: Census) -> Mapping[str, datetime]:
@@ -91,29 +75,15 @@ def evict_by(census: Census) -> Mapping[str, datetime]:
     a turn for each that is left. One that is moved alive has until its last moment: its eviction is
     refused until it has moved.
     """
-    is_available = census.counts.is_available
+    is_available = census.is_available
     dying = [
         mover
-        for mover in _queue(census)
+        for mover in _line(census)
         if mover.deadline.forced and is_available(mover.pod) and not mover.pod.is_moved_alive
     ]
-    turn = _within_budget(census, dying)
+    turn = _next_to_go(census, dying)
     if not turn:
         return {}
-    later = math.ceil(len(dying) / _most_missing(census, dying)) - 1
-    lead = later * turn_length(census, dying[0].pod)
+    at_a_time = turns.most_missing(census, dying[0].route.way)
+    lead = (math.ceil(len(dying) / at_a_time) - 1) * turns.turn_length(census, dying[0].pod)
     return {mover.pod.uid: mover.evict_by - lead for mover in dying if mover.pod.uid in turn}
-
-
-def turn_length(census: Census, pod: Pod) -> timedelta:
-    """How long a turn takes if all goes well: grace period, and the shortest time to available.
-
-    A pod that was not Ready for a while tells a longer time than it took.
-    """
-    times = (
-        each.ready_since - made
-        for each in census.counts.owned
-        if (made := each.metadata.creation_timestamp) is not None and each.ready_since is not None
-    )
-    start = max(timedelta(), min(times, default=timedelta()))
-    return pod.grace + EVICTION_OVERHEAD + start + span(census.owner.min_ready_seconds)

@@ -19,7 +19,7 @@ BREAKING: Final = (Way.AT_ONCE, *break_first.TAKE_TURNS, Way.AT_LAST_MOMENT)
 def decide(census: Census) -> Iterator[PodPlan]:
     """Have pods that go no other way wait for their last moment."""
     for mover in census.movers(Way.AT_LAST_MOMENT):
-        due = mover.due(census.now, census.counts.next_available_at)
+        due = mover.due(census.now, census.next_available_at)
         yield PodPlan(verdicts.waits(census, mover), due)
 
 
@@ -42,12 +42,12 @@ def _handed_over(census: Census) -> Iterator[Forced]:
     """
     dying = [
         item
-        for item in census.releases.order_of_going
+        for item in census.order_of_going
         if item.deadline.forced
         and item.pod.uid not in census.kept
         and not census.nodes.is_lost(item.pod)
     ]
-    may_go = census.releases.may_go
+    may_go = census.may_go
     waiting: list[ReleasedPod | MovingPod] = [
         *(item for item in dying if item.pod.uid not in may_go),
         *(mover for mover in census.movers(Way.HANDOVER) if mover.deadline.forced),
@@ -83,7 +83,7 @@ def _breaking(census: Census) -> Iterator[Forced]:
             pod=mover.pod,
             owner=census.owner,
             evict_by=turns.get(mover.pod.uid, mover.evict_by),
-            share_remaining=_share(census, census.counts.available - position),
+            share_remaining=_share(census, census.count.available - position),
             together=mover.together is not None,
             lives=mover.lives,
         )
@@ -94,7 +94,7 @@ def _share(census: Census, pods: int) -> float:
 
     More than 1 where there are more pods than are asked for.
     """
-    replicas = census.counts.replicas_to_keep
+    replicas = census.count.replicas_to_keep
     return max(0, pods) / replicas if replicas else 1.0
 
 

@@ -8,10 +8,8 @@ from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.eviction_asked import before_eviction
 from evenkeel.decisions.drain.movers import MovingPod, ReleasedPod
 from evenkeel.decisions.drain.pod_plan import PodPlan, Step
-from evenkeel.decisions.drain.quota_turns import A_QUOTA_REFUSES
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.returning import landed_at
-from evenkeel.decisions.drain.targets import target_of
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
@@ -34,32 +32,32 @@ SHORTEST_VOLUNTARY = timedelta(seconds=60)
 def decide(census: Census) -> Iterator[PodPlan]:
     """Let released pods leave or go back, and have others wait for their release.
 
-    Where pods go in turns those that are ``free`` are left to ``turns``.
+    Where pods go in turns those that are ``free`` are left to ``quota_turns``.
     """
-    released = (item.pod for item in census.counts.released)
+    released = (item.pod for item in census.released)
     is_under_way = any(map(census.nodes.is_doomed, released))
-    yield PodPlan(due=census.releases.due, awaits_pods=is_under_way)
+    yield PodPlan(due=census.count_changes_at, awaits_pods=is_under_way)
     yield from _of_released(census)
     for mover in census.movers(Way.HANDOVER):
         hold, due = _before_release(census, mover), due_before_release(census, mover)
         if hold is not None:
             yield PodPlan(hold, due)
-        elif census.quota.in_turns is None:
+        elif census.in_turns is None:
             yield PodPlan(verdicts.candidate(census, mover), due, awaits_pods=True)
 
 
 def free(census: Census) -> Sequence[MovingPod]:
-    """The pods that nothing keeps from their release, or from their turn (see ``turns``)."""
+    """The pods that nothing keeps from their release, or from their turn (see ``quota_turns``)."""
     movers = census.movers(Way.HANDOVER)
     return [mover for mover in movers if _before_release(census, mover) is None]
 
 
 def _of_released(census: Census) -> Iterator[PodPlan]:
     """What becomes of the released pods, in the order in which they leave."""
-    for pod in census.counts.unreadable:
+    for pod in census.unreadable:
         yield PodPlan(verdicts.unreadable(census, pod))
-    released = census.releases.order_of_going
-    if census.counts.replicas_to_keep == 0:
+    released = census.order_of_going
+    if census.count.replicas_to_keep == 0:
         yield from (_unwanted(census, item, ahead) for ahead, item in enumerate(released))
         return
     found = [(item, _released(census, item)) for item in released]
@@ -75,7 +73,7 @@ def _released(census: Census, item: ReleasedPod) -> PodPlan:
     """A released pod that is wanted until it has a replacement."""
     if census.nodes.is_lost(item.pod):
         return PodPlan(verdicts.lost(census, item.pod))
-    if item.pod.uid in census.releases.may_go and census.targets.is_reached(item):
+    if item.pod.uid in census.may_go and census.is_reached(item):
         drainers, end = before_eviction(census, item), tried_until(item.deadline)
         if drainers is not None:
             return drainers
@@ -97,7 +95,7 @@ def _is_given_up(census: Census, item: ReleasedPod, step: Step) -> bool:
     if not isinstance(step, Decision) or step.verb is not Verb.ROLL_BACK:
         return False
     if step.reason is Reason.DEADLINE_PASSED and item.release.without_room:
-        return census.targets.is_placed(item)
+        return census.is_placed(item)
     return step.reason is not Reason.NOT_ASKED_AGAIN
 
 
@@ -107,7 +105,7 @@ def _unwanted(census: Census, item: ReleasedPod, position: int) -> PodPlan:
     It has no controller: it is deleted at once, unless a rollout still needs it because its own
     pods are not available yet. ``position``: how many leave before it.
     """
-    pod, end, spare = item.pod, tried_until(item.deadline), census.releases.spare_in_rollout
+    pod, end, spare = item.pod, tried_until(item.deadline), census.count.spare_in_rollout
     is_needed = spare is not None and position >= spare and not census.nodes.is_lost(pod)
     if is_needed and census.now < end:
         cause = "a rollout still needs it"
@@ -137,7 +135,7 @@ def _unreplaced(census: Census, item: ReleasedPod) -> PodPlan:
     end, back = tried_until(item.deadline), _why_back(census, item)
     if back is not None:
         return PodPlan(verdicts.roll_back(census, item, *back))
-    due = end if target_of(item) is None else min(end, census.now + LOOK_AGAIN_AFTER)
+    due = end if item.target is None else min(end, census.now + LOOK_AGAIN_AFTER)
     return PodPlan(verdicts.not_replaced(census, item), due)
 
 
@@ -147,13 +145,15 @@ def _why_back(census: Census, item: ReleasedPod) -> tuple[Reason, str] | None:
         if item.pod.uid in census.kept:
             return Reason.AT_DEADLINE_LEAVE, "its budget refused to the end"
         return (
-            (Reason.QUOTA_REFUSES, A_QUOTA_REFUSES) if census.quota.in_turns is not None else None
+            (Reason.QUOTA_REFUSES, verdicts.A_QUOTA_REFUSES)
+            if census.in_turns is not None
+            else None
         )
     if census.now >= item.deadline.at:
         return Reason.DEADLINE_PASSED, "its handover was not complete by the deadline"
     if census.owner.why_no_replacement:
         return Reason.CANNOT_BE_REPLACED, census.owner.why_no_replacement
-    if census.targets.is_missed(item):
+    if census.is_missed(item):
         where = f"{item.release.target}{' outside the full pools' if item.release.avoid else ''}"
         return Reason.WRONG_CAPACITY_TYPE, f"its replacement is not on {where}"
     return None
@@ -172,12 +172,12 @@ def _before_release(census: Census, mover: MovingPod) -> Decision | None:
     """
     pod, deadline = mover.pod, mover.deadline
     end = mover.stays_until
-    if census.counts.replicas_to_keep == 0:
+    if census.count.replicas_to_keep == 0:
         reason, why = _why_unwanted(census)
         if deadline.forced:
             return verdicts.wait(census, pod, reason, end, why)
         return census.owner.decision(pod, Verb.LEAVE, reason, f"{why}: it goes by itself")
-    if deadline.forced and census.owner.why_no_replacement and census.quota.in_turns is None:
+    if deadline.forced and census.owner.why_no_replacement and census.in_turns is None:
         said = verdicts.cannot_be_replaced(census)
         return census.owner.decision(
             pod, Verb.WAIT, Reason.CANNOT_BE_REPLACED, said.cause, until=end, why=said
@@ -224,8 +224,8 @@ def _voluntary_hold(census: Census, until: datetime) -> tuple[Reason, str] | Non
     """Why a workload's pods are not released for a hint now; None if they can be."""
     if census.owner.why_no_replacement:
         return Reason.CANNOT_BE_REPLACED, census.owner.why_no_replacement
-    if census.quota.in_turns is not None:
-        return Reason.QUOTA_REFUSES, A_QUOTA_REFUSES
+    if census.in_turns is not None:
+        return Reason.QUOTA_REFUSES, verdicts.A_QUOTA_REFUSES
     cooldown = verdicts.cooldown_of(census)
     if cooldown is not None and census.now < cooldown.until:
         until_then = in_words(cooldown.until)

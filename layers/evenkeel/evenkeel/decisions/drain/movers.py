@@ -8,6 +8,7 @@ import msgspec
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.route import Route
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Release
@@ -65,3 +66,11 @@ class ReleasedPod(msgspec.Struct, frozen=True, dict=True):
     def stays_until(self) -> datetime:
         """How long it stays at most."""
         return self.evict_by if self.deadline.forced else self.deadline.at
+
+    @property
+    def target(self) -> Capacity | None:
+        """The capacity type that its replacement has to be on, if any.
+
+        None also once its node dies: then a replacement on either type will do.
+        """
+        return None if self.deadline.forced else self.release.target

@@ -30,8 +30,8 @@ type MayGo = Callable[[Pod], bool]
 type _Rank = tuple[bool, bool, int, int, int, datetime, str, str]
 
 
-class Turn(msgspec.Struct, frozen=True):
-    """A candidate, its ReplicaSet and Deployment, and the census that its release is decided on."""
+class Waiting(msgspec.Struct, frozen=True):
+    """A pod that waits for its release, and the census that this is decided on."""
 
     replica_set: Controller
     deployment: OwnerReference
@@ -45,7 +45,7 @@ class Ranking(msgspec.Struct, frozen=True):
     ``saves_from_zero``: no pod of the workload is ready off doomed nodes, and none is released yet.
     """
 
-    turns: Sequence[tuple[_Rank, Turn]]
+    waiting: Sequence[tuple[_Rank, Waiting]]
     saves_from_zero: bool
 
 
@@ -81,28 +81,30 @@ def window(setting: int, made_per_second: float, *, zeros_wait: bool) -> int:
 def would_reach_zero(rankings: Iterable[Ranking], may_go: MayGo = _anybody) -> bool:
     """Whether some workload has no ready pod off doomed nodes, and no release yet."""
     return any(
-        ranking.saves_from_zero and any(may_go(turn.candidate.pod) for _, turn in ranking.turns)
+        ranking.saves_from_zero and any(may_go(each.candidate.pod) for _, each in ranking.waiting)
         for ranking in rankings
     )
 
 
 def only(ranking: Ranking, may_go: MayGo) -> Ranking:
     """A ranking of those pods that may go, in the same order."""
-    turns = [each for each in ranking.turns if may_go(each[1].candidate.pod)]
-    return msgspec.structs.replace(ranking, turns=turns)
+    waiting = [each for each in ranking.waiting if may_go(each[1].candidate.pod)]
+    return msgspec.structs.replace(ranking, waiting=waiting)
 
 
 def only_from_zero(rankings: Iterable[Ranking]) -> Sequence[Ranking]:
     """The first pod of each workload that would reach zero, and no others."""
     return [
-        msgspec.structs.replace(ranking, turns=ranking.turns[:1])
+        msgspec.structs.replace(ranking, waiting=ranking.waiting[:1])
         for ranking in rankings
         if ranking.saves_from_zero
     ]
 
 
-def turns(rankings: Iterable[Ranking], room: int, may_go: MayGo = _anybody) -> Iterator[Turn]:
-    """The candidates that may go and whose turn it is, first to go first, at most ``room``.
+def next_released(
+    rankings: Iterable[Ranking], room: int, may_go: MayGo = _anybody
+) -> Iterator[Waiting]:
+    """The pods that are released next, first to go first, at most ``room``.
 
     - pods on nodes that die before those under a hint;
     - then one pod of every workload that would otherwise reach zero;
@@ -112,38 +114,38 @@ def turns(rankings: Iterable[Ranking], room: int, may_go: MayGo = _anybody) -> I
     - and of those alike a round of one ReplicaSet at a time: with few pods to make per ReplicaSet
       its controller would spend half its writes on status updates.
     """
-    ranked = heapq.merge(*(ranking.turns for ranking in rankings), key=itemgetter(0))
-    going = (turn for _, turn in ranked if may_go(turn.candidate.pod))
+    ranked = heapq.merge(*(ranking.waiting for ranking in rankings), key=itemgetter(0))
+    going = (each for _, each in ranked if may_go(each.candidate.pod))
     return itertools.islice(going, room)
 
 
 def rank(census: Census, candidates: Sequence[Candidate]) -> Ranking:
     """Rank the candidates of one ReplicaSet."""
-    is_zero = not census.counts.released and census.ready_off_doomed == 0
+    is_zero = not census.released and census.ready_off_doomed == 0
     return Ranking(
-        turns=list(_ranked(census, candidates, is_zero=is_zero)),
+        waiting=list(_ranked(census, candidates, is_zero=is_zero)),
         saves_from_zero=is_zero and any(each.deadline.forced for each in candidates),
     )
 
 
-def turn_of(census: Census, candidate: Candidate) -> Turn | None:
-    """The turn of a pod of this ReplicaSet; None where no Deployment could have it meanwhile."""
+def waiting_of(census: Census, candidate: Candidate) -> Waiting | None:
+    """A pod that waits for its release; None where no Deployment could have it meanwhile."""
     replica_set = census.owner.replica_set
     deployment = replica_set.deployment if replica_set is not None else None
     if replica_set is None or deployment is None:
         return None
-    return Turn(replica_set, deployment, census, candidate)
+    return Waiting(replica_set, deployment, census, candidate)
 
 
 def _ranked(
     census: Census, candidates: Sequence[Candidate], *, is_zero: bool
-) -> Iterator[tuple[_Rank, Turn]]:
-    placed = sum(not census.nodes.is_doomed(pod) for pod in census.counts.owned)
-    ahead = census.releases.pending_replacements + placed
+) -> Iterator[tuple[_Rank, Waiting]]:
+    placed = sum(not census.nodes.is_doomed(pod) for pod in census.owned)
+    ahead = census.pending_replacements + placed
     ready = census.ready_off_doomed
     for position, candidate in enumerate(sorted(candidates, key=_within_workload)):
-        turn = turn_of(census, candidate)
-        if turn is None:
+        each = waiting_of(census, candidate)
+        if each is None:
             return
         is_first_of_zero = is_zero and position == 0
         pod = candidate.pod
@@ -154,10 +156,10 @@ def _ranked(
             _round_of(ahead + position),
             ready,
             candidate.deadline.at,
-            turn.replica_set.uid,
+            each.replica_set.uid,
             pod.uid,
         )
-        yield rank, turn
+        yield rank, each
 
 
 def _round_of(earlier: int) -> int:
@@ -179,7 +181,7 @@ def _within_workload(candidate: Candidate) -> tuple[bool, int, datetime, str]:
 
 
 def release(
-    turn: Turn,
+    waiting: Waiting,
     now: datetime,
     reason: ReleaseReason | None = None,
     *,
@@ -190,14 +192,14 @@ def release(
 
     ``reason`` None: its node's notice. ``asked_by``: who asked for its eviction.
     """
-    replica_set, census, candidate = turn.replica_set, turn.census, turn.candidate
+    replica_set, census, candidate = waiting.replica_set, waiting.census, waiting.candidate
     pod = candidate.pod
     value = Release(
-        reason=reason or _reason(turn),
+        reason=reason or _reason(waiting),
         asked_by=asked_by,
         deadline=candidate.deadline.at,
         since=now,
-        wanted=census.releases.wanted_by_a_new_release,
+        wanted=census.count.next_promise,
         controller=replica_set.name,
         controller_uid=replica_set.uid,
         do_not_disrupt=pod.metadata.annotations.get(names.DO_NOT_DISRUPT),
@@ -211,14 +213,14 @@ def release(
         f"{value.wanted} are to stay available",
         workload=census.owner.workload,
         until=candidate.deadline.at,
-        write=writes.release_patch(pod, value, turn.deployment),
+        write=writes.release_patch(pod, value, waiting.deployment),
     )
 
 
-def _reason(turn: Turn) -> ReleaseReason:
+def _reason(waiting: Waiting) -> ReleaseReason:
     """What the notice of the pod's node says."""
-    if turn.candidate.deadline.forced:
+    if waiting.candidate.deadline.forced:
         return ReleaseReason.INTERRUPTION
-    notice = turn.census.nodes.dooms.get(turn.candidate.pod.spec.node_name)
+    notice = waiting.census.nodes.dooms.get(waiting.candidate.pod.spec.node_name)
     is_drain = notice is not None and notice.kind is NoticeKind.DRAIN
     return ReleaseReason.DRAIN if is_drain else ReleaseReason.REBALANCE

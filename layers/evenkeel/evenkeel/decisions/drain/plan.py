@@ -12,8 +12,8 @@ from evenkeel.decisions.drain import (
     last_moment,
     make_first,
     node_ends_at,
+    quota_turns,
     stay,
-    turns,
 )
 from evenkeel.decisions.drain.agenda import Forced
 from evenkeel.decisions.drain.census import Census
@@ -28,7 +28,7 @@ type Decider = Callable[[Census], Iterator[PodPlan]]
 DECIDERS: Final[Sequence[tuple[Collection[Way], Decider]]] = (
     ((Way.STAY,), stay.decide),
     ((Way.HANDOVER,), make_first.decide),
-    ((Way.HANDOVER,), turns.decide),
+    ((Way.HANDOVER,), quota_turns.decide),
     ((Way.AT_ONCE,), at_once.decide),
     (break_first.TAKE_TURNS, break_first.decide),
     ((Way.AT_LAST_MOMENT,), last_moment.decide),
@@ -38,8 +38,8 @@ DECIDERS: Final[Sequence[tuple[Collection[Way], Decider]]] = (
 )
 """Each decider, and the ways of its pods: it is asked where a pod goes one of them.
 
-``make_first`` has released pods and those that wait for a release, ``turns`` the latter where a
-quota refuses a second pod. Beside its step each pod on a dying node gets a slot for its last
+``make_first`` has released pods and those that wait for a release, ``quota_turns`` the latter where
+a quota refuses a second pod. Beside its step each pod on a dying node gets a slot for its last
 moment, and ``node_ends_at`` tells pods, whichever way they go.
 """
 

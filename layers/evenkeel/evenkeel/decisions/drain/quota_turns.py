@@ -1,58 +1,223 @@
-"""Whether the pods of a ReplicaSet go in turns, because a quota refuses it a second pod."""
+"""Where a quota refuses a second pod: one pod goes, and the next one is made in its place.
 
-from collections.abc import Sequence
-from functools import cached_property
+The note on the ReplicaSet says that its pods go in turns (``model.quota_note``). A turn is an
+eviction within the pod's budget. A pod counts in the quota until it is gone. By then the
+controller, which has failed meanwhile, tries again after seconds only: but at once when its
+ReplicaSet is written to.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.drain.counts import Counts
-from evenkeel.model.pod import Pod
-from evenkeel.model.quota_note import QuotaNote
+from evenkeel.decisions.drain import turns, verdicts, writes
+from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.make_first import due_before_release, free
+from evenkeel.decisions.drain.movers import MovingPod
+from evenkeel.decisions.drain.pod_plan import PodPlan
+from evenkeel.decisions.drain.refusal import tried_until
+from evenkeel.decisions.drain.remedies import ROOM_IN_QUOTA
+from evenkeel.model import names
+from evenkeel.model.decision import Verb, Why
+from evenkeel.model.quota_note import MOST_TRIES, QuotaNote
+from evenkeel.model.reasons import Reason
+from evenkeel.model.times import is_sound, next_due
+from evenkeel.model.way import Way
 
-A_QUOTA_REFUSES: Final = "a quota refuses a second pod beside it"
+KNOWN_AFTER: Final = timedelta(seconds=2)
+"""So long a quota has to refuse pods, for some nine tries of the controller, to be believed."""
+
+TRY_AGAIN_AFTER: Final = timedelta(seconds=1)
+"""How long after each try it is tried again to make a pod in the place of one that is gone."""
 
 
-class QuotaTurns(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """What a ReplicaSet notes of a quota that refuses it pods, and what follows.
+def decide(census: Census) -> Iterator[PodPlan]:
+    """Let the pods whose turn it is go, and keep the note."""
+    replica_set = census.owner.replica_set
+    if replica_set is None or not replica_set.is_refused:
+        return
+    if (note := census.in_turns) is not None:
+        yield from _of_turns(census, note)
+    yield from _of_note(census)
+    is_under_way = any(map(census.nodes.is_doomed, census.going))
+    yield PodPlan(due=_due(census), awaits_pods=is_under_way)
 
-    ``going``: its pods that are being deleted and not gone, where a quota refuses others.
+
+def _of_turns(census: Census, note: QuotaNote) -> Iterator[PodPlan]:
+    """What becomes of pods that wait for their turn: some go, the others wait."""
+    movers = free(census)
+    turn = _next_to_go(census, note, movers)
+    for mover in movers:
+        pod, is_next = mover.pod, mover.pod.uid in turn
+        decision = census.owner.decision(
+            pod,
+            Verb.EVICT if is_next else Verb.WAIT,
+            Reason.QUOTA_REFUSES,
+            f"{verdicts.A_QUOTA_REFUSES}: it goes in its turn",
+            until=None if is_next else mover.stays_until,
+            write=writes.evict(pod) if is_next else None,
+            why=Why(way=Way.RATIONED, cause=verdicts.A_QUOTA_REFUSES, remedy=ROOM_IN_QUOTA),
+        )
+        due = due_before_release(census, mover)
+        yield PodPlan(decision, due, needs_fresh=is_next, awaits_pods=True)
+
+
+def _of_note(census: Census) -> Iterator[PodPlan]:
+    """Write the note: turns begin or end, a pod goes or is gone, or it is to be tried again.
+
+    Nothing is written unless a quota refuses a pod, except to end turns. Nothing is written either
+    if the Deployment has the annotation, as after ``kubectl rollout undo``: its controller would
+    write it over each of Evenkeel's.
     """
+    replica_set, deployment = census.owner.replica_set, census.owner.deployment
+    has_room, last = census.quota_has_room, census.last_quota_note
+    if replica_set is None or (replica_set.refused_by_quota is None and not has_room):
+        return
+    if deployment is not None and names.REFUSED in deployment.metadata.annotations:
+        return
+    new = (_next_note(census, last) if last is not None else None) or _first_note(census)
+    if new is not None:
+        text = msgspec.json.encode(msgspec.structs.replace(new, at=census.now)).decode()
+        yield PodPlan(
+            census.owner.decision(
+                replica_set,
+                Verb.TRY_AGAIN,
+                Reason.QUOTA_REFUSES,
+                "the quota has room for more of its pods: they go in turns no more"
+                if has_room
+                else "a quota refuses it pods: its controller is to try when one is gone",
+                write=writes.annotate(replica_set, names.REFUSED, text),
+            )
+        )
 
-    counts: Counts
-    going: Sequence[Pod] = ()
 
-    @property
-    def last_note(self) -> QuotaNote | None:
-        """The ReplicaSet's last note."""
-        replica_set = self.counts.owner.replica_set
-        return replica_set.quota_note if replica_set is not None else None
+def _due(census: Census) -> datetime | None:
+    """When the note is to be written, or ends, though nothing else changes."""
+    note = census.last_quota_note
+    known_at = _known_at(census)
+    is_tried = note is not None and note.tries < MOST_TRIES
+    return next_due(
+        census.now,
+        known_at if known_at is not None and _longest_wait(census) is not None else None,
+        *(pod.ends_at for pod in census.going if census.quota_note is not None),
+        note.until if note is not None else None,
+        note.at + TRY_AGAIN_AFTER if note is not None and is_tried else None,
+    )
 
-    @cached_property
-    def open_note(self) -> QuotaNote | None:
-        """The ReplicaSet's note, while it says that pods go in turns (see ``turns``)."""
-        note = self.last_note
-        return None if note is None or note.until is None or note.is_over(self.counts.now) else note
 
-    @cached_property
-    def in_turns(self) -> QuotaNote | None:
-        """``open_note``; None in a rollout, and where the quota has room: pods are handed over."""
-        in_rollout = self.counts.owner.deployment_in_rollout is not None
-        return None if in_rollout or self.has_room else self.open_note
+def _known_at(census: Census) -> datetime | None:
+    """From when on a refusal is believed; None without one."""
+    replica_set = census.owner.replica_set
+    failure = replica_set.refused_by_quota if replica_set is not None else None
+    if failure is None:
+        return None
+    since = failure.last_transition_time
+    return since + KNOWN_AFTER if since is not None and is_sound(since) else census.now
 
-    @cached_property
-    def has_room(self) -> bool:
-        """Whether more pods are there than when turns began: the quota has let one more be made.
 
-        A terminating pod still counts in the quota. One past its grace period is not counted here,
-        because the quota may have dropped it already: it does so where a dead node holds the pod.
-        A finished pod is not among those that are going, and no quota counts it.
-        """
-        note, now = self.open_note, self.counts.now
-        leaving = (pod.ends_at is None or now < pod.ends_at for pod in self.going)
-        return note is not None and self.staying + sum(leaving) > note.pods
+def _longest_wait(census: Census) -> datetime | None:
+    """How long evictions are tried of pods that wait for replacements on dying nodes, if any do."""
+    released = (each.deadline for each in census.released)
+    waiting = (*released, *(each.deadline for each in census.movers(Way.HANDOVER)))
+    ends = (tried_until(each) for each in waiting if each.forced)
+    until = max(ends, default=census.now)
+    return until if census.now < until else None
 
-    @property
-    def staying(self) -> int:
-        """How many pods are there and stay for now: owned ones, and released ones."""
-        return len(self.counts.owned) + len(self.counts.released)
+
+def _first_note(census: Census) -> QuotaNote | None:
+    """The first note, and that with which turns begin; None: neither.
+
+    Both are written once a refusal is known, while pods on dying nodes wait for replacements.
+    """
+    until, known_at = _longest_wait(census), _known_at(census)
+    if until is None or known_at is None or census.now < known_at:
+        return None
+    if census.in_turns is not None:
+        return None
+    first = QuotaNote(at=census.now, tries=MOST_TRIES)
+    if _may_begin(census):
+        return msgspec.structs.replace(first, until=until, pods=census.staying)
+    return first if census.last_quota_note is None else None
+
+
+def _may_begin(census: Census) -> bool:
+    """Whether turns are the best that can be done.
+
+    - No replacement comes, is available or is tried: else the quota has room for some, and pods are
+      handed over.
+    - No rollout goes on: its new pods would take the places.
+    - More than one pod is there: a single one serves to its last moment.
+    """
+    last = census.last_quota_note
+    if last is not None and last.tries < MOST_TRIES:
+        return False
+    if census.going or census.on_their_way or census.may_go:
+        return False
+    return census.owner.deployment_in_rollout is None and len(census.pods) > 1
+
+
+def _next_note(census: Census, last: QuotaNote) -> QuotaNote | None:
+    """The note after turns, after a pod was told to go, or is gone, or for another try.
+
+    None: it holds.
+    """
+    if census.quota_has_room:
+        return msgspec.structs.replace(last, until=None, pods=0)
+    told = [pod.told_at for pod in census.going if pod.told_at is not None]
+    going, told_at = len(told), max(told, default=last.told_at)
+    if (going, told_at) != (last.going, last.told_at):
+        return msgspec.structs.replace(
+            last,
+            going=going,
+            told_at=told_at,
+            took=_seconds_of_last_turn(census, last),
+            tries=0 if going < last.going else MOST_TRIES,
+        )
+    if last.tries < MOST_TRIES and census.now >= last.at + TRY_AGAIN_AFTER:
+        return msgspec.structs.replace(last, tries=last.tries + 1)
+    return None
+
+
+def _seconds_of_last_turn(census: Census, note: QuotaNote) -> float:
+    """How many seconds the last turn took, from the eviction until the new pod was available."""
+    ended, told_at = census.last_available_at, note.told_at
+    if census.in_turns is None or told_at is None or ended is None or ended <= told_at:
+        return note.took
+    return (ended - told_at).total_seconds()
+
+
+def _next_to_go(census: Census, note: QuotaNote, movers: Sequence[MovingPod]) -> Collection[str]:
+    """The uids of the pods whose turn it is, by eviction deadline.
+
+    - None while a pod that is gone has no successor, or one that was put back is not adopted: if
+      another pod took the place, the rest waits for its last moment.
+    - One that is Ready and not available yet does serve: it counts, for it goes before it would be
+      available; a new one counts once it is.
+    - One Ready pod stays in any case.
+    """
+    wanted = min(note.pods, census.count.replicas_to_keep)
+    if not movers or len(census.owned) + len(census.going) < wanted:
+        return ()
+    line = sorted(movers, key=lambda each: (each.evict_by, each.pod.uid))
+    ready = {pod.uid for pod in census.pods if pod.ready and not census.nodes.is_lost(pod)}
+    leaving = {each.pod.uid for each in line} & ready
+    serving = leaving | {pod.uid for pod in census.pods if census.is_available(pod)}
+    missing = max(0, wanted - len(serving))
+    may_go = min(_most_missing(census, note, line, len(leaving)) - missing, len(ready) - 1)
+    return turns.next_to_go(line, lambda pod: pod.uid in ready, may_go)
+
+
+def _most_missing(census: Census, note: QuotaNote, line: Sequence[MovingPod], pods: int) -> int:
+    """How many may be missing at a time, of so many Ready pods that leave.
+
+    As many as where there is no quota, or as it takes for the last turn to begin by the last
+    eviction deadline, if that is more and one turn is over by then.
+    """
+    first, last = line[0], line[-1]
+    most = turns.most_missing(census, first.route.way)
+    takes = _seconds_of_last_turn(census, note)
+    takes = takes or turns.turn_length(census, first.pod).total_seconds()
+    seconds = (last.evict_by - census.now).total_seconds()
+    return max(most, int(pods * takes / seconds)) if takes < seconds else most

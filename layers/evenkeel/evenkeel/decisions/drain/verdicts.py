@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Final
 
 import msgspec
 
@@ -18,11 +19,12 @@ from evenkeel.model.reasons import Reason
 from evenkeel.model.release import LONGEST_RELEASE, Cooldown
 from evenkeel.model.way import Way
 
+A_QUOTA_REFUSES: Final = "a quota refuses a second pod beside it"
+
 
 def in_numbers(census: Census) -> str:
     """How many pods of a ReplicaSet are available, and how many have to be, in words."""
-    there = census.counts.available_owned + census.counts.available_released
-    return f"{there} available, {census.releases.wanted_available} wanted"
+    return f"{census.count.available} available, {census.count.wanted} wanted"
 
 
 def cooldown_of(census: Census, key: str = names.COOLDOWN) -> Cooldown | None:

@@ -95,7 +95,7 @@ def decide(found: GatedPod, evictor: Evictor) -> Verdict:
 
 def _decide(found: GatedPod, evictor: Evictor) -> Verdict:
     census, pod = found.census, found.pod
-    item = next((each for each in census.counts.released if each.pod.uid == pod.uid), None)
+    item = next((each for each in census.released if each.pod.uid == pod.uid), None)
     if item is not None:
         return _released(found, evictor, item)
     if pod.released:
@@ -135,7 +135,7 @@ def _released(found: GatedPod, evictor: Evictor, item: ReleasedPod) -> Verdict:
     census = found.census
     deadline = item.deadline
     counts = verdicts.in_numbers(census)
-    if item.pod.uid in census.releases.may_go:
+    if item.pod.uid in census.may_go:
         ends_soon = not deadline.forced and census.now >= deadline.at - TOO_CLOSE
         if not ends_soon:
             return Allowed(
@@ -165,7 +165,7 @@ def _not_counted(found: GatedPod) -> Verdict:
     if census.now - _asked_since(found) >= found.patience:
         message = "it is released, and not by what Evenkeel would write"
         return Allowed(reason=Reason.PATIENCE_OVER, message=message, warning=True)
-    is_spoilt = any(each.uid == pod.uid for each in census.counts.unreadable)
+    is_spoilt = any(each.uid == pod.uid for each in census.unreadable)
     step = verdicts.unreadable(census, pod) if is_spoilt else None
     return msgspec.structs.replace(_changed(), step=step)
 
@@ -200,7 +200,7 @@ def _by_workload(found: GatedPod) -> Allowed | None:
     """Why a pod passes that is not released: no replacement is to be had, or none is waited for."""
     census = found.census
     replica_set = census.owner.replica_set
-    if replica_set is None or census.counts.replicas_to_keep == 0:
+    if replica_set is None or census.count.replicas_to_keep == 0:
         return Allowed(reason=Reason.NOT_WANTED, message="its ReplicaSet wants no pods")
     top = census.owner.deployment or replica_set
     cooldown = verdicts.cooldown_of(census, names.EVICTION_COOLDOWN)
@@ -223,14 +223,14 @@ def _by_workload(found: GatedPod) -> Allowed | None:
 
 def _release(found: GatedPod, evictor: Evictor) -> Verdict:
     census, pod = found.census, found.pod
-    is_last = census.counts.available_owned + census.counts.available_released <= 1
+    is_last = census.count.available <= 1
     is_overdue = found.may_exceed and census.now - _asked_since(found) >= found.patience
     deadline = Deadline(census.now + found.patience, forced=False)
-    turn = pace.turn_of(census, Candidate(pod, deadline))
-    if turn is None or not (found.has_room or is_last or is_overdue):
+    waiting = pace.waiting_of(census, Candidate(pod, deadline))
+    if waiting is None or not (found.has_room or is_last or is_overdue):
         return _in_turn(found, evictor)
     release = pace.release(
-        turn,
+        waiting,
         census.now,
         ReleaseReason.EVICTION,
         why=Reason.EVICTION_ASKED,
@@ -238,7 +238,7 @@ def _release(found: GatedPod, evictor: Evictor) -> Verdict:
     )
     return Deferred(
         reason=Reason.RELEASED,
-        message=f"{turn.replica_set.name} makes its replacement first",
+        message=f"{waiting.replica_set.name} makes its replacement first",
         retry_after=SHORTEST_RETRY,
         until=deadline.at,
         step=release,

@@ -13,9 +13,8 @@ from typing import Final
 import msgspec
 
 from evenkeel.decisions.drain import budgets, writes
-from evenkeel.decisions.drain.counts import Counts
+from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.owner import Owner
-from evenkeel.decisions.drain.releases import Releases
 from evenkeel.decisions.drain.returning import MOVE
 from evenkeel.decisions.drain.route import route_of
 from evenkeel.decisions.placement.clauses import only_spot
@@ -182,12 +181,12 @@ class Moving(msgspec.Struct, frozen=True, dict=True):
     def release(self, *, without_room: bool = False) -> Release:
         """The release annotation for pods that restore moves."""
         now, owned = self.snapshot.now, self.candidate.owned
-        releases = Releases(counts=Counts(now=now, owner=self.owner, pods=owned))
+        census = Census(now=now, owner=self.owner, pods=owned)
         release = Release(
             reason=ReleaseReason.RESTORE,
             deadline=now + self.snapshot.terms.patience,
             since=now,
-            wanted=releases.wanted_by_a_new_release,
+            wanted=census.count.next_promise,
             controller=self.replica_set.name,
             controller_uid=self.replica_set.uid,
             target=self.target,

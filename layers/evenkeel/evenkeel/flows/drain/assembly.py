@@ -93,8 +93,8 @@ def observe(
     for step in (step for _, plan in plans for step in (*plan.plan.steps, *plan.plan.evictions)):
         if not forced.has_begun(step.subject.uid, now):
             once.record([step])
-    turns = pace.turns(plans.rankings, view.pods.members.number)
-    once.record(pace.release(turn, now) for turn in turns)
+    released = pace.next_released(plans.rankings, view.pods.members.number)
+    once.record(pace.release(each, now) for each in released)
     once.record(keeper.plan(plans.handovers, now))
     for _, found in plans:
         if found.counted is not None:  # of all pods, which were listed

@@ -7,7 +7,6 @@ from typing import Final
 import msgspec
 
 from evenkeel.decisions.drain.census import Census
-from evenkeel.decisions.drain.counts import Counts
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.nodes import Nodes
 from evenkeel.decisions.drain.owner import Owner
@@ -122,7 +121,7 @@ class EvictionReader:
         assert replica_set is not None  # noqa: S101 - else there is nothing to count
         active = [p for p in workload.pods if p.active and p.origin_key == replica_set.key]
         nodes = Nodes(dooms=workload.dooms)
-        census = Census(counts=Counts(now=now, owner=owner, pods=active, nodes=nodes))
+        census = Census(now=now, owner=owner, pods=active, nodes=nodes)
         deployment = owner.deployment_in_rollout
         if deployment is None:
             return census
@@ -142,7 +141,7 @@ class EvictionReader:
         released. What it does not show yet is one more that is available, and may stay uncounted.
         A few pods are read each by itself: a fresh list takes the API server up to 0.1 s.
         """
-        counted = {pod.uid: pod for pod in workload.pods if census.counts.is_available(pod)}
+        counted = {pod.uid: pod for pod in workload.pods if census.is_available(pod)}
         if len(counted) > SINGLY:
             (pod, *_) = counted.values()
             afresh = List(selections.of_hash(pod))

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final
 
-from evenkeel.decisions.drain.releases import LONGEST_TO_MAKE
+from evenkeel.decisions.drain.census import LONGEST_TO_MAKE
 from evenkeel.flows.read_cache import ReadCache
 from evenkeel.flows.selections import RELEASED_PODS
 from evenkeel.model.pod import Pod

@@ -90,14 +90,14 @@ class Releases:
             return
         if self._zeros_wait_elsewhere():
             rankings = pace.only_from_zero(rankings)
-        for turn in pace.turns(rankings, room, partial(self._may_go, now)):
-            key, wanted = turn.replica_set.key, turn.census.releases.wanted_by_a_new_release
-            if wanted < turn.census.counts.replicas_to_keep and queue.has_changed(key):
+        for each in pace.next_released(rankings, room, partial(self._may_go, now)):
+            key, count = each.replica_set.key, each.census.count
+            if count.next_promise < count.replicas_to_keep and queue.has_changed(key):
                 queue.add([key], urgent=True)  # more may be worth keeping by now
                 continue
-            self._view.owners.keep_at_least(turn.replica_set.uid, wanted)
-            if writer.submit(pace.release(turn, now)):
-                self._unplanned[turn.candidate.pod.uid] = key
+            self._view.owners.keep_at_least(each.replica_set.uid, count.next_promise)
+            if writer.submit(pace.release(each, now)):
+                self._unplanned[each.candidate.pod.uid] = key
 
     def _rankings(self, now: datetime) -> Sequence[Ranking]:
         """The pods that wait to be released, but for those that go by force too soon.
@@ -113,7 +113,7 @@ class Releases:
             plan = self._plans.of(key)
             ranking = plan.ranking if plan is not None else None
             in_time = ranking and pace.only(ranking, partial(self._is_in_time, now))
-            if in_time is not None and in_time.turns:
+            if in_time is not None and in_time.waiting:
                 self._in_time[key] = in_time
             else:
                 self._in_time.pop(key, None)

@@ -8,7 +8,6 @@ import msgspec
 from evenkeel.decisions.drain import pace
 from evenkeel.decisions.drain.agenda import Forced
 from evenkeel.decisions.drain.census import Census
-from evenkeel.decisions.drain.counts import Counts
 from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.gangs import Together
 from evenkeel.decisions.drain.movers import MovingPod
@@ -89,7 +88,7 @@ class Planner:
         return WorkloadPlan(
             plan=found,
             ranking=pace.rank(census, found.candidates) if found.candidates else None,
-            pending_replacements=census.releases.pending_replacements if is_handed_over else 0,
+            pending_replacements=census.pending_replacements if is_handed_over else 0,
             watched_by=_watched_by(controller, census),
             handovers=_handovers(census),
             needs=needs,
@@ -173,13 +172,11 @@ class Planner:
         is_tight = owner.controller is not None and owner.controller.awaits_gone(now)
         one = next(iter((*(mover.pod for mover in moving[:1]), *pods)), None)
         census = Census(
-            counts=Counts(
-                now=now,
-                owner=owner,
-                pods=pods,
-                nodes=view.nodes.known(),
-                most_seen=self._most_seen(controller_key) if controller is None else 0,
-            ),
+            now=now,
+            owner=owner,
+            pods=pods,
+            nodes=view.nodes.known(),
+            most_seen=self._most_seen(controller_key) if controller is None else 0,
             moving=moving,
             budgets=() if one is None else view.surroundings.of(one.namespace).budgets_of(one),
             going=view.pods.members.going(controller_key) if is_tight else (),
@@ -187,7 +184,7 @@ class Planner:
             minimum_available=view.owners.minimum_of(owner.controller),
         )
         if owner.replica_set is not None:
-            view.owners.keep_at_least(owner.replica_set.uid, census.releases.available_at_release)
+            view.owners.keep_at_least(owner.replica_set.uid, census.count.promised)
         return census
 
     def _most_seen(self, controller_key: str) -> int:
@@ -223,11 +220,11 @@ def _watched_by(controller: Controller | None, census: Census) -> frozenset[PodL
     """
     if controller is None or census.owner.deployment_in_rollout is not None:
         return frozenset()
-    if census.owner.hands_over and census.counts.replicas_to_keep == 0:
+    if census.owner.hands_over and census.count.replicas_to_keep == 0:
         return frozenset()
     labels = controller.pod_labels
     values = {value for label in labels for value in label.values}
-    borne = (item.pod.metadata.labels.get(item.pod.hash_label) for item in census.counts.released)
+    borne = (item.pod.metadata.labels.get(item.pod.hash_label) for item in census.released)
     return labels if all(value in values for value in borne) else frozenset()
 
 
@@ -243,28 +240,28 @@ def _counted(census: Census) -> Counted | None:
         return None
     if owner.controller is None or owner.controller.replicas is None:
         return None
-    counts, in_rollout = census.counts, owner.deployment_in_rollout
+    in_rollout = owner.deployment_in_rollout
     count = PodCount(
         at=census.now,
         workload=workload,
-        available=counts.available if in_rollout is None else None,
-        wanted=counts.spec_replicas if in_rollout is None else in_rollout.replicas,
+        available=census.count.available if in_rollout is None else None,
+        wanted=census.count.spec_replicas if in_rollout is None else in_rollout.replicas,
         generation=(owner.deployment or owner.controller).metadata.generation,
     )
-    is_touched = bool(census.moving or counts.released)
-    return Counted(count, lambda: counts.available_since, is_touched)
+    is_touched = bool(census.moving or census.released)
+    return Counted(count, lambda: census.available_since, is_touched)
 
 
 def _is_voluntary(census: Census) -> bool:
     """Whether pods of a workload would move for a mere hint."""
     moving = any(m.route.way is not Way.STAY and not m.deadline.forced for m in census.moving)
-    return moving and bool(census.counts.owned)
+    return moving and bool(census.owned)
 
 
 def _handovers(census: Census) -> frozenset[str]:
     """The nodes that still have pods which are handed over."""
     handed = (mover.pod for mover in census.moving if mover.route.way is Way.HANDOVER)
-    pods = (*handed, *(item.pod for item in census.counts.released))
+    pods = (*handed, *(item.pod for item in census.released))
     return frozenset(pod.spec.node_name for pod in pods)
 
 
@@ -281,8 +278,7 @@ def _awaits_adoption(pod: Pod, controller_key: str) -> bool:
 
 def _with_orphans(found: Plan, census: Census, orphans: Sequence[MovingPod]) -> Plan:
     """A plan together with pods that wait for their adoption: only their last moment is planned."""
-    counts = msgspec.structs.replace(census.counts, owner=Owner())
-    theirs = plan(msgspec.structs.replace(census, counts=counts, moving=orphans))
+    theirs = plan(msgspec.structs.replace(census, owner=Owner(), moving=orphans))
     return msgspec.structs.replace(
         found,
         forced=[*found.forced, *theirs.forced],

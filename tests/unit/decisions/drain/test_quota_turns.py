@@ -121,7 +121,7 @@ class Tight:
         (step,) = steps
         assert step.subject == self.replica_set.reference
         assert step.reason == "QuotaRefuses"
-        has_room = self.census(now, DYING).quota.has_room
+        has_room = self.census(now, DYING).quota_has_room
         assert ("has room for more of its pods" in step.message) is has_room
         found: QuotaNote | None = patched(self.replica_set, step.write).quota_note
         assert found is not None
