@@ -47,7 +47,7 @@ UNTOLD: Mapping[str, Collection[str]] = {
     # what nobody waits for within the minutes that a world lasts, or only a little longer
     "Informer": ("_look_at",),
     "Facts": ("_began", "_look_at"),
-    "Loop": ("_flush_at", "_flushing"),
+    "Reports": ("_flush_at", "_flushing"),
     "_Rest": ("delay",),
     # found anew at once; when plans change by time follows from them
     "Ways": ("_routes",),

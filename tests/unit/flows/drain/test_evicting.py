@@ -35,7 +35,7 @@ class Planned:
         plan = WorkloadPlan(plan=Plan(evictions=[eviction]))
         plans: Any = SimpleNamespace(
             having=lambda has: [(WEB.key, plan)] if has in plan.has else [],
-            follow=set,
+            tell=lambda _: None,
         )
         writer: Any = SimpleNamespace(may_write=lambda *_: True, submit_all=self.sent.extend)
         listings: Any = SimpleNamespace(refresh=self._list)

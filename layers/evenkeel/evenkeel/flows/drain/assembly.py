@@ -8,6 +8,7 @@ from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import Answers, ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.releasing import Releases
+from evenkeel.flows.drain.dispatch.reports import Reports
 from evenkeel.flows.drain.dispatch.sending import Evictions, Sender
 from evenkeel.flows.drain.dispatch.writing import Writer
 from evenkeel.flows.drain.kept import Kept
@@ -51,7 +52,7 @@ def loop_of(
     cluster, session, clock = ports
     per_second, capacity = settings.evictions_per_second, session.capacity
     forced = ForcedEvictions(per_second, capacity, kept.answers, view.share)
-    plans = Plans(Planner(view, kept.places), view, forced, once)
+    plans = Plans(Planner(view, kept.places), view, forced, once.recorder)
     writer = Writer(session, view, clock, once, kept.answers, kept.backoff, leadership.left)
     evictions = Evictions(plans, writer, view, Listings(session, view))
     releases = Releases(
@@ -67,7 +68,9 @@ def loop_of(
         leadership,
         Informer(session, view, once.recorder),
         Reconcile(view, plans, keeper, reader, Seeker(kept.places, view, session, clock), clock),
-        Sender(plans, forced, writer, evictions, releases, once),
+        writer,
+        Sender(plans, forced, writer, evictions, releases),
+        Reports(session, plans, view, forced, once, clock),
         telling,
     )
 
@@ -82,7 +85,7 @@ def observe(
 ) -> None:
     """Tell what would be done with a gathered view, and do nothing."""
     forced = ForcedEvictions(settings.evictions_per_second, sys.maxsize, Answers(), view.share)
-    plans = Plans(Planner(view, places), view, forced, once)
+    plans = Plans(Planner(view, places), view, forced, once.recorder)
     now = clock.now()
     view.queue.add(plans.controllers, urgent=True)
     _settle(plans, view, clock)

@@ -11,7 +11,6 @@ An invocation ends when its time is up, when it has lost the Lease, or when noth
 says how soon the next one has to begin.
 """
 
-from concurrent.futures import Future
 from datetime import datetime, timedelta
 
 import msgspec
@@ -19,7 +18,9 @@ import msgspec
 from evenkeel.errors import ClusterError
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.plans import Plans
+from evenkeel.flows.drain.dispatch.reports import Reports
 from evenkeel.flows.drain.dispatch.sending import Sender
+from evenkeel.flows.drain.dispatch.writing import Writer
 from evenkeel.flows.drain.lease.hold import Leadership
 from evenkeel.flows.drain.nodes import NodeReconciler
 from evenkeel.flows.drain.places import Seeker
@@ -53,9 +54,6 @@ SHORTEST_REST = timedelta(seconds=10)
 
 CLOSING = timedelta(seconds=3)
 """No write is begun within this time of the end of the invocation."""
-
-FLUSH_EVERY = timedelta(seconds=30)
-"""How long metrics and Kubernetes Events are held back while an invocation works."""
 
 SCHEDULE = timedelta(seconds=60)
 """A step that is due later than this is left to the schedule."""
@@ -129,16 +127,18 @@ class Reconcile:
 
 
 class Loop:
-    """The turns of one invocation: take what arrives, plan for what has changed, send."""
+    """The turns of one invocation: take what arrives, decide what has changed, send."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - the parts of an invocation, each once
         self,
         session: Session,
         clock: Clock,
         leadership: Leadership,
         informer: Informer,
         reconcile: Reconcile,
+        writer: Writer,
         sender: Sender,
+        reports: Reports,
         telling: Telling,
     ) -> None:
         """All of them are the invocation's, but for ``telling``, which outlives it."""
@@ -148,9 +148,9 @@ class Loop:
         self._leadership = leadership
         self._informer = informer
         self._reconcile = reconcile
+        self._writer = writer
         self._sender = sender
-        self._flush_at = clock.now() + FLUSH_EVERY
-        self._flushing: Future[None] | None = None
+        self._reports = reports
         self._lead = LEAD
         self._left: TimeLeft = timedelta
         self._first_lists_by: datetime | None = None
@@ -169,7 +169,7 @@ class Loop:
                 return outcome
         again_at = now + self._rest(now)
         self._finish(now)
-        if self._sender.writer.is_paused:
+        if self._writer.is_paused:
             return Outcome("Paused", REST_IN_CALM)
         reason = "LeaseLost" if self._leadership.is_lost else "OutOfTime"
         return Outcome(reason, max(NO_DELAY, again_at - self._clock.now()))
@@ -184,32 +184,41 @@ class Loop:
         self._first_lists_by = now + FIRST_LISTS
 
     def turn(self, now: datetime, until: datetime) -> Outcome | None:
-        """Take what arrives, plan anew, send what may be sent; an Outcome if nothing is left.
+        """Take what arrives, decide what has changed, send; an Outcome if nothing is left.
 
-        A turn in which nothing arrives and nothing is due plans and sends nothing.
+        A turn in which nothing arrives and nothing is due decides and sends nothing.
         """
         self._leadership.beat(self._session)
         self._telling.keep(self._leadership, self._session)
-        self._flush(now)
-        self._sender.writer.keep_asking()
+        self._writer.keep_asking()
+        if not self._take(now, until):
+            return None
+        self._informer.keep(self._clock.now())
+        self._reconcile()
+        return self._send(self._clock.now())
+
+    def _take(self, now: datetime, until: datetime) -> bool:
+        """Wait until something arrives or is due, and take it; False if there was nothing."""
         due = earliest(until, self._due(now)) or until
         wait_until = max(now, min(due, now + LONGEST_WAIT))
         arrivals = self._session.next(wait_until - now)
         for arrival in arrivals:
-            self._take(arrival)
+            self._take_in(arrival)
         now = self._clock.now()
-        is_idle = not arrivals and wait_until <= now < due
-        if is_idle and not self._sender.has_unsent_forced(now, now):
-            return None
-        self._informer.keep(now)
-        self._reconcile()
-        now = self._clock.now()
+        is_due = now < wait_until or now >= due
+        return bool(arrivals) or is_due or self._sender.has_unsent_forced(now, now)
+
+    def _send(self, now: datetime) -> Outcome | None:
+        """Send what may be sent, and tell what is news; an Outcome if nothing is left.
+
+        Until the watches have listed only forced evictions are sent.
+        """
         if self._awaits_first_lists(now):
             self._sender.send_forced(now, now)
             return None
         self._first_lists_by = None
-        self._sender.forced.settle()
         self._sender.send(now)
+        self._reports.tell(now)
         outcome = self._outcome(now)
         sharing = self._leadership.sharing
         if sharing.is_shared and sharing.goes_on(is_done=outcome is not None):
@@ -221,18 +230,12 @@ class Loop:
         by = self._first_lists_by
         return by is not None and now < by and self._informer.is_blind
 
-    def _flush(self, now: datetime) -> None:
-        """Hand on what was recorded, beside the loop."""
-        if now >= self._flush_at and (self._flushing is None or self._flushing.done()):
-            self._flush_at = now + FLUSH_EVERY
-            self._flushing = self._session.start(self._sender.once.recorder.flush)
-
     @property
     def _has_to_stop(self) -> bool:
         """Whether nothing may be begun any more."""
-        return self._sender.writer.is_paused or self._leadership.is_lost or self._left() <= CLOSING
+        return self._writer.is_paused or self._leadership.is_lost or self._left() <= CLOSING
 
-    def _take(self, arrival: Arrival) -> None:
+    def _take_in(self, arrival: Arrival) -> None:
         """Give an answer to its ``then``, and an event of a watch to the informer."""
         match arrival:
             case Done(then=take):
@@ -254,18 +257,19 @@ class Loop:
         while (at := self._clock.now()) < until:
             has_to_stop = self._has_to_stop
             if not has_to_stop:
-                self._sender.writer.keep_asking()
+                self._writer.keep_asking()
                 self._sender.send_forced(at, back_at)
             is_done = has_to_stop or not self._sender.has_unsent_forced(at, back_at)
-            if is_done and not self._sender.writer.under_way:
+            if is_done and not self._writer.under_way:
                 return
             for arrival in self._session.next(LONGEST_WAIT):
                 if isinstance(arrival, Reply | Done):
-                    self._take(arrival)
+                    self._take_in(arrival)
 
     def _outcome(self, now: datetime) -> Outcome | None:
         """How the invocation ends, if nothing but waiting for a time is left.
 
+        While pods die at their deadlines a wake-up is sent, beside the schedule.
         It goes on while something is under way, or a change that a watch would show; while the next
         step is due so soon that another invocation would be late; and while SQS is slow, for the
         next wake-up would come late.
@@ -278,24 +282,19 @@ class Loop:
         step = self._next_step(now)
         if step is not None and step - now < max(self._lead, SHORTEST_REST):
             return None
-        if step is None or (step - now > SCHEDULE and not self._has_deadlines):
+        if step is None or (step - now > SCHEDULE and not self._sender.has_deadlines):
             return Outcome("Quiet")
         return Outcome("Waiting", step - now - self._lead)
 
     def _rest(self, now: datetime) -> timedelta:
         """How long until the next invocation: a moment where nodes die, and never too long."""
-        rest = NO_DELAY if self._has_deadlines else REST_IN_CALM
+        rest = NO_DELAY if self._sender.has_deadlines else REST_IN_CALM
         step = self._next_step(now)
         return rest if step is None else max(NO_DELAY, min(rest, step - now - self._lead))
 
-    @property
-    def _has_deadlines(self) -> bool:
-        """Whether pods die at their deadline: then a wake-up is sent, beside the schedule."""
-        return bool(self._sender.forced)
-
     def _next_step(self, now: datetime) -> datetime | None:
         """When something is decided or sent by time alone."""
-        return earliest(self._reconcile.queue.due_at, self._sender.forced.next_at(now))
+        return earliest(self._reconcile.queue.due_at, self._sender.next_forced_at(now))
 
     def _due(self, now: datetime) -> datetime | None:
         """When something has to be done though nothing arrives."""

@@ -1,7 +1,7 @@
 """The plans of all controllers concerned, kept while they hold good."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -13,16 +13,21 @@ from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.places import Wish
 from evenkeel.flows.drain.queue import NODES, Queue
-from evenkeel.flows.drain.recording import Counted, OnceRecorder
 from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.flows.drain.workload.workload_plan import Has, WorkloadPlan
 from evenkeel.model.decision import Decision
 from evenkeel.model.metrics import Metric
+from evenkeel.ports import Recorder
 
 AFTER_A_FAILURE = timedelta(seconds=5)
 """How long until a workload is planned for again that could not be."""
 
-_NOTHING = WorkloadPlan(plan=Plan())
+NOTHING = WorkloadPlan(plan=Plan())
+"""The plan of a controller without active pods."""
+
+type Book = Callable[[str, WorkloadPlan, WorkloadPlan], None]
+"""What is kept of all plans together: it is told of a controller's key, its plan before and the one
+that takes its place."""
 
 
 class Handovers:
@@ -38,9 +43,9 @@ class Handovers:
         """The nodes that still have such pods."""
         return frozenset(node for node, workloads in self._workloads.items() if workloads)
 
-    def change(self, before: frozenset[str], after: frozenset[str]) -> None:
+    def changed(self, _key: str, before: WorkloadPlan, after: WorkloadPlan) -> None:
         """A workload had such pods on nodes, and has them on others now."""
-        gained, lost = after - before, before - after
+        gained, lost = after.handovers - before.handovers, before.handovers - after.handovers
         self._workloads.update(gained)
         self._workloads.subtract(lost)
         counts = self._workloads
@@ -52,23 +57,25 @@ class Plans:
     """One plan per controller, by its key; a controller without active pods has none."""
 
     def __init__(
-        self, planner: Planner, view: View, forced: ForcedEvictions, once: OnceRecorder
+        self, planner: Planner, view: View, forced: ForcedEvictions, recorder: Recorder
     ) -> None:
-        """All but ``once`` are the invocation's."""
-        self._once = once
+        """All but ``recorder`` are the invocation's, which hears of plans that fail."""
         self._planner = planner
         self._view = view
-        self._forced = forced
+        self._recorder = recorder
         self._plans: dict[str, WorkloadPlan] = {}
         self._having: Mapping[Has, dict[str, WorkloadPlan]] = {has: {} for has in Has}
         self.pending_replacements = 0
         """How many released pods have no replacement yet."""
-        self._followers: list[set[str]] = []
-        self._unreported: set[str] = set()
-        self._uncounted: set[str] = set()
         self._handovers = Handovers(view.queue)
         self.of_nodes: Sequence[Decision] = ()
         """What was decided about the nodes."""
+        self._forced = forced
+        self._books: list[Book] = [self._index, self._handovers.changed, self._hand_on]
+
+    def tell(self, book: Book) -> None:
+        """From now on this is told of each plan that takes the place of another, too."""
+        self._books.append(book)
 
     def __iter__(self) -> Iterator[tuple[str, WorkloadPlan]]:
         """All plans, each with the key of its controller."""
@@ -89,15 +96,9 @@ class Plans:
         found = (plan.ranking for _, plan in self.having(Has.RANKING))
         return [each for each in found if each is not None]
 
-    def of(self, key: str) -> WorkloadPlan | None:
-        """The plan for a controller's pods; None where nothing is planned."""
-        return self._plans.get(key)
-
-    def follow(self) -> set[str]:
-        """A set that gets the key of each controller that is planned for; the caller empties it."""
-        followed = set[str]()
-        self._followers.append(followed)
-        return followed
+    def of(self, key: str) -> WorkloadPlan:
+        """The plan for a controller's pods; ``NOTHING`` where nothing is planned."""
+        return self._plans.get(key, NOTHING)
 
     @property
     def wishes(self) -> Sequence[Wish]:
@@ -128,30 +129,30 @@ class Plans:
 
         If something else becomes of a gang of its pods the plans of the gang's others are wrong.
         """
-        before = self._plans.pop(key, _NOTHING)
-        has_pods = self._view.pods.members.has_any(key)
-        plan = self._plan(key, before.needs, now) if has_pods else _NOTHING
-        if plan.counted is None:
-            self._count_without(key, before, now)
-        if plan is _NOTHING:
-            self._unreported.discard(key)
-        else:
-            self._plans[key] = plan
-            self._unreported.add(key)
-            self._uncounted.add(key)
-            self._count(key)
+        before = self.of(key)
+        after = NOTHING
+        if self._view.pods.members.has_any(key):
+            after = self._plan(key, before.needs, now)
+        for book in self._books:
+            book(key, before, after)
+        self._view.queue.add(self._planner.others_of_gang(key), urgent=True)
+
+    def _index(self, key: str, before: WorkloadPlan, after: WorkloadPlan) -> None:
+        """Keep a plan, and find it by what it has."""
+        self._plans.pop(key, None)
+        if after is not NOTHING:
+            self._plans[key] = after
         for has, plans in self._having.items():
             plans.pop(key, None)
-            if has in plan.has:
-                plans[key] = plan
-        for followed in self._followers:
-            followed.add(key)
-        self.pending_replacements += plan.pending_replacements - before.pending_replacements
-        self._view.facts.need(key, plan.needs)
-        self._forced.put(key, plan.plan.forced)
-        self._view.queue.again(key, plan.plan.due)
-        self._handovers.change(before.handovers, plan.handovers)
-        self._view.queue.add(self._planner.others_of_gang(key), urgent=True)
+            if has in after.has:
+                plans[key] = after
+        self.pending_replacements += after.pending_replacements - before.pending_replacements
+
+    def _hand_on(self, key: str, _before: WorkloadPlan, after: WorkloadPlan) -> None:
+        """Say what has to be read for a plan, which pods it evicts by force, and when it is due."""
+        self._view.facts.need(key, after.needs)
+        self._forced.put(key, after.plan.forced)
+        self._view.queue.again(key, after.plan.due)
 
     def _plan(self, key: str, needs: Needs, now: datetime) -> WorkloadPlan:
         """A plan; where none can be made, what is due by the deadline, and another try soon.
@@ -161,8 +162,8 @@ class Plans:
         try:
             return self._planner.plan(key, now)
         except Exception as error:  # noqa: BLE001 - any error of a plan is its workload's alone
-            self._once.recorder.counted(Metric.PLANS_FAILED)
-            self._once.recorder.noted(
+            self._recorder.counted(Metric.PLANS_FAILED)
+            self._recorder.noted(
                 f"{key} could not be planned for, its pods go at their deadlines: {error!r}",
                 error=type(error).__name__,
             )
@@ -180,51 +181,3 @@ class Plans:
         """
         changed = self._view.queue.has_changed
         return (plan.writes for key, plan in self.having(Has.WRITES) if not changed(key))
-
-    def take_unreported(self) -> Sequence[Decision]:
-        """The decisions of new plans that write nothing; each plan gives them once.
-
-        A plan that awaits pods gives them once all pods of its workload were seen.
-        """
-        ready = {key for key in self._unreported if self._may_report(key, self._plans[key])}
-        self._unreported -= ready
-        return [note for key in sorted(ready) for note in self._plans[key].notes]
-
-    def count(self) -> None:
-        """Count what could not be counted before all pods of its workload were seen."""
-        for key in sorted(self._uncounted):
-            self._count(key)
-
-    def _count(self, key: str) -> None:
-        """Hand on the count of a plan; a low one only once all pods of its workload were seen.
-
-        They were, too, if as many as are wanted are known, with those that were told to go.
-        """
-        plan, members = self._plans[key], self._view.pods.members
-        counted = plan.counted
-        if counted is None:
-            self._uncounted.discard(key)
-            return
-        count, known = counted.count, {pod.uid for pod in (*members.of(key), *members.going(key))}
-        if count.is_whole or len(known) >= count.wanted or self._were_seen(key, plan):
-            self._uncounted.discard(key)
-            self._once.count(counted)
-
-    def _count_without(self, key: str, before: WorkloadPlan, now: datetime) -> None:
-        """Count a workload of which all pods that are known were just told to go.
-
-        That is none, or not known where others of it were not seen yet.
-        """
-        members, was_counted = self._view.pods.members, key not in self._uncounted
-        self._uncounted.discard(key)
-        if before.counted is not None and not members.of(key) and members.number_of(key):
-            available = 0 if was_counted else None
-            count = msgspec.structs.replace(before.counted.count, at=now, available=available)
-            self._once.count(Counted(count, tuple, before.counted.begins))
-
-    def _may_report(self, key: str, plan: WorkloadPlan) -> bool:
-        return self._were_seen(key, plan) or not plan.plan.awaits_pods
-
-    def _were_seen(self, key: str, plan: WorkloadPlan) -> bool:
-        """Whether all pods of a workload were seen: else only those on doomed nodes were."""
-        return key in self._view.listed_at or self._view.streams.show(plan.watched_by)

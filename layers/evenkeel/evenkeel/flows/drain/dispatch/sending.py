@@ -12,9 +12,8 @@ from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.releasing import Releases
 from evenkeel.flows.drain.dispatch.writing import Writer
-from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync.listings import Listings
-from evenkeel.flows.drain.workload.workload_plan import Has
+from evenkeel.flows.drain.workload.workload_plan import Has, WorkloadPlan
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod_label import PodLabel
 from evenkeel.model.times import earliest
@@ -34,7 +33,8 @@ class Evictions:
     def __init__(self, plans: Plans, writer: Writer, view: View, listings: Listings) -> None:
         """All of them are the invocation's."""
         self._plans = plans
-        self._planned = plans.follow()
+        self._planned = set[str]()  # the workloads that were planned for since it was looked
+        plans.tell(self._changed)
         self._shown: frozenset[PodLabel] = frozenset()
         self._unshown: set[str] = set()  # the workloads whose pods are awaited, and no watch shows
         self._writer = writer
@@ -47,6 +47,9 @@ class Evictions:
     def are_listing(self) -> bool:
         """Whether a workload is being listed."""
         return bool(self._listings)
+
+    def _changed(self, key: str, _before: WorkloadPlan, _after: WorkloadPlan) -> None:
+        self._planned.add(key)
 
     def send(self, now: datetime) -> None:
         """Send what may be sent, as far as there is room.
@@ -79,9 +82,8 @@ class Evictions:
         while self._planned:
             key = self._planned.pop()
             plan = self._plans.of(key)
-            labels = plan.watched_by if plan is not None else frozenset()
-            awaits = plan is not None and Has.AWAITS_PODS in plan.has
-            if awaits and not (labels and labels <= shown):
+            is_shown = plan.watched_by and plan.watched_by <= shown
+            if Has.AWAITS_PODS in plan.has and not is_shown:
                 self._unshown.add(key)
             else:
                 self._unshown.discard(key)
@@ -89,10 +91,7 @@ class Evictions:
 
 
 class Sender:
-    """Sends the steps of the plans; a step that finds no room stays planned.
-
-    ``once`` records the decisions that are not writes.
-    """
+    """Sends the steps of the plans; a step that finds no room stays planned."""
 
     def __init__(
         self,
@@ -101,45 +100,38 @@ class Sender:
         writer: Writer,
         evictions: Evictions,
         releases: Releases,
-        once: OnceRecorder,
     ) -> None:
         """All of them are the invocation's."""
-        self.plans = plans
-        self.forced = forced
-        self.writer = writer
-        self.once = once
+        self._plans = plans
+        self._forced = forced
+        self._writer = writer
         self._evictions = evictions
         self._releases = releases
         self._cooling_since: dict[str, datetime] = {}
 
     def send(self, now: datetime) -> None:
-        """Send what may be sent, and record what is news and not written.
+        """Send what may be sent.
 
         Forced evictions first; then the other steps; then the releases whose turn it is, because a
         pod without a replacement is at risk; then the evictions that need fresh knowledge, such as
         those of pods whose replacement is available, which can wait; and the nodes' steps.
         """
-        plans, writer = self.plans, self.writer
+        self._forced.settle()
         self.send_forced(now, now)
         self._send_writes(now)
         self._releases.release(now)
         self._evictions.send(now)
-        writer.submit_all(plans.of_nodes)
-        self.once.record(step for step in plans.of_nodes if step.write is None)
-        plans.count()
-        self.once.tell_counts(now)
-        has_begun = self.forced.has_begun
-        self.once.record(s for s in plans.take_unreported() if not has_begun(s.subject.uid, now))
+        self._writer.submit_all(self._plans.of_nodes)
 
     def _send_writes(self, now: datetime) -> None:
         """Send what rests on no count, as long as a namespace leaves others room.
 
         A tenant may make thousands of pods that are to be put back, and write them anew each time.
         """
-        crowds = self.writer.crowds
-        self.writer.submit_all(
+        crowds = self._writer.crowds
+        self._writer.submit_all(
             step
-            for steps in self.plans.writes()
+            for steps in self._plans.writes()
             if not crowds(steps[0].subject.namespace)
             for step in self._in_order(steps, now)
             if not crowds(step.subject.namespace)
@@ -147,18 +139,27 @@ class Sender:
 
     def is_busy(self, now: datetime) -> bool:
         """Whether something is under way, or was decided and is not done."""
-        if self.writer.under_way or self._evictions.are_listing or self.plans.is_unfinished:
+        if self._writer.under_way or self._evictions.are_listing or self._plans.is_unfinished:
             return True
-        return any(self.forced.due(now, now))
+        return any(self._forced.due(now, now))
+
+    @property
+    def has_deadlines(self) -> bool:
+        """Whether pods die at their deadlines."""
+        return bool(self._forced)
+
+    def next_forced_at(self, now: datetime) -> datetime | None:
+        """When the next forced eviction begins that is not due now."""
+        return self._forced.next_at(now)
 
     def next_at(self, now: datetime) -> datetime | None:
         """When something may be sent, or listed, that may not now."""
-        return earliest(self.forced.next_at(now), self._evictions.next_at, self.writer.next_retry)
+        return earliest(self._forced.next_at(now), self._evictions.next_at, self._writer.next_retry)
 
     def send_forced(self, now: datetime, by: datetime) -> None:
         """Send the forced evictions that have to begin by a time."""
-        if self.writer.room(forced=True):
-            self.writer.submit_all(slot.step(by) for slot in self._forced_slots(now, by))
+        if self._writer.room(forced=True):
+            self._writer.submit_all(slot.step(by) for slot in self._forced_slots(now, by))
 
     def has_unsent_forced(self, now: datetime, by: datetime) -> bool:
         """Whether forced evictions due by ``by`` are still unsent."""
@@ -166,8 +167,8 @@ class Sender:
 
     def _forced_slots(self, now: datetime, by: datetime) -> Iterator[Slot]:
         """The slots that are due by a time, but for those that were sent, or whose pod rests."""
-        may_write = self.writer.may_write
-        due = self.forced.due(now, by)
+        may_write = self._writer.may_write
+        due = self._forced.due(now, by)
         return (slot for slot in due if may_write(slot.forced.pod.uid, None))
 
     def _in_order(self, steps: Sequence[Decision], now: datetime) -> Sequence[Decision]:
