@@ -4,11 +4,11 @@ A workload is listed before a pod of it is taken away, where no watch shows it a
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Final, TypeIs
+from typing import Any, Final, NamedTuple
 
 from evenkeel.errors import NotFoundError
 from evenkeel.flows import selections
@@ -19,7 +19,7 @@ from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.controllers.kinds import RELEASING, way_of
 from evenkeel.model.deployment import Deployment
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Get, List, Listing, Request, Selection
+from evenkeel.model.request import Get, List, Listing, Selection
 from evenkeel.model.way import Way
 from evenkeel.ports import Reply, Session
 
@@ -32,15 +32,60 @@ AT_A_TIME: Final = 4
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
+class _Questions(NamedTuple):
+    """How to read one workload, and its Deployment where a rollout goes on."""
+
+    pods: Sequence[Get[Pod] | List[Pod]]
+    controller: Get[Any] | None = None
+    deployment: Get[Deployment] | None = None
+
+
 @dataclass(slots=True)
-class _Asked:
-    """What is asked about one workload, and the replies so far."""
+class _Reading:
+    """One workload that is being read: what was known of it, and what the replies show."""
 
     at: datetime
-    requests: int
-    pods: Sequence[Pod]
+    known: Sequence[Pod]
+    asks_for_controller: bool
     in_rollout: bool
-    replies: list[Reply] = field(default_factory=list)
+    awaited: int = 0
+    failed: bool = False
+    controller: object = None
+    deployment: object = None
+    pods: dict[str, Pod] = field(default_factory=dict)
+    revisions: list[int] = field(default_factory=list)  # of the lists
+
+    def take_controller(self, found: object) -> None:
+        self.controller = found
+
+    def take_deployment(self, found: object) -> None:
+        self.deployment = found
+
+    def take_pods(self, found: object) -> None:
+        """A list or a single pod. Of a pod that two replies show the newer counts."""
+        if isinstance(found, Listing):
+            self.revisions.append(found.revision)
+        for pod in found.items if isinstance(found, Listing) else (found,):
+            before = self.pods.get(pod.uid) if isinstance(pod, Pod) else None
+            if isinstance(pod, Pod) and (before is None or before.revision <= pod.revision):
+                self.pods[pod.uid] = pod
+
+    def listed(self, key: str) -> Listed:
+        """What all replies say together of the workload with this key."""
+        controller, pods = self.controller, self.pods
+        siblings = [pod for pod in pods.values() if _is_sibling(pod, key)]
+        others = {pod.uid for pod in siblings}
+        if not isinstance(controller, Controller) or controller.key != key:
+            controller = None
+        return Listed(
+            controller=controller,
+            asked_for_controller=self.asks_for_controller,
+            pods=[pod for pod in pods.values() if pod.uid not in others],
+            gone=() if self.revisions else {pod.uid for pod in self.known} - pods.keys(),
+            revision=min(self.revisions, default=None),
+            deployment=self.deployment if isinstance(self.deployment, Deployment) else None,
+            siblings=siblings if self.in_rollout else None,
+        )
 
 
 class Listings:
@@ -49,7 +94,7 @@ class Listings:
     def __init__(self, session: Session, view: View) -> None:
         self._session = session
         self._view = view
-        self._asked: dict[str, _Asked] = {}
+        self._asked: dict[str, _Reading] = {}
         self._asked_at: dict[str, datetime] = {}
 
     def __bool__(self) -> bool:
@@ -80,27 +125,42 @@ class Listings:
         view = self._view
         controller, pods = view.owners.controllers.get(key), view.pods.members.of(key)
         deployment = view.owners.above(controller).deployment_in_rollout
-        requests = _requests(key, controller, deployment, pods)
+        asked = _questions(key, controller, deployment, pods)
+        reading = _Reading(
+            at=now,
+            known=pods,
+            asks_for_controller=asked.controller is not None,
+            in_rollout=deployment is not None,
+        )
+        takes = [
+            (asked.controller, reading.take_controller),
+            (asked.deployment, reading.take_deployment),
+            *((each, reading.take_pods) for each in asked.pods),
+        ]
+        submitted = [(request, take) for request, take in takes if request is not None]
+        reading.awaited = len(submitted)
         self._asked_at[key] = now
-        self._asked[key] = _Asked(now, len(requests), pods, deployment is not None)
-        for request in requests:
-            self._session.submit(request, partial(self._heard, key))
+        self._asked[key] = reading
+        for request, take in submitted:
+            self._session.submit(request, partial(self._heard, key, take))
 
-    def _heard(self, key: str, reply: Reply) -> None:
+    def _heard(self, key: str, take: Callable[[object], None], reply: Reply) -> None:
         """Take a reply. Where one is an error, the workload is listed again in time."""
-        asked = self._asked[key]
-        asked.replies.append(reply)
-        if len(asked.replies) < asked.requests:
-            return
-        del self._asked[key]
-        errors = (each.error for each in asked.replies if each.error is not None)
-        if all(isinstance(error, NotFoundError) for error in errors):
-            self._view.replace_workload(key, _listed(key, asked), asked.at)
+        reading = self._asked[key]
+        reading.awaited -= 1
+        if reply.error is None:
+            take(reply.result)
+        elif not isinstance(reply.error, NotFoundError):
+            reading.failed = True
+        if not reading.awaited:
+            del self._asked[key]
+            if not reading.failed:
+                self._view.replace_workload(key, reading.listed(key), reading.at)
 
 
-def _requests(
+def _questions(
     key: str, controller: Controller | None, deployment: Deployment | None, pods: Sequence[Pod]
-) -> Sequence[Request]:
+) -> _Questions:
     """How to list a workload.
 
     The pods of no controller, or of one that is gone, are read by name, and where there are many
@@ -112,18 +172,18 @@ def _requests(
         itself = Get(type(controller), controller.name, namespace)
         if deployment is not None:
             every = selections.pods_selected(namespace, controller.shared_selector(deployment))
-            return itself, Get(type(deployment), deployment.name, namespace), every
+            return _Questions([every], itself, Get(type(deployment), deployment.name, namespace))
         others = _of_other_hashes(controller, pods)
         beside = [selections.released_from(namespace, others)] if others else []
-        return itself, selections.of_controller(controller), *beside
+        return _Questions([selections.of_controller(controller), *beside], itself)
     releases = (pod.release for pod in pods if pod.released)
     lost = next((release.controller for release in releases if release is not None), None)
-    above = [Get(RELEASING, lost, pods[0].namespace)] if lost else []
+    above = Get(RELEASING, lost, pods[0].namespace) if lost else None
     if len(pods) <= MANY and all(pod.controller is None for pod in pods):
-        return (*above, *(Get(Pod, pod.name, pod.namespace) for pod in pods))
+        return _Questions([Get(Pod, pod.name, pod.namespace) for pod in pods], above)
     known = frozenset(pod.uid for pod in pods)
     everywhere = Selection(Pod, pods[0].namespace)
-    return (*above, List(everywhere, kept=partial(_if_of, key, known)))
+    return _Questions([List(everywhere, kept=partial(_if_of, key, known))], above)
 
 
 def _of_other_hashes(controller: Controller, pods: Iterable[Pod]) -> set[str]:
@@ -142,40 +202,6 @@ def _of_other_hashes(controller: Controller, pods: Iterable[Pod]) -> set[str]:
 
 def _if_of(key: str, known: Collection[str], pod: Pod) -> Pod | None:
     return pod if pod.uid in known or pod.origin_key == key else None
-
-
-def _listed(key: str, asked: _Asked) -> Listed:
-    """What the replies say together. Of a pod that two of them show the newer counts."""
-    found = [reply.result for reply in asked.replies]
-    lists = [each for each in found if isinstance(each, Listing)]
-    pods = {pod.uid: pod for pod in sorted(_pods_in(found), key=lambda pod: pod.revision)}
-    siblings = [pod for pod in pods.values() if _is_sibling(pod, key)]
-    others = {pod.uid for pod in siblings}
-    return Listed(
-        controller=next((each for each in found if _is_controller(each, key)), None),
-        asked_for_controller=any(map(_asks_for_controller, asked.replies)),
-        pods=[pod for pod in pods.values() if pod.uid not in others],
-        gone=() if lists else {pod.uid for pod in asked.pods} - pods.keys(),
-        revision=min((each.revision for each in lists), default=None),
-        deployment=next((each for each in found if isinstance(each, Deployment)), None),
-        siblings=siblings if asked.in_rollout else None,
-    )
-
-
-def _pods_in(found: Iterable[object]) -> Iterator[Pod]:
-    """The pods that were read, singly or in lists."""
-    for each in found:
-        items = each.items if isinstance(each, Listing) else [each]
-        yield from (item for item in items if isinstance(item, Pod))
-
-
-def _asks_for_controller(reply: Reply) -> bool:
-    request = reply.request
-    return isinstance(request, Get) and issubclass(request.kind, Controller)
-
-
-def _is_controller(found: object, key: str) -> TypeIs[Controller]:
-    return isinstance(found, Controller) and found.key == key
 
 
 def _is_sibling(pod: Pod, key: str) -> bool:
