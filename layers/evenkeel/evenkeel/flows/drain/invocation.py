@@ -142,12 +142,8 @@ class HandoverFlow:
                     self._call,
                 )
                 leadership.beat(session)
-                outcome = self._act(
-                    session,
-                    leadership,
-                    scheduled=scheduled,
-                    left=left or (lambda: started + HANDOVER_TIMEOUT - self._clock.now()),
-                )
+                end = started + HANDOVER_TIMEOUT
+                outcome = self._act(session, leadership, left or (lambda: end - self._clock.now()))
                 self._finish_hiding(session, leadership)
                 if scheduled and not self._settings.stands_in:
                     self._note_schedule()
@@ -174,46 +170,75 @@ class HandoverFlow:
             self._telling.observed(view)
         return Outcome("Observed")
 
-    def _act(
-        self,
-        session: Session,
-        leadership: Leadership,
-        *,
-        scheduled: bool,
-        left: TimeLeft,
-    ) -> Outcome:
-        """Where the Lease is held read nothing else; the wake-up comes back when it runs out.
+    def _act(self, session: Session, leadership: Leadership, left: TimeLeft) -> Outcome:
+        """Work, unless another holds the Lease, or there is nothing to do, or it may not be done.
 
-        The schedule's next invocation comes anyway. If its holder has divided a storm, a share is
-        taken that nobody has.
+        Where the Lease is held nothing else is read. The wake-up comes back when it runs out.
         """
         started = self._clock.now()
-        held_for = self._look(leadership)
-        role = self._settings.role
-        joins = held_for and role is not Role.FIRST and self._call is not None
-        number = leadership.join() if joins else 0
-        if not number and (held_for or role is Role.SHARE):
-            return Outcome("LeaseHeld", None if scheduled else held_for)
+        held = self._look(leadership)
+        if held is not None:
+            return held
         self._kept.backoff.begin(started)
         view = View(
             node_pools=self._kept.pools(started),
             releases_refused=self._kept.refusals(started),
-            share=Share(leadership.sharing.division, number),
+            share=Share(leadership.sharing.division, leadership.sharing.number),
         )
-        awaits_hooks = number == 0 and self._kept.hooks.are_waited_for
-        is_any_work = reader.is_any_work(self._cluster, view)
-        if not (is_any_work or awaits_hooks or number):
+        if not self._is_any_work(view):
             self._once.forget()
             self._close(session, leadership, view)
             return Outcome("Quiet")
         if pause.is_paused(self._cluster):
             return Outcome("Paused", REST_IN_CALM, needs_no_wake_up=True)
         if self._settings.stands_in and are_deployed(self._cluster, started):
-            return Outcome("LeftToFunctions", None if scheduled else STANDING_BY)
+            return Outcome("LeftToFunctions", STANDING_BY, needs_no_wake_up=True)
         leadership.notes.lost_pools.nodes = view.nodes
-        held_for = self._take(leadership)
-        if held_for or (number and not leadership.is_held):
-            return Outcome("LeaseHeld", None if scheduled else held_for or STANDING_BY)
+        return self._take(leadership) or self._hold(session, leadership, view, started, left)
+
+    def _look(self, leadership: Leadership) -> Outcome | None:
+        """Look at the Lease; an Outcome if another holds it, and None also if it may not be read.
+
+        If its holder has divided a storm, a share is taken that nobody has.
+        """
+        role = self._settings.role
+        try:
+            held_for = leadership.look()
+        except ForbiddenError as error:
+            self._tell_refusal(error)
+            held_for = timedelta()
+        if held_for and role is not Role.FIRST and self._call is not None and leadership.join():
+            return None
+        return _held(held_for) if held_for or role is Role.SHARE else None
+
+    def _is_any_work(self, view: View) -> bool:
+        """Whether a node is doomed or a pod released; who has a share waits for either."""
+        is_any = reader.is_any_work(self._cluster, view)
+        return is_any or view.share.number > 0 or self._kept.hooks.are_waited_for
+
+    def _take(self, leadership: Leadership) -> Outcome | None:
+        """Take the Lease; an Outcome where another took it first.
+
+        Where it is refused number 0 goes on: without the Lease only forced evictions are made.
+        """
+        try:
+            held_for = timedelta() if leadership.take() else leadership.look()
+        except ClusterError as error:
+            self._tell_refusal(error)
+            held_for = timedelta()
+        if held_for or (leadership.sharing.number and not leadership.is_held):
+            return _held(held_for or STANDING_BY)
+        return None
+
+    def _hold(
+        self,
+        session: Session,
+        leadership: Leadership,
+        view: View,
+        started: datetime,
+        left: TimeLeft,
+    ) -> Outcome:
+        """Work under the Lease, and give it up."""
         wake_up_at = None
         try:
             outcome = self._work(session, view, leadership, started, left)
@@ -247,25 +272,6 @@ class HandoverFlow:
                 note_schedule(self._cluster, self._clock.now())
         except ClusterError as error:
             self._recorder.noted(f"commands do not learn that this is deployed: {error}")
-
-    def _look(self, leadership: Leadership) -> timedelta:
-        """How long another may hold the Lease; 0 also where the role may not read it."""
-        try:
-            return leadership.look()
-        except ForbiddenError as error:
-            self._tell_refusal(error)
-            return timedelta()
-
-    def _take(self, leadership: Leadership) -> timedelta:
-        """Take the Lease; where another took it first, how long that one holds it.
-
-        Without the Lease only forced evictions are made.
-        """
-        try:
-            return timedelta() if leadership.take() else leadership.look()
-        except ClusterError as error:
-            self._tell_refusal(error)
-            return timedelta()
 
     def _tell_refusal(self, error: ClusterError) -> None:
         self._recorder.counted(Metric.LEASE_REFUSED)
@@ -348,3 +354,8 @@ class HandoverFlow:
         give_up = self._clock.now() + AFTER_A_FAILURE
         while leadership.wake_up.is_hiding and self._clock.now() < give_up:
             session.next(LOOK_AROUND)
+
+
+def _held(held_for: timedelta) -> Outcome:
+    """Another holds the Lease for so long: a wake-up comes back then, and none is sent for it."""
+    return Outcome("LeaseHeld", held_for, needs_no_wake_up=True)
