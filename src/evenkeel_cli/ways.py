@@ -12,9 +12,9 @@ from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.returning import RECOMMENDATION, WARNING, Drain
 from evenkeel.decisions.drain.route import NO_PLACE_IS_KNOWN, PlaceSought, Route, route_of
 from evenkeel.flows import reads
-from evenkeel.flows.drain import places
+from evenkeel.flows.drain import room_search
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.places import Wish
+from evenkeel.flows.drain.room_search import RoomRequest
 from evenkeel.flows.drain.sync import reader
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import PodDisruptionBudget
@@ -100,9 +100,9 @@ def with_places(
     asking = [each for each in found if each.way_for(RECOMMENDATION).way is Way.BY_ORDINAL]
     if not asking:
         return list(found)
-    wishes = [Wish.of("", each.pod, each.namespace_objects.claims) for each in asking]
+    requests = [RoomRequest.of("", each.pod, each.namespace_objects.claims) for each in asking]
     doomed = {each.pod.spec.node_name for each in asking}
-    there = places.find(cluster, labels, wishes, doomed)
+    there = room_search.find(cluster, labels, requests, doomed)
     missing = {each.pod.uid for each in asking} - there.nodes.keys()
     lacks = {uid: there.lacks.get(uid, NO_PLACE_IS_KNOWN) for uid in missing}
     return [replace(each, lacks=lacks.get(each.pod.uid, "")) for each in found]

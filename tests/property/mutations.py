@@ -460,7 +460,7 @@ MUTATIONS = (
     Mutation(
         "a pod goes before its owner is known",
         "flows/drain/workload/planning.py",
-        [("if not self._view.facts.know(needs):", "if needs is None:")],
+        [("if not self._view.facts.has_all(needs):", "if needs is None:")],
         [READ_LATE],
     ),
     Mutation(

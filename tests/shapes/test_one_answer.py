@@ -9,7 +9,7 @@ import pytest
 from evenkeel.decisions.drain.returning import Drain
 from evenkeel.decisions.drain.route import NO_PLACE_IS_KNOWN
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.places import Places
+from evenkeel.flows.drain.room_search import RoomSearch
 from evenkeel.flows.drain.workload.ways import Ways
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.notice import NodeNotice, NoticeKind
@@ -63,7 +63,7 @@ def test_the_reconciler_and_the_commands_say_the_same_of_each_pod(
         if each.pod.spec.node_name
     ]
     assert found
-    ways = Ways(view, Places(cluster, WELL_KNOWN, InMemoryRecorder()))
+    ways = Ways(view, RoomSearch(cluster, WELL_KNOWN, InMemoryRecorder()))
     differ = [
         f"{notice.name} of {each.pod.reference}: {ours}, and {theirs}"
         for notice in notices(now)

@@ -6,9 +6,9 @@ from typing import Any
 
 from evenkeel.flows.drain.assembly import Ports, loop_of
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.kept import Kept
 from evenkeel.flows.drain.lease.hold import Leadership
 from evenkeel.flows.drain.low_counts import LowCounts
+from evenkeel.flows.drain.memory import Memory
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync import reader
 from evenkeel.flows.drain.telling import Telling
@@ -66,7 +66,7 @@ class Brain:
             SETTINGS,
             Ports(server, session, clock),
             view,
-            Kept(server, SimulatedInstances(), SETTINGS.capacity_labels, recorder),
+            Memory(server, SimulatedInstances(), SETTINGS.capacity_labels, recorder),
             OnceRecorder(recorder, LowCounts(server, clock, recorder)),
             leadership,
             Telling(SETTINGS, None, clock, recorder),

@@ -25,7 +25,7 @@ DERIVED = frozenset(
         "NodeReconciler",
         # counts, and how long things took: nothing passes but by a step that says so
         "Answers",
-        "Kept",
+        "Memory",
         "OnceRecorder",
         "Progress",
         # the same in all states, or told by itself

@@ -43,64 +43,64 @@ def due(facts: Facts, after: float) -> list[Read]:
 def test_what_is_read_for_the_first_time_is_news_for_all_that_need_it(
     facts: Facts, queue: Queue
 ) -> None:
-    facts.need("a", {ONE: None})
-    facts.need("b", {ONE: None, TWO: None})
-    facts.need("c", {TWO: None})
-    facts.read(ONE, NOW)
+    facts.set("a", {ONE: None})
+    facts.set("b", {ONE: None, TWO: None})
+    facts.set("c", {TWO: None})
+    facts.loaded(ONE, NOW)
     assert list(queue.take(SimulatedClock(NOW))) == ["a", "b"]
-    facts.read(ONE, NOW + seconds(1))
+    facts.loaded(ONE, NOW + seconds(1))
     assert not queue
 
 
 def test_a_plan_that_needs_something_else_needs_nothing_that_it_needed_before(
     facts: Facts, queue: Queue
 ) -> None:
-    facts.need("a", {ONE: None})
+    facts.set("a", {ONE: None})
     assert due(facts, 0) == [ONE]
-    facts.need("a", {TWO: None})
+    facts.set("a", {TWO: None})
     assert due(facts, 0) == [TWO]
-    facts.need("a", {})
+    facts.set("a", {})
     assert not facts.are_missing
-    facts.read(ONE, NOW)
+    facts.loaded(ONE, NOW)
     assert not queue
 
 
 def test_what_has_changed_is_read_where_a_plan_needs_it(facts: Facts) -> None:
-    facts.need("a", {ONE: None})
+    facts.set("a", {ONE: None})
     for fact in (ONE, TWO):
-        facts.read(fact, NOW)
-        facts.forget(fact)
+        facts.loaded(fact, NOW)
+        facts.invalidate(fact)
     assert due(facts, 0) == [ONE]
-    assert not facts.know([ONE])
+    assert not facts.has_all([ONE])
 
 
 def test_what_grows_old_is_read_again_together_however_young_some_of_it_is(facts: Facts) -> None:
-    facts.need("a", {ONE: seconds(30), TWO: seconds(30)})
+    facts.set("a", {ONE: seconds(30), TWO: seconds(30)})
     assert due(facts, 0) == [ONE, TWO]
-    facts.read(ONE, NOW)
-    facts.read(TWO, NOW + seconds(25))
+    facts.loaded(ONE, NOW)
+    facts.loaded(TWO, NOW + seconds(25))
     assert due(facts, 29) == []
     assert due(facts, 30) == [ONE, TWO]
     for fact in (ONE, TWO):
-        facts.read(fact, NOW + seconds(30))
+        facts.loaded(fact, NOW + seconds(30))
     assert due(facts, 59) == []
 
 
 def test_what_was_read_before_the_first_look_is_not_read_again_at_once(facts: Facts) -> None:
-    facts.read(ONE, NOW)
-    facts.need("a", {ONE: seconds(10)})
+    facts.loaded(ONE, NOW)
+    facts.set("a", {ONE: seconds(10)})
     assert due(facts, 1) == []
     assert due(facts, 10) == [ONE]
 
 
 def test_the_plan_that_needs_it_youngest_says_how_old_a_fact_may_get(facts: Facts) -> None:
-    facts.need("a", {ONE: seconds(30)})
-    facts.need("b", {ONE: seconds(1)})
-    facts.need("c", {ONE: None})
+    facts.set("a", {ONE: seconds(30)})
+    facts.set("b", {ONE: seconds(1)})
+    facts.set("c", {ONE: None})
     due(facts, 0)
-    facts.read(ONE, NOW)
+    facts.loaded(ONE, NOW)
     assert due(facts, 1) == [ONE]
-    facts.need("b", {})
+    facts.set("b", {})
     assert due(facts, 2) == []
 
 

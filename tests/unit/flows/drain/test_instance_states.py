@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from evenkeel.errors import InstancesError
-from evenkeel.flows.drain.kept import InstanceStates
+from evenkeel.flows.drain.memory import InstanceStates
 from evenkeel.model.instance import Instance
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.instances import SimulatedInstances

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.flows.drain.kept import PAGE, ListedNodes, other_nodes
+from evenkeel.flows.drain.memory import PAGE, ListedNodes, other_nodes
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster

@@ -11,13 +11,13 @@ from evenkeel.flows.drain.dispatch.releasing import Releases
 from evenkeel.flows.drain.dispatch.reports import Reports
 from evenkeel.flows.drain.dispatch.sending import Evictions, Sender
 from evenkeel.flows.drain.dispatch.writing import Writer
-from evenkeel.flows.drain.kept import Kept
 from evenkeel.flows.drain.lease.hold import Leadership
 from evenkeel.flows.drain.loop import Loop, Reconcile
+from evenkeel.flows.drain.memory import Memory
 from evenkeel.flows.drain.nodes import NodeReconciler
-from evenkeel.flows.drain.places import Places, Seeker
 from evenkeel.flows.drain.queue import NODES
 from evenkeel.flows.drain.recording import OnceRecorder
+from evenkeel.flows.drain.room_search import RoomSearch
 from evenkeel.flows.drain.sync.informer import Informer
 from evenkeel.flows.drain.sync.listings import Listings
 from evenkeel.flows.drain.sync.questions import AtOnce, Questions
@@ -40,20 +40,20 @@ def loop_of(
     settings: HandoverSettings,
     ports: Ports,
     view: View,
-    kept: Kept,
+    memory: Memory,
     once: OnceRecorder,
     leadership: Leadership,
     telling: Telling,
 ) -> Loop:
     """The loop of an invocation that has gathered a view.
 
-    ``kept``, ``once`` and ``telling`` outlive it.
+    ``memory``, ``once`` and ``telling`` outlive it.
     """
     cluster, session, clock = ports
     per_second, capacity = settings.evictions_per_second, session.capacity
-    forced = ForcedEvictions(per_second, capacity, kept.answers, view.share)
-    plans = Plans(Planner(view, kept.places), view, forced, once.recorder)
-    writer = Writer(session, view, clock, once, kept.answers, kept.backoff, leadership.left)
+    forced = ForcedEvictions(per_second, capacity, memory.answers, view.share)
+    plans = Plans(Planner(view, memory.room_search), view, forced, once.recorder)
+    writer = Writer(session, view, clock, once, memory.answers, memory.backoff, leadership.left)
     evictions = Evictions(plans, writer, view, Listings(session, view))
     releases = Releases(
         settings, view, plans, writer, forced, leadership.sharing.zeros_wait_elsewhere
@@ -61,13 +61,14 @@ def loop_of(
     leadership.sharing.zeros_wait = releases.do_zeros_wait
     questions = Questions(session, clock)
     reader = Reader(cluster, view, settings.capacity_labels, once.recorder, questions)
-    keeper = NodeReconciler(settings, view, kept, session, clock)
+    sought = Questions(session, clock)
+    keeper = NodeReconciler(settings, view, memory, session, clock)
     return Loop(
         session,
         clock,
         leadership,
         Informer(session, view, once.recorder),
-        Reconcile(view, plans, keeper, reader, Seeker(kept.places, view, session, clock), clock),
+        Reconcile(view, plans, keeper, reader, memory.room_search, sought, clock),
         writer,
         Sender(plans, forced, writer, evictions, releases),
         Reports(session, plans, view, forced, once, clock),
@@ -80,16 +81,16 @@ def observe(
     view: View,
     keeper: NodeReconciler,
     once: OnceRecorder,
-    places: Places,
+    room_search: RoomSearch,
     clock: Clock,
 ) -> None:
     """Tell what would be done with a gathered view, and do nothing."""
     forced = ForcedEvictions(settings.evictions_per_second, sys.maxsize, Answers(), view.share)
-    plans = Plans(Planner(view, places), view, forced, once.recorder)
+    plans = Plans(Planner(view, room_search), view, forced, once.recorder)
     now = clock.now()
     view.queue.add(plans.controllers, urgent=True)
     _settle(plans, view, clock)
-    Seeker(places, view, AtOnce(), clock).ask(plans.wishes, now)
+    room_search.ask(plans.room_requests, view, now, Questions(AtOnce(), clock))
     _settle(plans, view, clock)
     forced.settle()
     once.record(slot.step(now) for slot in forced.due(now, now))

@@ -15,13 +15,13 @@ from evenkeel.flows.drain.assembly import Ports, loop_of, observe
 from evenkeel.flows.drain.cache.share import Share, is_to_go
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.hooks import Hooks
-from evenkeel.flows.drain.kept import Kept
 from evenkeel.flows.drain.lease.deployed import are_deployed, note_schedule
 from evenkeel.flows.drain.lease.hold import Leadership
 from evenkeel.flows.drain.lease.notes import Remembered
 from evenkeel.flows.drain.lease.sharing import Call
 from evenkeel.flows.drain.loop import CLOSING, REST_IN_CALM, Outcome
 from evenkeel.flows.drain.low_counts import LowCounts
+from evenkeel.flows.drain.memory import Memory
 from evenkeel.flows.drain.nodes import NodeReconciler
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync import reader
@@ -101,8 +101,8 @@ class HandoverFlow:
         acts = settings.mode is Mode.ACT
         actions = lifecycle if acts and settings.lifecycle_hook else None
         hooks = Hooks(actions, settings.lifecycle_hook, recorder, cluster)
-        self._kept = Kept(cluster, instances, settings.capacity_labels, recorder, hooks)
-        self._memory: Mapping[str, Remembered] = {
+        self._memory = Memory(cluster, instances, settings.capacity_labels, recorder, hooks)
+        self._on_lease: Mapping[str, Remembered] = {
             names.WAITING_HOOKS: hooks,
             names.LOW_COUNTS: self._low,
             names.INTERRUPTION: self._telling,
@@ -138,7 +138,7 @@ class HandoverFlow:
                     holder,
                     hide,
                     self._settings.capacity_labels,
-                    self._memory,
+                    self._on_lease,
                     self._call,
                 )
                 leadership.beat(session)
@@ -164,9 +164,9 @@ class HandoverFlow:
         if reader.is_any_work(self._cluster, view) or view.nodes.notices:
             self._read_pods(view)
             self._read_facts(view)
-            keeper = NodeReconciler(self._settings, view, self._kept, AtOnce(), self._clock)
+            keeper = NodeReconciler(self._settings, view, self._memory, AtOnce(), self._clock)
             reader.read_peers(self._cluster, view)
-            observe(self._settings, view, keeper, self._once, self._kept.places, self._clock)
+            observe(self._settings, view, keeper, self._once, self._memory.room_search, self._clock)
             self._telling.observed(view)
         return Outcome("Observed")
 
@@ -179,10 +179,10 @@ class HandoverFlow:
         held = self._look(leadership)
         if held is not None:
             return held
-        self._kept.backoff.begin(started)
+        self._memory.backoff.begin(started)
         view = View(
-            node_pools=self._kept.pools(started),
-            releases_refused=self._kept.refusals(started),
+            node_pools=self._memory.pools(started),
+            releases_refused=self._memory.refusals(started),
             share=Share(leadership.sharing.division, leadership.sharing.number),
         )
         if not self._is_any_work(view):
@@ -214,7 +214,7 @@ class HandoverFlow:
     def _is_any_work(self, view: View) -> bool:
         """Whether a node is doomed or a pod released; who has a share waits for either."""
         is_any = reader.is_any_work(self._cluster, view)
-        return is_any or view.share.number > 0 or self._kept.hooks.are_waited_for
+        return is_any or view.share.number > 0 or self._memory.hooks.are_waited_for
 
     def _take(self, leadership: Leadership) -> Outcome | None:
         """Take the Lease; an Outcome where another took it first.
@@ -307,7 +307,7 @@ class HandoverFlow:
                 self._divide(view, leadership)
         ports = Ports(self._cluster, session, self._clock)
         loop = loop_of(
-            self._settings, ports, view, self._kept, self._once, leadership, self._telling
+            self._settings, ports, view, self._memory, self._once, leadership, self._telling
         )
         longest = STANDING_IN if self._settings.stands_in else self._settings.work
         until = started + (longest if leadership.is_held else WITHOUT_LEASE)

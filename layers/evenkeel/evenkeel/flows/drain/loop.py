@@ -23,9 +23,10 @@ from evenkeel.flows.drain.dispatch.sending import Sender
 from evenkeel.flows.drain.dispatch.writing import Writer
 from evenkeel.flows.drain.lease.hold import Leadership
 from evenkeel.flows.drain.nodes import NodeReconciler
-from evenkeel.flows.drain.places import Seeker
 from evenkeel.flows.drain.queue import NODES
+from evenkeel.flows.drain.room_search import RoomSearch
 from evenkeel.flows.drain.sync.informer import Informer
+from evenkeel.flows.drain.sync.questions import Questions
 from evenkeel.flows.drain.sync.reader import Reader
 from evenkeel.flows.drain.telling import Telling
 from evenkeel.model.request import Change, Relisted
@@ -88,7 +89,8 @@ class Reconcile:
         plans: Plans,
         keeper: NodeReconciler,
         reader: Reader,
-        seeker: Seeker,
+        room_search: RoomSearch,
+        questions: Questions,
         clock: Clock,
     ) -> None:
         self.queue = view.queue
@@ -96,7 +98,8 @@ class Reconcile:
         self._plans = plans
         self._keeper = keeper
         self._reader = reader
-        self._seeker = seeker
+        self._room_search = room_search
+        self._questions = questions
         self._clock = clock
 
     def begin(self) -> None:
@@ -116,13 +119,14 @@ class Reconcile:
                 plans.of_nodes = keeper.plan(plans.handovers | undecided, now)
             else:
                 plans.replan(key, now)
-        self._reader.ask(self._clock.now())
-        self._seeker.ask(self._plans.wishes, self._clock.now())
+        now = self._clock.now()
+        self._reader.ask(now)
+        self._room_search.ask(self._plans.room_requests, self._view, now, self._questions)
 
     @property
     def has_work(self) -> bool:
         """Whether a key waits, or something that was asked and is needed to decide."""
-        is_asked = bool(self._keeper.questions or self._seeker.questions)
+        is_asked = bool(self._keeper.questions or self._questions)
         return bool(self.queue) or is_asked or self._view.facts.are_missing
 
 

@@ -14,7 +14,7 @@ from evenkeel.decisions.node.share import SOONEST, admitted
 from evenkeel.decisions.notice import mark, wording
 from evenkeel.flows.drain.cache.facts import SOON_AGAIN_AFTER
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.kept import Kept
+from evenkeel.flows.drain.memory import Memory
 from evenkeel.flows.drain.queue import NODES
 from evenkeel.flows.drain.sync.questions import Questions
 from evenkeel.model.controllers.kinds import way_of
@@ -44,14 +44,14 @@ class NodeReconciler:
         self,
         settings: HandoverSettings,
         view: View,
-        kept: Kept,
+        memory: Memory,
         background: Background,
         clock: Clock,
     ) -> None:
         """Answers that ``kept`` lacks are asked for in the background."""
         self._settings = settings
         self._view = view
-        self._kept = kept
+        self._memory = memory
         self.questions = Questions(background, clock, partial(view.queue.add, [NODES], urgent=True))
         """What is asked that the nodes are decided by."""
         self._handovers: frozenset[str] = frozenset()
@@ -74,7 +74,7 @@ class NodeReconciler:
         ]
         if all(notice.cordoned_at is not None for _, notice in hinted):
             return ()
-        known = self._kept.spot_nodes.known(now, self.questions)
+        known = self._memory.spot_nodes.known(now, self.questions)
         if known is None:
             return ()
         spot_nodes, share = len(known), self._settings.rebalance_share
@@ -123,9 +123,9 @@ class NodeReconciler:
                 dues.append(now + LOOK_AGAIN_AFTER)
             often = situation.is_missing or now < situation.notice.deadline + ASK_OFTEN_FOR
             if situation.over and not situation.is_off and often:
-                dues.append(self._kept.states.ask_again_at)
+                dues.append(self._memory.states.ask_again_at)
         empty, empty_at = self._emptied({node.name for node, *_ in waiting}, now)
-        ends, due = self._kept.hooks.keep(waiting, empty, now, self.questions)
+        ends, due = self._memory.hooks.keep(waiting, empty, now, self.questions)
         dues += [due, empty_at, now + SOON_AGAIN_AFTER if landing else None]
         self._view.queue.again(NODES, earliest(*dues))
         return [*self._drains(now), *self._unreadable(), *steps, *ends]
@@ -142,7 +142,7 @@ class NodeReconciler:
 
         A node past its deadline is skipped while EC2's answer about its instance is pending.
         """
-        states = self._kept.states
+        states = self._memory.states
         for node, notice in self._marked:
             instance_id = mark.instance_of(node, notice)
             situation = Situation(
@@ -168,17 +168,17 @@ class NodeReconciler:
         if not any(situation.wants_exclusion for situation in situations):
             return None
         marked = self._view.nodes.marked.keys()
-        ready = self._kept.other_nodes.known(now, self.questions, but=marked)
+        ready = self._memory.other_nodes.known(now, self.questions, but=marked)
         return None if ready is None else bool(ready)
 
     def _ask_about_overdue(self, now: datetime) -> None:
         """Ask EC2 about all nodes whose deadline has passed."""
         overdue = (mark.instance_of(*each) for each in self._marked if each[1].deadline <= now)
-        self._kept.states.refresh(filter(None, overdue), now, self.questions)
+        self._memory.states.refresh(filter(None, overdue), now, self.questions)
 
     def _terminations(self) -> Sequence[tuple[Node, NodeNotice, Termination]]:
         """The nodes whose Auto Scaling groups wait for them."""
-        hook_of = self._kept.hooks.of
+        hook_of = self._memory.hooks.of
         found = ((node, notice, hook_of(node, notice)) for node, notice in self._marked)
         return [(node, notice, each) for node, notice, each in found if each is not None]
 

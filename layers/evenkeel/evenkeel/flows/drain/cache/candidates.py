@@ -23,9 +23,9 @@ class Candidates:
         for name in names:
             fact = selections.candidates_on(name)
             if name in self._nodes.dooms:
-                self._facts.want(NODES, fact, SOON_AGAIN_AFTER if name in self._again else None)
+                self._facts.add(NODES, fact, SOON_AGAIN_AFTER if name in self._again else None)
             else:
-                self._facts.spare(NODES, fact)
+                self._facts.drop(NODES, fact)
 
     def need_again(self, names: AbstractSet[str]) -> None:
         """Read the pods of these nodes, and of no others, again and again."""
@@ -36,8 +36,8 @@ class Candidates:
     @property
     def unread(self) -> frozenset[str]:
         """The doomed nodes whose pods were not read yet."""
-        know = self._facts.know
+        has_all = self._facts.has_all
         if not self._facts.are_missing:
             return frozenset()
         dooms = self._nodes.dooms
-        return frozenset(each for each in dooms if not know([selections.candidates_on(each)]))
+        return frozenset(each for each in dooms if not has_all([selections.candidates_on(each)]))

@@ -44,28 +44,28 @@ class Facts:
         """Whether a plan needs what was never read."""
         return bool(self._missing)
 
-    def know(self, facts: Iterable[Read]) -> bool:
+    def has_all(self, facts: Iterable[Read]) -> bool:
         """Whether all of these were read."""
         return all(each in self._asked_at for each in facts)
 
-    def need(self, key: str, facts: Needs) -> None:
+    def set(self, key: str, facts: Needs) -> None:
         """All that the plan of a workload depends on from now on."""
         before = self._needs.get(key, {})
         if facts == before:
             return
         self._needs[key] = facts
         for fact in before.keys() - facts.keys():
-            self.spare(key, fact)
+            self.drop(key, fact)
         for fact, age in facts.items():
-            self.want(key, fact, age)
+            self.add(key, fact, age)
 
-    def want(self, key: str, fact: Read, age: timedelta | None) -> None:
+    def add(self, key: str, fact: Read, age: timedelta | None) -> None:
         """Beside all else a plan depends on this from now on; ``age``: see ``Needs``."""
         self._needed_by[fact][key] = age
         if fact not in self._asked_at:
             self._missing[fact] = None
 
-    def spare(self, key: str, fact: Read) -> None:
+    def drop(self, key: str, fact: Read) -> None:
         """A plan depends on this no longer."""
         needed_by = self._needed_by[fact]
         needed_by.pop(key, None)
@@ -73,7 +73,7 @@ class Facts:
             del self._needed_by[fact]
             self._missing.pop(fact, None)
 
-    def read(self, fact: Read, asked_at: datetime) -> None:
+    def loaded(self, fact: Read, asked_at: datetime) -> None:
         """A fact is known as of the time at which it was asked for."""
         if fact not in self._asked_at:
             self._queue.add(self._needed_by.get(fact, ()), urgent=True)
@@ -81,7 +81,7 @@ class Facts:
         self._began = self._began or asked_at
         self._missing.pop(fact, None)
 
-    def forget(self, fact: Read) -> None:
+    def invalidate(self, fact: Read) -> None:
         """A fact has changed in a way that has to be read."""
         if self._asked_at.pop(fact, None) is not None and fact in self._needed_by:
             self._missing[fact] = None

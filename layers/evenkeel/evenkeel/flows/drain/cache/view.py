@@ -117,7 +117,7 @@ class View:
     def delete_node(self, name: str) -> None:
         """A node is gone, or not marked any more: which, has to be read where it matters."""
         if self.nodes.delete(name):
-            self.facts.forget(Get(Node, name))
+            self.facts.invalidate(Get(Node, name))
             self.queue.add(self.pods.controllers_on(name))
 
     def replace(

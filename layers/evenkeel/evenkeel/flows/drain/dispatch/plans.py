@@ -11,8 +11,8 @@ from evenkeel.decisions.drain.plan import Plan
 from evenkeel.flows.drain.cache.facts import Needs
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
-from evenkeel.flows.drain.places import Wish
 from evenkeel.flows.drain.queue import NODES, Queue
+from evenkeel.flows.drain.room_search import RoomRequest
 from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.flows.drain.workload.workload_plan import Has, WorkloadPlan
 from evenkeel.model.decision import Decision
@@ -101,9 +101,9 @@ class Plans:
         return self._plans.get(key, NOTHING)
 
     @property
-    def wishes(self) -> Sequence[Wish]:
+    def room_requests(self) -> Sequence[RoomRequest]:
         """The pods that move for a hint once a place is known for them."""
-        return [wish for _, plan in self.having(Has.WISHES) for wish in plan.wishes]
+        return [wish for _, plan in self.having(Has.ROOM_REQUESTS) for wish in plan.room_requests]
 
     @property
     def handovers(self) -> frozenset[str]:
@@ -150,7 +150,7 @@ class Plans:
 
     def _hand_on(self, key: str, _before: WorkloadPlan, after: WorkloadPlan) -> None:
         """Say what has to be read for a plan, which pods it evicts by force, and when it is due."""
-        self._view.facts.need(key, after.needs)
+        self._view.facts.set(key, after.needs)
         self._forced.put(key, after.plan.forced)
         self._view.queue.again(key, after.plan.due)
 

@@ -101,8 +101,8 @@ class Reader:
                 assert isinstance(listing, Listing)  # noqa: S101 - a List answers a Listing
                 self._view.replace(where, listing.items, listing.revision)
             case List(selection=where):
-                self._take_objects(where, reply, is_known=self._view.facts.know([fact]))
-        self._view.facts.read(fact, asked_at)
+                self._take_objects(where, reply, is_known=self._view.facts.has_all([fact]))
+        self._view.facts.loaded(fact, asked_at)
 
     def _take_node(self, name: str, reply: Reply) -> None:
         """One that is not there is gone for good."""
@@ -157,7 +157,7 @@ def read_pods(cluster: Cluster, view: View, now: datetime) -> None:
         view.pods.update(pod)
     for name, pods in zip(nodes, on_nodes, strict=True):
         view.share.listed(name, pods)
-        view.facts.read(selections.candidates_on(name), now)
+        view.facts.loaded(selections.candidates_on(name), now)
 
 
 def read_facts(
@@ -181,7 +181,7 @@ def read_facts(
         for key in view.pods.controllers_of(on_doomed if of_doomed else view.pods):
             if pods := view.pods.members.of(key):
                 needs = owner_and_namespace(view, key, pods)
-                view.facts.need(key, {**needs, **nodes_of(view, key, pods)})
+                view.facts.set(key, {**needs, **nodes_of(view, key, pods)})
         if not view.facts.are_missing:
             return
         reader.read(clock.now())

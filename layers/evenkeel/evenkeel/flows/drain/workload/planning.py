@@ -18,8 +18,8 @@ from evenkeel.decisions.drain.returning import came_late
 from evenkeel.decisions.drain.route import not_ours, with_the_others
 from evenkeel.flows.drain.cache.facts import Needs
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.places import Places
 from evenkeel.flows.drain.recording import Counted
+from evenkeel.flows.drain.room_search import RoomSearch
 from evenkeel.flows.drain.workload.gangs import Gangs
 from evenkeel.flows.drain.workload.needs import budgets_in, nodes_of, owner_and_namespace
 from evenkeel.flows.drain.workload.ways import Ways
@@ -36,10 +36,10 @@ from evenkeel.model.way import Way
 class Planner:
     """Plans for the controllers of a view."""
 
-    def __init__(self, view: View, places: Places) -> None:
-        """``places`` are those that are known for pods that a hint would move."""
+    def __init__(self, view: View, room_search: RoomSearch) -> None:
+        """``room_search`` knows the places of pods that a hint would move."""
         self._view = view
-        self._ways = Ways(view, places)
+        self._ways = Ways(view, room_search)
         self._gangs = Gangs(view)
 
     @property
@@ -53,7 +53,7 @@ class Planner:
         if not pods and not self._view.owners.is_refused(controller_key):
             return WorkloadPlan(plan=Plan())
         needs = self._needs(controller_key, pods)
-        if not self._view.facts.know(needs):
+        if not self._view.facts.has_all(needs):
             doomed = frozenset(pod.spec.node_name for pod in pods) & self._view.nodes.dooms.keys()
             return WorkloadPlan(plan=Plan(), handovers=doomed, needs=needs)
         return self._plan(controller_key, controller, pods, needs, now)
@@ -80,7 +80,7 @@ class Planner:
         found = plan(census)
         if orphans:
             found = _with_orphans(found, census, orphans)
-        wishes = self._ways.wishes(controller_key, moving)
+        room_requests = self._ways.room_requests(controller_key, moving)
         is_handed_over = census.owner.hands_over
         needs = {**needs, **nodes_of(self._view, controller_key, pods)}
         if is_handed_over and _is_voluntary(census):
@@ -92,8 +92,8 @@ class Planner:
             watched_by=_watched_by(controller, census),
             handovers=_handovers(census),
             needs=needs,
-            wishes=wishes,
-            unsought=self._ways.unsought(wishes),
+            room_requests=room_requests,
+            unsearched=self._ways.unsearched(room_requests),
             counted=_counted(census),
         )
 

@@ -8,7 +8,7 @@ from evenkeel.decisions.drain.movers import MovingPod
 from evenkeel.decisions.drain.returning import Drain
 from evenkeel.decisions.drain.route import Route, route_of
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.places import Places, Wish
+from evenkeel.flows.drain.room_search import RoomRequest, RoomSearch
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
@@ -18,10 +18,10 @@ from evenkeel.model.reasons import Reason
 class Ways:
     """The ways of the pods of a view."""
 
-    def __init__(self, view: View, places: Places) -> None:
-        """``places`` are those that are known for pods that a hint would move."""
+    def __init__(self, view: View, room_search: RoomSearch) -> None:
+        """``room_search`` knows the places of pods that a hint would move."""
         self._view = view
-        self._places = places
+        self._room_search = room_search
         self._routes: dict[str, tuple[tuple[object, ...], Route]] = {}
         self._drains: dict[str, tuple[Node | None, NodeNotice, Drain]] = {}
 
@@ -38,7 +38,7 @@ class Ways:
         known = None if above is None else (above.metadata.annotations, above.spec)
         drain = self.drain(pod.spec.node_name, notice)
         said = owner.deployment, owner.releases_refused
-        place = self._places.sought(pod, now) if drain.is_hint else None
+        place = self._room_search.sought(pod, now) if drain.is_hint else None
         inputs = (pod.revision, drain, owner.kind, known, said, around, place, together)
         found = self._routes.get(pod.uid)
         is_over = found is not None and found[1].until is not None and found[1].until <= now
@@ -47,10 +47,12 @@ class Ways:
             found = self._routes[pod.uid] = inputs, route
         return found[1]
 
-    def wishes(self, controller_key: str, movers: Sequence[MovingPod]) -> Sequence[Wish]:
+    def room_requests(
+        self, controller_key: str, movers: Sequence[MovingPod]
+    ) -> Sequence[RoomRequest]:
         """The pods that would move if a place were known for them."""
         return [
-            Wish.of(
+            RoomRequest.of(
                 controller_key,
                 mover.pod,
                 self._view.surroundings.of(mover.pod.namespace).claims,
@@ -59,9 +61,11 @@ class Ways:
             if mover.route.reason is Reason.NO_PLACE
         ]
 
-    def unsought(self, wishes: Sequence[Wish]) -> frozenset[str]:
+    def unsearched(self, room_requests: Sequence[RoomRequest]) -> frozenset[str]:
         """The uids of the pods for which no place was looked for yet."""
-        return frozenset(each.pod.uid for each in wishes if not self._places.was_sought(each.pod))
+        return frozenset(
+            each.pod.uid for each in room_requests if not self._room_search.was_sought(each.pod)
+        )
 
     def drain(self, name: str, notice: NodeNotice) -> Drain:
         """What keeps pods off a doomed node, found out anew when its notice or the node changes."""

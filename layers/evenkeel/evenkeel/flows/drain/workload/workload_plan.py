@@ -9,8 +9,8 @@ import msgspec
 from evenkeel.decisions.drain.pace import Ranking
 from evenkeel.decisions.drain.plan import Plan
 from evenkeel.flows.drain.cache.facts import Needs
-from evenkeel.flows.drain.places import Wish
 from evenkeel.flows.drain.recording import Counted
+from evenkeel.flows.drain.room_search import RoomRequest
 from evenkeel.model.decision import Decision
 from evenkeel.model.pod_label import PodLabel
 
@@ -22,7 +22,7 @@ class Has(StrEnum):
     EVICTIONS = auto()
     RANKING = auto()
     AWAITS_PODS = auto()
-    WISHES = auto()
+    ROOM_REQUESTS = auto()
 
 
 class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -33,8 +33,8 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     - ``watched_by``: watches of these labels show all that matters to it; empty where they cannot.
     - ``handovers`` names the nodes that still have pods of it which are handed over, or may be.
     - ``needs``: what has to be read for it.
-    - ``wishes``: its pods that move for a hint once a place is known for them; ``unsought``: the
-      uids of those for which none was looked for yet.
+    - ``room_requests``: its pods that move for a hint once a place is known for them;
+      ``unsearched``: the uids of those for which none was looked for yet.
     - ``counted``: how many pods of the workload are available; None where that is not known.
     """
 
@@ -44,8 +44,8 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     watched_by: frozenset[PodLabel] = frozenset()
     handovers: frozenset[str] = frozenset()
     needs: Needs = {}
-    wishes: Sequence[Wish] = ()
-    unsought: Collection[str] = ()
+    room_requests: Sequence[RoomRequest] = ()
+    unsearched: Collection[str] = ()
     counted: Counted | None = None
 
     @cached_property
@@ -57,7 +57,7 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def notes(self) -> Sequence[Decision]:
         """The other steps, but for those of the pods for which no place was looked for yet."""
         steps = (step for step in self.plan.steps if step.write is None)
-        return [step for step in steps if step.subject.uid not in self.unsought]
+        return [step for step in steps if step.subject.uid not in self.unsearched]
 
     @cached_property
     def has(self) -> frozenset[Has]:
@@ -67,6 +67,6 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             Has.EVICTIONS: self.plan.evictions,
             Has.RANKING: self.ranking,
             Has.AWAITS_PODS: self.plan.awaits_pods,
-            Has.WISHES: self.wishes,
+            Has.ROOM_REQUESTS: self.room_requests,
         }
         return frozenset(has for has, found in having.items() if found)

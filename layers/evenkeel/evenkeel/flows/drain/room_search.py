@@ -1,10 +1,10 @@
-"""Which pods would find a place: asked before one breaks that could as well stay.
+"""Which pods would find room on a node: asked before one breaks that could as well stay.
 
 Only a mere hint waits for the answer. Nodes are read beside the loop, at most every ten seconds,
 and the pods of a part of them at a time.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import datetime, timedelta
 from functools import partial
@@ -29,10 +29,10 @@ from evenkeel.model.cluster_objects import PersistentVolume, PersistentVolumeCla
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Selection
-from evenkeel.ports import Background, Clock, Cluster, Recorder
+from evenkeel.ports import Cluster, Recorder
 
 LOOK_AGAIN_AFTER: Final = timedelta(seconds=10)
-"""Places are looked for at most this often, and one that was found counts for so long."""
+"""RoomSearch are looked for at most this often, and one that was found counts for so long."""
 
 PAUSE_PER_LOOK: Final = 8
 """The next look comes after so many times as long as the last one took."""
@@ -44,7 +44,7 @@ AT_A_TIME: Final = 50
 """The pods of so many nodes are read in one look; the next goes on with the nodes after them."""
 
 
-class Wish(msgspec.Struct, frozen=True, kw_only=True):
+class RoomRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A pod that moves once a place is known; ``key`` is its controller's."""
 
     key: str
@@ -53,7 +53,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     claims: Sequence[PersistentVolumeClaim]
 
     @classmethod
-    def of(cls, key: str, pod: Pod, claims: Sequence[PersistentVolumeClaim]) -> "Wish":
+    def of(cls, key: str, pod: Pod, claims: Sequence[PersistentVolumeClaim]) -> "RoomRequest":
         """What a pod's next one will ask of its node: what it asks itself."""
         spec = pod.spec
         rules = NewPodSpec(
@@ -63,7 +63,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
         return cls(key=key, pod=pod, rules=rules, claims=mounted)
 
 
-class Place(msgspec.Struct, frozen=True):
+class Room(msgspec.Struct, frozen=True):
     """Where a pod would find room, and as of when that is known."""
 
     node: str
@@ -71,7 +71,7 @@ class Place(msgspec.Struct, frozen=True):
     at: datetime
 
 
-class Found(msgspec.Struct, frozen=True):
+class SearchResult(msgspec.Struct, frozen=True):
     """The nodes with room for pods, by the pods' uids; ``forbidden``: what might not be read.
 
     ``lacks`` says, by uid, which rule keeps a pod off every node, also off an empty one.
@@ -82,7 +82,7 @@ class Found(msgspec.Struct, frozen=True):
     forbidden: ForbiddenError | None = None
 
 
-class Places:
+class RoomSearch:
     """Looks for places, and keeps those that were found from one invocation to the next."""
 
     def __init__(self, cluster: Cluster, labels: CapacityLabels, recorder: Recorder) -> None:
@@ -90,7 +90,7 @@ class Places:
         self._cluster = cluster
         self._labels = labels
         self._recorder = recorder
-        self._found: dict[str, Place] = {}  # by the pod's uid
+        self._found: dict[str, Room] = {}  # by the pod's uid
         self._lacks: Mapping[str, str] = {}
         self._sought: frozenset[str] = frozenset()
         self._look_at: datetime | None = None
@@ -110,36 +110,38 @@ class Places:
 
     def ask(
         self,
-        wishes: Sequence[Wish],
-        doomed: Collection[str],
+        room_requests: Sequence[RoomRequest],
+        view: View,
         now: datetime,
         questions: Questions,
-        then: Callable[[Collection[str]], object],
     ) -> None:
-        """Look for places, unless that was done just now. ``then`` gets the keys that were sought.
+        """Look for places, unless that was done just now, off the doomed nodes of a view.
 
-        ``doomed``: nodes that are none, whether they are marked or not.
+        Plans for what was sought are made anew then.
         """
-        if not wishes or (self._look_at is not None and now < self._look_at):
+        if not room_requests or (self._look_at is not None and now < self._look_at):
             return
         self._look_at = now + LOOK_AGAIN_AFTER
         self._found = {uid: each for uid, each in self._found.items() if now < each.at + TAKEN_FOR}
-        asking = {wish.pod.uid for wish in wishes}
+        asking = {request.pod.uid for request in room_requests}
         taken = [each for uid, each in self._found.items() if uid not in asking]
-        look = partial(find, self._cluster, self._labels, wishes, doomed, taken, self._passed)
-        questions.ask("places", look, partial(self._take, wishes, now, then))
+        doomed = view.nodes.dooms.keys()
+        look = partial(
+            find, self._cluster, self._labels, room_requests, doomed, taken, self._passed
+        )
+        questions.ask("places", look, partial(self._take, room_requests, now, view))
 
     def _take(
         self,
-        wishes: Sequence[Wish],
+        room_requests: Sequence[RoomRequest],
         asked_at: datetime,
-        then: Callable[[Collection[str]], object],
-        looking: Future[Found],
+        view: View,
+        looking: Future[SearchResult],
         now: datetime,
     ) -> None:
         self._look_at = now + max(LOOK_AGAIN_AFTER, PAUSE_PER_LOOK * (now - asked_at))
-        self._sought = frozenset(wish.pod.uid for wish in wishes)
-        then({wish.key for wish in wishes})
+        self._sought = frozenset(request.pod.uid for request in room_requests)
+        view.queue.add({request.key for request in room_requests}, urgent=True)
         try:
             result = looking.result()
         except ClusterError as error:
@@ -148,10 +150,10 @@ class Places:
         self._tell(result.forbidden)
         nodes, self._lacks = result.nodes, result.lacks
         self._passed = 0 if nodes else self._passed + AT_A_TIME
-        found = [wish for wish in wishes if wish.pod.uid in nodes]
-        for wish in found:
-            uid = wish.pod.uid
-            self._found[uid] = Place(nodes[uid], wish.pod.spec.requests, now)
+        found = [request for request in room_requests if request.pod.uid in nodes]
+        for request in found:
+            uid = request.pod.uid
+            self._found[uid] = Room(nodes[uid], request.pod.spec.requests, now)
 
     def _tell(self, error: ClusterError | None) -> None:
         """Say what keeps places from being known, once for as long as it is the same."""
@@ -160,38 +162,23 @@ class Places:
             self._recorder.noted(f"places for pods that a hint may move are not known: {error}")
 
 
-class Seeker:
-    """Looks for places for one invocation, and has plans made anew for what has one."""
-
-    def __init__(self, places: Places, view: View, background: Background, clock: Clock) -> None:
-        self._places = places
-        self._view = view
-        self.questions = Questions(background, clock)
-        """What is asked that plans wait for."""
-
-    def ask(self, wishes: Sequence[Wish], now: datetime) -> None:
-        """Look for places for these, if it is time."""
-        again = partial(self._view.queue.add, urgent=True)
-        self._places.ask(wishes, self._view.nodes.dooms.keys(), now, self.questions, again)
-
-
 def find(
     cluster: Cluster,
     labels: CapacityLabels,
-    wishes: Sequence[Wish],
+    room_requests: Sequence[RoomRequest],
     doomed: Collection[str] = (),
-    taken: Iterable[Place] = (),
+    taken: Iterable[Room] = (),
     passed: int = 0,
-) -> Found:
+) -> SearchResult:
     """The nodes with room for these pods.
 
     Of the nodes that take one of them, marked nodes never among them, it looks at as many as
     AT_A_TIME, the youngest first, after so many that were ``passed`` before. ``taken``: places that
     others are about to have. Raises ClusterError.
     """
-    volumes, forbidden = _volumes(cluster, wishes)
-    asked = {wish.pod.uid: _request(wish, volumes) for wish in wishes}
-    common = set.intersection(*(set((w.rules.node_selector or {}).items()) for w in wishes))
+    volumes, forbidden = _volumes(cluster, room_requests)
+    asked = {request.pod.uid: _request(request, volumes) for request in room_requests}
+    common = set.intersection(*(set((w.rules.node_selector or {}).items()) for w in room_requests))
     where = ",".join([f"!{names.DOOMED}", *(f"{key}={value}" for key, value in sorted(common))])
     nodes = ask(cluster, List(Selection(Node, labels=where), fresh=False)).items
     by_name = {each.name: each for each in nodes}
@@ -213,23 +200,25 @@ def find(
             found[uid] = place
     without = ((uid, everywhere.shortage(asked[uid])) for uid in asked.keys() - found.keys())
     lacks = {uid: short.of("its next pod") for uid, short in without if short.is_refused}
-    return Found(found, lacks, forbidden)
+    return SearchResult(found, lacks, forbidden)
 
 
-def _request(wish: Wish, volumes: Mapping[str, PersistentVolume]) -> NodeRequest:
-    mounted = volumes_of(wish.pod, wish.claims, volumes)
-    return NodeRequest(resources=wish.pod.spec.requests, rules=wish.rules, volumes=mounted)
+def _request(request: RoomRequest, volumes: Mapping[str, PersistentVolume]) -> NodeRequest:
+    mounted = volumes_of(request.pod, request.claims, volumes)
+    return NodeRequest(resources=request.pod.spec.requests, rules=request.rules, volumes=mounted)
 
 
 def _volumes(
-    cluster: Cluster, wishes: Iterable[Wish]
+    cluster: Cluster, room_requests: Iterable[RoomRequest]
 ) -> tuple[Mapping[str, PersistentVolume], ForbiddenError | None]:
     """The volumes that these pods mount, as far as they are there. Raises ClusterError.
 
     Roles of versions before may not read them: pods without volumes have their places all the same.
     """
     forbidden: ForbiddenError | None = None
-    named = sorted({claim.spec.volume_name for wish in wishes for claim in wish.claims} - {""})
+    named = sorted(
+        {claim.spec.volume_name for request in room_requests for claim in request.claims} - {""}
+    )
     found: dict[str, PersistentVolume] = {}
     for reply in cluster.perform([Get(PersistentVolume, name) for name in named]) if named else ():
         if isinstance(reply.result, PersistentVolume):

@@ -16,7 +16,7 @@ from evenkeel.flows import selections
 from evenkeel.flows.drain.dispatch.backoff import Backoff
 from evenkeel.flows.drain.dispatch.forced_evictions import Answers
 from evenkeel.flows.drain.hooks import Hooks
-from evenkeel.flows.drain.places import Places
+from evenkeel.flows.drain.room_search import RoomSearch
 from evenkeel.flows.drain.sync.questions import Questions
 from evenkeel.flows.reads import ask
 from evenkeel.model.capacity import CapacityLabels
@@ -173,7 +173,7 @@ class InstanceStates:
         self._states = dict.fromkeys(asked, UNLISTED) | states
 
 
-class Kept:
+class Memory:
     """All that outlives an invocation; ``answers``: how long recent requests took."""
 
     def __init__(
@@ -189,7 +189,7 @@ class Kept:
         self.states = InstanceStates(instances, recorder)
         self.spot_nodes = spot_nodes(cluster, labels, recorder)
         self.other_nodes = other_nodes(cluster, recorder)
-        self.places = Places(cluster, labels, recorder)
+        self.room_search = RoomSearch(cluster, labels, recorder)
         self.answers = Answers()
         self.backoff = Backoff()
         self._releases_refused: dict[str, ReleasesRefused] = {}
