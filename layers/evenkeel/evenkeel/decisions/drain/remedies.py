@@ -1,6 +1,6 @@
-"""What an owner can change for a pod that had no replacement in time, whatever its way is.
+"""What an owner can change so that a pod's replacement is there in time.
 
-What would change the way itself stands beside each way (``route``, ``two_at_once``).
+What gives the pod another way stands beside each way (``route``, ``two_at_once``).
 """
 
 from typing import Final

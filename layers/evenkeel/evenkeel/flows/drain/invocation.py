@@ -212,7 +212,7 @@ class HandoverFlow:
         return _held(held_for) if held_for or role is Role.SHARE else None
 
     def _is_any_work(self, view: View) -> bool:
-        """Whether a node is doomed or a pod released; who has a share waits for either."""
+        """Whether a node is doomed or a pod released. The holder of a share waits for either."""
         is_any = reader.is_any_work(self._cluster, view)
         return is_any or view.share.number > 0 or self._memory.hooks.are_waited_for
 

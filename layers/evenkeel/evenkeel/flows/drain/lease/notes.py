@@ -27,7 +27,7 @@ from evenkeel.ports import Clock
 
 
 class Remembered(Protocol):
-    """What outlives invocations, and is kept on the Lease for whoever works next."""
+    """What outlives invocations, and is kept on the Lease for the next reconciler."""
 
     @property
     def note(self) -> str:

@@ -1,25 +1,25 @@
 """A storm that is too large for one reconciler: several share its workloads, each with a Lease.
 
 Number 0 holds the Lease that every reconciler takes. It notes on it, once, among how many the
-workloads are divided, and has only its own share from then on. Each other share is worked on by
-whoever holds the Lease of its number, which is taken, renewed and given up as every Lease is (see
-``hold``). So two never decide about the same workload:
+workloads are divided, and has only its own share from then on. Each other share is the work of the
+reconciler that holds the Lease of its number, which is taken, renewed and given up as every Lease
+is (see ``hold``). So two never decide about the same workload:
 
 - a share is its Lease's holder's alone;
 - the others write only as long as number 0 holds its Lease and notes their division: for 10 s
-  after its last renewal at most, as number 0 itself. Whoever takes that Lease next, of any version,
-  finds none of them at work, reads no other Lease for that, and has all workloads until it divides
-  them;
+  after its last renewal at most, as number 0 itself. The reconciler that takes that Lease next, of
+  any version, finds none of them at work, reads no other Lease for that, and has all workloads
+  until it divides them;
 - number 0 frees its Lease only when it has ended the division, and has seen after that that no
   other Lease is held. If it has no time for that its Lease runs out. Each of the others takes its
-  Lease first, and looks at number 0's after that, so one that comes at the last moment is seen or
-  sees.
+  Lease first, and looks at number 0's after that. So if one comes at the last moment, either number
+  0 sees its Lease, or it sees that the division has ended.
 
 The others work as long as number 0 does, also when nothing is left of their share, and say on their
-Leases what they are at. So nobody is called again for news. A share whose Lease nobody holds is
-called for every 15 s.
+Leases what they are at. So none is called again for news. For a share whose Lease is free number 0
+calls every 15 s.
 
-It is not promised that a share begins at once: until somebody has come for it, only number 0's
+It is not promised that a share begins at once: until a reconciler has its Lease, only number 0's
 share is worked on.
 """
 

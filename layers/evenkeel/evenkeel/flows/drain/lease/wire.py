@@ -170,7 +170,7 @@ class LeaseWrites:
 
 
 def note_read(number: int, lease: Lease, notes: Mapping[str, str]) -> Patch:
-    """Note something on a Lease as it was read, whoever holds it."""
+    """Note something on a Lease as it was read, held or free."""
     return _patch(number, *as_read(lease), *_noting(notes))
 
 
