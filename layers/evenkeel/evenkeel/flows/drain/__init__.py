@@ -4,8 +4,8 @@ From the top:
 
 - ``invocation`` looks at the Lease and whether there is work, takes the Lease, reads, works, ends.
   ``wake_up`` hides the message meanwhile.
-- ``loop`` is one turn after the other: take what arrives, plan for what has changed, send; at last
-  an outcome. ``queue`` has the workloads that wait to be planned for. ``assembly`` makes the parts
+- ``loop`` is one turn after the other: take what arrives, decide what has changed, send; at last an
+  outcome. ``queue`` has the workloads that wait to be planned for. ``assembly`` makes the parts
   of an invocation, and observes instead.
 
 The rooms:
@@ -23,14 +23,15 @@ The rooms:
   says which facts that takes, and how old they may be. ``gangs`` says which pods go with others.
 - ``dispatch``: from the ``plans`` of all workloads to requests. ``forced_evictions`` is their
   agenda, ``releasing`` picks the pods whose turn it is to be released, at the pace at which
-  replacements are made. ``sending`` puts all these writes in order, and looks which evictions rest
+  replacements are made. ``reports`` records what is news in the plans. ``sending`` puts all these writes in order, and looks which evictions rest
   on what is known as of a moment ago; ``writing`` sends them and takes the replies; ``backoff``
   says when a write that was refused may be tried again.
 
 Beside them:
 
-- ``nodes`` decides what becomes of the doomed nodes themselves; ``kept`` asks about EC2's
-  instances and about other nodes, and keeps the answers from one invocation to the next.
+- ``nodes`` decides what becomes of the doomed nodes themselves. ``memory`` outlives invocations: it
+  asks about EC2's instances and about other nodes, and has the answers. ``room_search`` looks for
+  nodes with room for pods that a hint would move.
 - ``hooks`` tells Auto Scaling groups to wait for their nodes, or to go on.
 - ``recording`` hands decisions to the recorder, each once.
 """
