@@ -1,5 +1,6 @@
 """Evictions, and what PodDisruptionBudgets make of them."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from evenkeel.errors import (
 )
 from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.pod import Pod
+from evenkeel.model.request import Evict
 from tests.contract.ground import Ground
 from tests.contract.manifests import (
     QUICK,
@@ -211,3 +213,19 @@ def test_a_stale_uid_spends_the_budget(ground: Ground) -> None:
     assert isinstance(ground.refused_eviction(pods[0], "not-this-one"), ConflictError)
     assert ground.get(PodDisruptionBudget, "web").status.disruptions_allowed == 0
     assert isinstance(ground.refused_eviction(pods[1]), DisruptionRefusedError)
+
+
+def test_evictions_one_after_the_other_spend_a_budget_once_while_it_is_counted(
+    ground: Ground,
+) -> None:
+    """A count that was begun before an eviction is not written over what the eviction wrote."""
+    ground.apply(budget("web", "web", minAvailable=1))
+    ground.apply(*(pod(name, labels={"app": "web"}, annotations=SLOW_STOP) for name in "abcdef"))
+    pods = ground.ready_pods(6)
+    counted(ground, current_healthy=6, disruptions_allowed=5)
+    refused = 0
+    for each in pods:
+        reply = ground.cluster.perform([Evict(each.name, each.namespace, each.uid)])[0]
+        refused += isinstance(reply.error, DisruptionRefusedError)
+        ground.clock.sleep(timedelta(milliseconds=14))
+    assert refused == 1

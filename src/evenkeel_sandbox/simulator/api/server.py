@@ -160,9 +160,15 @@ class ApiServer:
             raise NotFoundError(f'{kind.lower()}s "{key[1]}" with uid {uid} not found')
         return self._update(kind_named(kind), old, edit(old), subresource)
 
-    def set_status(self, kind: str, key: Key, status: Obj) -> Obj:
-        """Replace an object's status."""
-        return self.change(kind, key, lambda obj: {**obj, "status": status}, "status")
+    def set_status(self, kind: str, key: Key, status: Obj, revision: str = "") -> Obj:
+        """Replace an object's status. ConflictError if it has changed since a ``revision``."""
+
+        def edit(obj: Obj) -> Obj:
+            if revision not in ("", obj["metadata"]["resourceVersion"]):
+                raise ConflictError(f'{kind.lower()}s "{key[1]}": the object has been modified')
+            return {**obj, "status": status}
+
+        return self.change(kind, key, edit, "status")
 
     def set_condition(self, pod: Key, condition: Obj) -> Obj:
         """Set one condition in a pod's status."""

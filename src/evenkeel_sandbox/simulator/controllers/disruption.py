@@ -3,6 +3,7 @@
 After pkg/controller/disruption of Kubernetes 1.36. It counts pods that are Ready and neither
 leaving nor just evicted as healthy. A pod without a controller is counted healthy, but adds nothing
 to what is expected of a percentage or of maxUnavailable; a Deployment that pods name counts once.
+Evictions write a budget's status, too: a count that was made before one is refused, and made again.
 """
 
 from datetime import datetime, timedelta
@@ -71,7 +72,7 @@ class DisruptionController(Controller):
             "observedGeneration": budget["metadata"]["generation"],
         }
         status = with_condition(status, condition, now)
-        yield from self.set_status(budget, status)
+        yield from self.set_status(budget, status, budget["metadata"]["resourceVersion"])
         if disrupted:
             first = min(parse_time(since) for since in disrupted.values())
             self.enqueue_after(key, first + DELETION_TIMEOUT - now + timedelta(seconds=1))

@@ -120,11 +120,14 @@ class Controller(ABC):
             if state is not None and owner is not None and owner["kind"] == self.kind:
                 self.enqueue((key_of(state)[0], owner["name"]))
 
-    def set_status(self, found: Obj, status: Obj) -> Work:
-        """Write the status of an object, if it is another one."""
+    def set_status(self, found: Obj, status: Obj, revision: str = "") -> Work:
+        """Write the status of an object, if it is another one.
+
+        With a ``revision`` that fails where somebody has written the object since then.
+        """
         if status != (found.get("status") or {}):
             kind, key = found["kind"], key_of(found)
-            yield unless_gone(lambda: self.server.set_status(kind, key, status))
+            yield unless_gone(lambda: self.server.set_status(kind, key, status, revision))
 
     def _wake(self, delay: timedelta) -> None:
         if not self._due:
