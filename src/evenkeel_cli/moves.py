@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final
 
-from evenkeel.decisions.interruption.late import AT_THE_END
+from evenkeel.adapters.telemetry.decision_log import DecisionRecord
+from evenkeel.decisions.interruption.account import AT_THE_END
 from evenkeel.model.decision import Verb
 from evenkeel.model.reasons import Reason
 from evenkeel.model.way import Way
@@ -39,26 +40,7 @@ BY_WAY: Final[Mapping[str, Move]] = {
 """How a pod went that was evicted in time."""
 
 
-class Decided(Protocol):
-    """What was decided about a pod, in a journal or in a log."""
-
-    @property
-    def verb(self) -> str:
-        """What was decided."""
-        ...
-
-    @property
-    def reason(self) -> str:
-        """Why, in a word."""
-        ...
-
-    @property
-    def way(self) -> str:
-        """Which way it goes, see ``evenkeel.model.way.Way``; empty where nobody says."""
-        ...
-
-
-def by_log(story: Sequence[Decided], *, node_ended: bool) -> Move:
+def by_log(story: Sequence[DecisionRecord], *, node_ended: bool) -> Move:
     """How a pod went, from what was decided about it alone, the latest last.
 
     ``node_ended``: its node's instance is off. A Job's pod that was never evicted has finished:
@@ -73,12 +55,12 @@ def by_log(story: Sequence[Decided], *, node_ended: bool) -> Move:
     return Move.FINISHED if why is not None and why.reason == Reason.JOB_MAY_FINISH else Move.LOST
 
 
-def behind[T: Decided](story: Sequence[T]) -> T | None:
+def behind(story: Sequence[DecisionRecord]) -> DecisionRecord | None:
     """What was decided last; of a last moment, why it came to that. None where nothing says so."""
     return next((each for each in reversed(story) if each.reason not in AT_THE_END), None)
 
 
-def _move(last: Decided) -> Move:
+def _move(last: DecisionRecord) -> Move:
     """How a pod went, from the last that was decided about it.
 
     A log of an earlier checkout does not say the way.

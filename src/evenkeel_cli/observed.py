@@ -3,13 +3,12 @@
 from collections.abc import Container, Iterator, Mapping
 from datetime import datetime
 
-from evenkeel.adapters.telemetry.decision_log import CountRecord, count_record
 from evenkeel.model.interruption import Key, key_of
 from evenkeel.model.pod_count import PodCount
 from evenkeel_cli.history.incident import Seen
-from evenkeel_cli.history.pods import LostPod
+from evenkeel_cli.history.pods import PodAccount
 from evenkeel_cli.history.workloads import SERVING
-from evenkeel_sandbox.application import CLUSTER_NAME
+from evenkeel_cli.moves import Move
 from evenkeel_sandbox.observer.workloads import Observer
 
 
@@ -30,18 +29,23 @@ def lowest(observer: Observer) -> Mapping[Key, int]:
     }
 
 
-def _counts(observer: Observer) -> Iterator[CountRecord]:
+def _counts(observer: Observer) -> Iterator[PodCount]:
     for workload, health in observer.workloads.items():
         if workload.kind in SERVING:
             for at, ready, wanted in health.seen:
-                count = PodCount(at=at, workload=workload, available=ready, wanted=wanted or 0)
-                yield count_record(count, CLUSTER_NAME)
+                yield PodCount(at=at, workload=workload, available=ready, wanted=wanted or 0)
 
 
-def _lost(observer: Observer, unwarned: Container[str]) -> Iterator[LostPod]:
+def _lost(observer: Observer, unwarned: Container[str]) -> Iterator[PodAccount]:
     for uid, pod in observer.lost_pods.items():
         health = observer.health_of(uid)
         if health is not None and health.workload.kind != "DaemonSet":
             node = pod.spec.node_name
-            at, is_warned = observer.lost_nodes.get(node), node not in unwarned
-            yield LostPod(pod.reference, node, health.workload, at, is_warned)
+            yield PodAccount(
+                subject=pod.reference,
+                node=node,
+                workload=health.workload,
+                way=Move.LOST,
+                warned=node not in unwarned,
+                lost_at=observer.lost_nodes.get(node),
+            )

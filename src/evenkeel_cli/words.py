@@ -1,5 +1,6 @@
 """How objects, times and numbers are written for people."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -82,6 +83,12 @@ def short_time(duration: timedelta) -> str:
 def counted(number: int, one: str, many: str = "") -> str:
     """``1 node``, ``2 nodes``."""
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """``a, b and 3 more``: so many of the names at most."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def end_of(node: str, pods: int) -> str:

@@ -47,6 +47,26 @@ def worlds() -> st.SearchStrategy[World]:
     )
 
 
+class Deed(NamedTuple):
+    """What a stranger does after so many seconds, to which workload, and how much."""
+
+    after: int
+    what: str
+    which: int
+    much: int
+
+
+def deeds() -> st.SearchStrategy[Deed]:
+    """Strangers delete, scale and roll out."""
+    return st.builds(
+        Deed,
+        st.integers(0, 200),
+        st.sampled_from(["delete", "scale", "roll out"]),
+        st.integers(0, 3),
+        st.integers(0, 4),
+    )
+
+
 @contextmanager
 def staged(world: World) -> Iterator[Scene]:
     """The scene, with all pods on the spot nodes s0 to s2, and o1 empty."""
@@ -59,6 +79,25 @@ def staged(world: World) -> Iterator[Scene]:
         yield scene
     finally:
         scene.close()
+
+
+def do(scene: Scene, world: World, deed: Deed) -> None:
+    """What the stranger does."""
+    number = deed.which % len(world.workloads)
+    name, kind = f"w{number}", world.workloads[number][0]
+    of_kind = "StatefulSet" if kind == "ordinals" else "Deployment"
+    match deed.what:
+        case "delete":
+            for pod in scene.pods(name)[:1]:
+                scene.cluster.delete("Pod", pod.name, "default")
+        case "scale":
+            scene.cluster.scale(of_kind, name, "default", deed.much)
+        case "roll out":
+            (found,) = (e for e in scene.cluster.objects(of_kind) if e["metadata"]["name"] == name)
+            template = {**found["spec"]["template"]}
+            template["metadata"] = {**template["metadata"], "annotations": {"v": str(deed.after)}}
+            spec = {**found["spec"], "template": template}
+            scene.cluster.apply({**found, "spec": spec})
 
 
 def log_of(scene: Scene) -> Sequence[Record]:

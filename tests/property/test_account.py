@@ -24,21 +24,12 @@ from evenkeel_cli.history.workloads import WorkloadAccount
 from evenkeel_sandbox.observer.health import Health
 from tests.kit.scene import Scene
 from tests.property.judging import tries
-from tests.property.small_storms import World, log_of, staged, worlds
+from tests.property.small_storms import Deed, World, deeds, do, log_of, staged, worlds
 
 CLOSE: Final = timedelta(seconds=3)
 """So far from a change two who count may see different things: counts are a second apart."""
 
 END: Final = 420
-
-
-class Deed(NamedTuple):
-    """What a stranger does after so many seconds, to which workload, and how much."""
-
-    after: int
-    what: str
-    which: int
-    much: int
 
 
 class Tale(NamedTuple):
@@ -51,15 +42,8 @@ class Tale(NamedTuple):
 
 def tales() -> st.SearchStrategy[Tale]:
     """Small storms in which strangers delete, scale and roll out."""
-    deeds = st.builds(
-        Deed,
-        st.integers(0, 200),
-        st.sampled_from(["delete", "scale", "roll out"]),
-        st.integers(0, 3),
-        st.integers(0, 4),
-    )
     storms = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 60)), min_size=1, max_size=3)
-    return st.builds(Tale, worlds(), storms, st.lists(deeds, max_size=3))
+    return st.builds(Tale, worlds(), storms, st.lists(deeds(), max_size=3))
 
 
 class Played(NamedTuple):
@@ -76,7 +60,7 @@ def played(tale: Tale) -> Played:
         for which, after in tale.storm:
             scene.later(after, partial(_interrupt, scene, f"s{which}"))
         for deed in tale.deeds:
-            scene.later(deed.after, partial(_do, scene, tale, deed))
+            scene.later(deed.after, partial(do, scene, tale.world, deed))
         scene.run(until=END)
         found = incident.of(log_of(scene))
         seen = {key_of(each): health for each, health in scene.observer.workloads.items()}
@@ -108,24 +92,6 @@ def _is_there(scene: Scene, node: str) -> bool:
     return any(each["metadata"]["name"] == node for each in scene.cluster.objects("Node"))
 
 
-def _do(scene: Scene, tale: Tale, deed: Deed) -> None:
-    number = deed.which % len(tale.world.workloads)
-    name, kind = f"w{number}", tale.world.workloads[number][0]
-    of_kind = "StatefulSet" if kind == "ordinals" else "Deployment"
-    match deed.what:
-        case "delete":
-            for pod in scene.pods(name)[:1]:
-                scene.cluster.delete("Pod", pod.name, "default")
-        case "scale":
-            scene.cluster.scale(of_kind, name, "default", deed.much)
-        case "roll out":
-            (found,) = (e for e in scene.cluster.objects(of_kind) if e["metadata"]["name"] == name)
-            template = {**found["spec"]["template"]}
-            template["metadata"] = {**template["metadata"], "annotations": {"v": str(deed.after)}}
-            spec = {**found["spec"], "template": template}
-            scene.cluster.apply({**found, "spec": spec})
-
-
 def untrue(
     account: WorkloadAccount, health: Health, deleted_at: Sequence[datetime]
 ) -> Iterator[str]:
@@ -143,7 +109,7 @@ def untrue(
 
 def missed(account: WorkloadAccount, health: Health) -> Iterator[str]:
     """What the observer saw while pods went that the account neither has nor calls unknown."""
-    begins = min((step.at for pod in account.pods for step in pod.steps), default=None)
+    begins = min((step.time for pod in account.pods for step in pod.steps), default=None)
     ends = max((pod.went_at for pod in account.pods if pod.went_at), default=None)
     if begins is None or ends is None:
         return

@@ -11,7 +11,7 @@ from evenkeel.decisions.drain.returning import ON_PURPOSE
 from evenkeel.model.pod import Pod
 from evenkeel.ports import Cluster
 from evenkeel.settings import HandoverSettings, Mode
-from evenkeel_cli import console, lines, node_names, options, pausing, planned_moves
+from evenkeel_cli import console, lines, node_names, options, pausing, planned_moves, words
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
 from evenkeel_cli.decisions.draining import LONGEST, SHORTEST
@@ -132,10 +132,9 @@ def _plan(made: Drain, losing: Sequence[Pod], output: Output, source: Source) ->
 
 
 def _of_local_data(losing: Sequence[Pod]) -> str:
-    named = ", ".join(f"{pod.namespace}/{pod.name}" for pod in losing[:MOST_NAMED])
-    more = f" and {len(losing) - MOST_NAMED} more" if len(losing) > MOST_NAMED else ""
+    named = words.listed([f"{pod.namespace}/{pod.name}" for pod in losing], MOST_NAMED)
     return (
-        f"what these pods hold in emptyDir volumes is deleted with them: {named}{more}; add"
+        f"what these pods hold in emptyDir volumes is deleted with them: {named}; add"
         " --delete-emptydir-data if that may be"
     )
 

@@ -14,6 +14,7 @@ from evenkeel_cli.duration import Duration, short
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.history import cloudwatch, cutting, incident, listing, reading, timeline
 from evenkeel_cli.history.reading import Found
+from evenkeel_cli.history.workloads import Verdict
 from evenkeel_cli.output import Output
 from evenkeel_cli.source import chosen_namespace
 
@@ -98,7 +99,7 @@ def history(  # noqa: PLR0913 - a command has as many arguments as options
         timeline.show(output, timeline.of(found, what))
     else:
         listing.show(output, found, read.sentences())
-    return int(any(each.dipped for each in found.workloads))
+    return int(any(each.verdict in {Verdict.DIPPED, Verdict.FAILED} for each in found.workloads))
 
 
 def _read(

@@ -2,18 +2,20 @@
 
 A count is low from the moment at which pods went, or more were wanted, up to the count that is not.
 What went in that moment says whose dip it is. Where nothing that is known went, others than
-Evenkeel took the pods, or they failed.
+Evenkeel took the pods, or they failed. Which dip is the interruption's its account says.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
+from itertools import zip_longest
 from typing import NamedTuple
 
-import msgspec
+from msgspec.structs import asdict, replace
 
-from evenkeel.adapters.telemetry.decision_log import CountRecord
-from evenkeel.decisions.interruption.whose import APART
+from evenkeel.decisions.interruption.account import APART, Level, is_less, is_taken
+from evenkeel.model.interruption import Dip
+from evenkeel.model.pod_count import PodCount
 
 
 class Cause(StrEnum):
@@ -28,30 +30,21 @@ class Cause(StrEnum):
     BEFORE = "it was short before"
 
 
-class Departure(NamedTuple):
-    """A pod of the workload went then, on this part."""
-
-    at: datetime
-    cause: Cause
-
-
-class Count(msgspec.Struct, frozen=True, kw_only=True):
+class Count(PodCount, frozen=True, kw_only=True):
     """How many pods of a workload were available from then on, of how many wanted.
 
-    ``available`` None: that is not known. ``until`` the next count, or None: after the last count
-    of an interruption it is not known how long it held. ``cause`` of one that is low.
+    ``until`` the next count, or None: after the last count of an interruption it is not known how
+    long it held. ``is_open``: it is not known what came after it. ``cause`` of one that is low.
     """
 
-    at: datetime
-    available: int | None
-    wanted: int
     until: datetime | None = None
+    is_open: bool = False
     cause: Cause | None = None
 
     @property
-    def is_low(self) -> bool:
-        """Whether fewer pods were available than wanted."""
-        return self.available is not None and self.available < self.wanted
+    def is_others(self) -> bool:
+        """Whether it is low, and the interruption has no part in that."""
+        return self.cause not in {None, Cause.STORM}
 
     @property
     def is_zero(self) -> bool:
@@ -75,42 +68,42 @@ class Span(NamedTuple):
 
 
 def of(
-    records: Sequence[CountRecord], span: Span, departures: Iterable[Departure]
-) -> Sequence[Count]:
-    """The counts of one workload, in order."""
-    departures = list(departures)
-    following = [*(record.time for record in records[1:]), span.until]
-    found = list[Count]()
-    for record, then in zip(records, following, strict=False):
-        last = found[-1] if found else None
-        is_last = then is None or any(record.time <= end < then for end in span.ends)
-        count = Count(
-            at=record.time,
-            available=record.available,
-            wanted=record.wanted,
-            until=None if is_last else then,
-        )
-        cause = _cause(last, count, departures) if count.is_low else None
-        found.append(msgspec.structs.replace(count, cause=cause))
-    return found
+    counts: Sequence[PodCount], span: Span, departures: Mapping[Cause, Sequence[datetime]]
+) -> tuple[Sequence[Count], Dip | None]:
+    """The counts of one workload, in order, and how low the interruption brought it.
 
-
-def _cause(last: Count | None, count: Count, departures: Iterable[Departure]) -> Cause:
-    """Whose a low count is: whoever took pods since the last one, else who had made that low.
-
-    The first count that there is may come after the pods went.
+    ``departures``: when pods of it went, on which part. The first count may come after that.
     """
-    since = count.at if last is None else last.at
-    took = {each.cause for each in departures if since - APART <= each.at <= count.at + APART}
-    is_less = last is None or (last.available or count.wanted) > (count.available or 0)
-    if last is not None and last.cause is Cause.STORM:
-        return Cause.STORM
-    if is_less and took:
-        return min(took, key=list(Cause).index)
+    level = Level()
+    found = list[Count]()
+    for count, following in zip_longest(counts, counts[1:]):
+        then = span.until if following is None else following.at
+        went = {
+            cause: max((each for each in times if each <= count.at + APART), default=None)
+            for cause, times in departures.items()
+        }
+        level = replace(level, went_at=went.get(Cause.STORM)).add(count)
+        is_last = then is None or any(count.at <= end < then for end in span.ends)
+        cause = Cause.STORM if level.is_low else None
+        if count.is_low and not level.is_low:
+            cause = _on_others_part(found[-1] if found else None, count, went)
+        until = None if is_last else then
+        is_open = until is None or (following is not None and following.available is None)
+        found.append(Count(**asdict(count), until=until, is_open=is_open, cause=cause))
+    return found, level.dip
+
+
+def _on_others_part(
+    last: Count | None, count: PodCount, went: Mapping[Cause, datetime | None]
+) -> Cause:
+    """Whose a low count is: whoever took pods since the last one, else who had made that low."""
+    took = (cause for cause in Cause if is_taken(last, count, went.get(cause)))
+    if (cause := next(took, None)) is not None:
+        return cause
     if last is None:
         return Cause.BEFORE
     if last.available is None:
         return Cause.ROLLOUT
     if last.cause is not None:
         return last.cause
-    return Cause.OTHERS if is_less else Cause.SCALED
+    return Cause.OTHERS if is_less(last, count) else Cause.SCALED

@@ -1,14 +1,14 @@
 """Cutting a log into interruptions: by its quiet times, and by the deadlines of nodes."""
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 import msgspec
 
-from evenkeel.adapters.telemetry.decision_log import CountRecord, DecisionRecord
+from evenkeel.adapters.telemetry.decision_log import CountRecord, DecisionRecord, pod_count
 from evenkeel.model.decision import Verb
-from evenkeel.model.interruption import QUIET, Key, key_of
+from evenkeel.model.interruption import Interruption, Key, key_of
 from evenkeel.model.pod_count import FOLLOWED_FOR
 
 _ELSEWHERE: Final = frozenset({Verb.PLACE, Verb.REJECT, Verb.ACKNOWLEDGE})
@@ -25,13 +25,13 @@ class NoteRecord(msgspec.Struct, frozen=True, kw_only=True):
 type Record = DecisionRecord | CountRecord | NoteRecord
 
 
-def last(records: Iterable[Record], quiet: timedelta = QUIET) -> Sequence[Record]:
+def last(records: Iterable[Record]) -> Sequence[Record]:
     """The records of the last interruption: of the last stretch in which a node was marked.
 
     Without a mark in any it is the last stretch.
     """
     shown = ordered(records)
-    stretches = _stretches(shown, quiet)
+    stretches = _stretches(shown)
     marked = (each for each in reversed(stretches) if any(map(is_mark, each)))
     found = next(marked, stretches[-1] if stretches else [])
     if not found:
@@ -66,31 +66,31 @@ def _belongs(record: Record) -> bool:
     return not isinstance(record, DecisionRecord) or record.verb not in _ELSEWHERE
 
 
-def _stretches(records: Iterable[Record], quiet: timedelta = QUIET) -> Sequence[Sequence[Record]]:
-    """The interruptions: a new one begins after such a quiet time, and after all deadlines.
+def _stretches(records: Iterable[Record]) -> Sequence[Sequence[Record]]:
+    """The interruptions: a new one begins when the one before is over.
 
     The count that follows a low one belongs to its interruption.
     """
     stretches = list[list[Record]]()
-    over_at: datetime | None = None
+    going_on: Interruption | None = None
     low = dict[Key, datetime]()
     for record in records:
         if isinstance(record, NoteRecord):
             continue
         closes = isinstance(record, CountRecord) and _closes(record, low)
-        if over_at is None or (record.time >= over_at and not closes):
+        if going_on is None or (record.time >= going_on.over_at and not closes):
             stretches.append([])
-            over_at = record.time
+            going_on = Interruption(began_at=record.time, active_at=record.time)
         stretches[-1].append(record)
-        deadline = deadline_of(record) or record.time
-        over_at = max(over_at, record.time + quiet, deadline + quiet)
+        deadline = deadline_of(record)
+        going_on = going_on.goes_on(record.time, *filter(None, (deadline,)))
     return stretches
 
 
 def _closes(record: CountRecord, low: dict[Key, datetime]) -> bool:
     """Whether a count ends a low one of not long ago. ``low`` are the times of those."""
     key = key_of(record.workload)
-    if record.available is None or record.available < record.wanted:
+    if not pod_count(record).is_whole:
         low.setdefault(key, record.time)
         return False
     since = low.pop(key, None)

@@ -13,15 +13,15 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from evenkeel.adapters.telemetry.decision_log import CountRecord, DecisionRecord
+from evenkeel.adapters.telemetry.decision_log import CountRecord, DecisionRecord, pod_count
 from evenkeel.model.interruption import Key, key_of
 from evenkeel.model.meta import Reference
-from evenkeel_cli.history import cutting, nodes, pods, steps, workloads
+from evenkeel.model.pod_count import PodCount
+from evenkeel_cli.history import cutting, nodes, pods, workloads
 from evenkeel_cli.history.counts import Span
 from evenkeel_cli.history.cutting import NoteRecord, Record
 from evenkeel_cli.history.nodes import NodeAccount
-from evenkeel_cli.history.pods import LostPod, PodAccount
-from evenkeel_cli.history.steps import Step
+from evenkeel_cli.history.pods import PodAccount
 from evenkeel_cli.history.workloads import WorkloadAccount
 
 _NOTICES: Final = frozenset({"Instance", "Notice"})
@@ -39,8 +39,8 @@ class Seen(NamedTuple):
     """What an observer saw up to then: counts of workloads, and the pods that were lost."""
 
     until: datetime
-    counts: Sequence[CountRecord]
-    lost: Sequence[LostPod] = ()
+    counts: Sequence[PodCount]
+    lost: Sequence[PodAccount] = ()
 
 
 class Incident(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +59,7 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
     nodes: Sequence[NodeAccount] = ()
     workloads: Sequence[WorkloadAccount] = ()
     others: Sequence[PodAccount] = ()
-    notices: Sequence[Step] = ()
+    notices: Sequence[DecisionRecord] = ()
     notes: Sequence[Note] = ()
     plain: Mapping[Key, int] | None = None
 
@@ -72,6 +72,15 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
     def to_move(self) -> Sequence[PodAccount]:
         """The pods that it made go."""
         return [pod for pod in self.pods if pod.has_to_move]
+
+    @property
+    def late_by_reason(self) -> Sequence[Sequence[PodAccount]]:
+        """Those of them that were late, the most frequent reason first."""
+        found = defaultdict[str, list[PodAccount]](list)
+        for pod in self.to_move:
+            if pod.is_late:
+                found[pod.reason].append(pod)
+        return sorted(found.values(), key=len, reverse=True)
 
     def in_plain(self, workload: Reference) -> int | None:
         """The fewest pods that this one would have had in a plain eviction, if that is known."""
@@ -101,7 +110,7 @@ def seen(
 ) -> Incident:
     """The account of records beside what an observer saw. ``plain``: see Incident."""
     ordered = cutting.ordered(records)
-    lost = [each.at for each in watched.lost if each.at is not None]
+    lost = [each.lost_at for each in watched.lost if each.lost_at is not None]
     begins = min([each.time for each in ordered] + lost, default=watched.until)
     found = _of(ordered, begins, watched)
     return msgspec.structs.replace(found, plain=plain)
@@ -109,7 +118,9 @@ def seen(
 
 def _of(ordered: Sequence[Record], begins: datetime, seen: Seen | None = None) -> Incident:
     decisions = [record for record in ordered if isinstance(record, DecisionRecord)]
-    counts: Sequence[CountRecord] = [each for each in ordered if isinstance(each, CountRecord)]
+    counts: Sequence[PodCount] = [
+        pod_count(record) for record in ordered if isinstance(record, CountRecord)
+    ]
     of_nodes = defaultdict[str, list[DecisionRecord]](list)
     of_pods = defaultdict[object, list[DecisionRecord]](list)
     of_workloads = defaultdict[Key, list[DecisionRecord]](list)
@@ -120,25 +131,25 @@ def _of(ordered: Sequence[Record], begins: datetime, seen: Seen | None = None) -
             of_pods[_identity(record.subject)].append(record)
         elif record.workload is not None:
             of_workloads[key_of(record.workload)].append(record)
-    marks, over = nodes.marked(of_nodes), dict(nodes.over(of_nodes))
-    ended, warned = nodes.ended(of_nodes), nodes.warned(of_nodes)
-    told = [pods.of(story, ended, marks, warned) for story in of_pods.values()]
+    on = {name: nodes.of(name, story) for name, story in of_nodes.items()}
+    told = [pods.of(story, on) for story in of_pods.values()]
+    over = {name: node.over_at for name, node in on.items()}
     span = Span(cutting.ends(ordered))
     if seen is not None:
         span = Span((), seen.until)
-        told += [pods.lost(each) for each in seen.lost if _identity(each.subject) not in of_pods]
-        over |= {each.node: each.at for each in seen.lost if each.at is not None}
+        told += [each for each in seen.lost if _identity(each.subject) not in of_pods]
+        over |= {each.node: each.lost_at for each in seen.lost if each.lost_at is not None}
         counts = workloads.within(seen.counts, begins, told)
-    noticed = marks.keys() | {pod.node for pod in told if pod.has_to_move and pod.node}
+    logged = (each for each in ordered if not isinstance(each, NoteRecord))
     return Incident(
-        cluster=_cluster(decisions, counts),
+        cluster=next((each.cluster for each in logged), ""),
         begins=begins,
         ends=ordered[-1].time if ordered else begins,
         observed=bool(decisions) and all(record.mode == "observe" for record in decisions),
-        nodes=nodes.of(of_nodes, told, noticed | of_nodes.keys()),
+        nodes=_with_pods(on, told),
         workloads=workloads.of(told, counts, of_workloads, span, over),
         others=[pod for pod in told if pod.workload is None],
-        notices=steps.of(each for each in decisions if each.subject.kind in _NOTICES),
+        notices=[each for each in decisions if each.subject.kind in _NOTICES],
         notes=[
             Note(at=each.time, message=each.message)
             for each in ordered
@@ -147,9 +158,17 @@ def _of(ordered: Sequence[Record], begins: datetime, seen: Seen | None = None) -
     )
 
 
-def _cluster(decisions: Sequence[DecisionRecord], counts: Sequence[CountRecord]) -> str:
-    names = [each.cluster for each in decisions[:1]] + [each.cluster for each in counts[:1]]
-    return next(iter(names), "")
+def _with_pods(on: Mapping[str, NodeAccount], pods: Iterable[PodAccount]) -> Sequence[NodeAccount]:
+    """The nodes with a notice, and those with pods that had to move, each with its pods."""
+    found = dict(on)
+    for pod in sorted(pods, key=lambda pod: not pod.has_to_move):
+        if pod.node and (pod.has_to_move or pod.node in found):
+            node = found.get(pod.node, NodeAccount(name=pod.node))
+            late = node.late + pod.is_late
+            found[pod.node] = msgspec.structs.replace(node, pods=node.pods + 1, late=late)
+    return sorted(
+        found.values(), key=lambda node: (node.noticed_at is None, node.noticed_at, node.name)
+    )
 
 
 def _identity(reference: Reference) -> object:

@@ -262,9 +262,7 @@ def verdict(incident: Incident) -> Iterator[str]:
         yield plain
     yield from of_others(incident)
     if open_ended := [each for each in incident.concerned if each.ends_below]:
-        named = ", ".join(words.workload_name(each.subject) for each in open_ended[:NAMED])
-        more = f" and {len(open_ended) - NAMED} more" if len(open_ended) > NAMED else ""
-        yield f"Not known: how long {named}{more} had too few, for the counts end before."
+        yield f"Not known: how long {_named(open_ended)} had too few, for the counts end before."
 
 
 def _sentences(incident: Incident, found: WorkloadHistoryList) -> Iterator[str]:
@@ -276,7 +274,8 @@ def _sentences(incident: Incident, found: WorkloadHistoryList) -> Iterator[str]:
     if incident.to_move:
         yield from verdict(incident)
     yield from _of_nodes(incident.nodes)
-    yield from _of_late([pod for pod in incident.to_move if pod.is_late])
+    for pods in incident.late_by_reason[:NAMED]:
+        yield f"Late: {words.counted(len(pods), 'pod')}: {pods[0].why}."
     yield from _changes(found.items)
     named = next((each for each in found.items if each.fell or each.late), None)
     if named is not None:
@@ -289,9 +288,11 @@ def of_others(incident: Incident) -> Iterator[str]:
     for cause in Cause:
         low = [each for each in incident.workloads if cause in each.dips_of_others]
         if low:
-            named = ", ".join(words.workload_name(each.subject) for each in low[:NAMED])
-            more = f" and {len(low) - NAMED} more" if len(low) > NAMED else ""
-            yield f"Below what is wanted, but not by this ({cause}): {named}{more}."
+            yield f"Below what is wanted, but not by this ({cause}): {_named(low)}."
+
+
+def _named(workloads: Sequence[WorkloadAccount]) -> str:
+    return words.listed([words.workload_name(each.subject) for each in workloads], NAMED)
 
 
 def _of_nodes(nodes: Sequence[NodeAccount]) -> Iterator[str]:
@@ -308,23 +309,10 @@ def _of_nodes(nodes: Sequence[NodeAccount]) -> Iterator[str]:
 
 def of_hasty(nodes: Sequence[NodeAccount]) -> Iterator[str]:
     """Which nodes left no time for a handover."""
-    hasty = [
-        node
-        for node in nodes
-        if node.deadline is not None
-        and node.noticed_at is not None
-        and node.deadline - node.noticed_at < SHORT
-    ]
+    hasty = [node for node in nodes if node.leaves_time is False]
     if hasty:
-        named = ", ".join(words.short_node(node.name) for node in hasty[:NAMED])
-        more = f" and {len(hasty) - NAMED} more" if len(hasty) > NAMED else ""
-        yield f"Notice came less than {words.short_time(SHORT)} before the deadline: {named}{more}."
-
-
-def _of_late(late: Sequence[PodAccount]) -> Iterator[str]:
-    whys = {pod.reason: pod.why for pod in reversed(late)}
-    for reason, number in Counter(pod.reason for pod in late).most_common(NAMED):
-        yield f"Late: {words.counted(number, 'pod')}: {whys[reason]}."
+        named = words.listed([words.short_node(node.name) for node in hasty], NAMED)
+        yield f"Notice came less than {words.short_time(SHORT)} before the deadline: {named}."
 
 
 def _changes(items: Sequence[WorkloadHistory]) -> Iterator[str]:
@@ -334,6 +322,4 @@ def _changes(items: Sequence[WorkloadHistory]) -> Iterator[str]:
         if each.change:
             needing.setdefault(each.change, []).append(words.workload_name(each.subject))
     for change, which in needing.items():
-        named = ", ".join(which[:NAMED])
-        more = f" and {len(which) - NAMED} more" if len(which) > NAMED else ""
-        yield f"Change {named}{more}: {change}."
+        yield f"Change {words.listed(which, NAMED)}: {change}."

@@ -1,27 +1,21 @@
 """What became of each pod, by the records about it."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
 from evenkeel.adapters.telemetry.decision_log import DecisionRecord
 from evenkeel.decisions.drain.remedies import MORE_TIME
-from evenkeel.decisions.interruption.late import LAST_ON_PURPOSE
+from evenkeel.decisions.interruption.account import MOVES, Departure
 from evenkeel.model.decision import Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.reasons import Reason
 from evenkeel_cli import moves
-from evenkeel_cli.history import steps
 from evenkeel_cli.history.counts import Cause
-from evenkeel_cli.history.steps import Step
+from evenkeel_cli.history.nodes import NodeAccount
 from evenkeel_cli.moves import Move
-
-_GONE: Final = frozenset({Verb.EVICT, Verb.DELETE})
-
-_BEGUN: Final = _GONE | {Verb.RELEASE}
-"""Verbs with which a pod begins to go; the reason is why it has to."""
 
 _ON_WHOSE_PART: Final[Mapping[str, Cause]] = {
     Reason.ABOVE_FLOOR: Cause.RESTORE,
@@ -40,30 +34,23 @@ UNTROUBLED: Final = frozenset({Move.HANDED_OVER, Move.LEFT, Move.FINISHED, Move.
 """Ways on which a pod leaves no gap."""
 
 
-class LostPod(NamedTuple):
-    """A pod whose node was gone before it was told to go. ``warned``: see PodAccount."""
-
-    subject: Reference
-    node: str
-    workload: Reference
-    at: datetime | None
-    warned: bool
-
-
 class PodAccount(msgspec.Struct, frozen=True, kw_only=True):
     """What was decided about one pod, in order, and which way it went by that.
 
     ``workload`` is None for a pod without a controller that Evenkeel knows, and ``cause`` on whose
-    part it had to go. ``warned``: its node's notice left time for a handover.
+    part it had to go. ``departure`` is as notifications have it. ``warned``: its node's notice
+    left time for a handover. ``lost_at``: an observer saw then that its node was gone.
     """
 
     subject: Reference
     node: str
     workload: Reference | None
-    steps: Sequence[Step]
+    steps: Sequence[DecisionRecord] = ()
     way: Move
+    departure: Departure = Departure()
     cause: Cause = Cause.STORM
     warned: bool = False
+    lost_at: datetime | None = None
 
     @property
     def has_to_move(self) -> bool:
@@ -72,21 +59,20 @@ class PodAccount(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def released_at(self) -> datetime | None:
-        """When its replacement was asked for; None if it never was, or not any more."""
-        last = self._last({Verb.RELEASE, Verb.ROLL_BACK})
-        return last.at if last is not None and last.verb == Verb.RELEASE else None
+        """When its replacement was asked for; None if it never was, nor is any more."""
+        verbs = {Verb.RELEASE, Verb.ROLL_BACK}
+        last = next((step for step in reversed(self.steps) if step.verb in verbs), None)
+        return last.time if last is not None and last.verb == Verb.RELEASE else None
 
     @property
     def went_at(self) -> datetime | None:
         """When it was evicted or deleted last; None if it was not."""
-        last = self._last(_GONE)
-        return None if last is None else last.at
+        return self.departure.at
 
     @property
     def reason(self) -> str:
         """Why it went its way; of a last moment, why it came to that. Empty: nobody decided."""
-        behind = moves.behind(self.steps)
-        return "" if behind is None else behind.reason
+        return self.departure.reason
 
     @property
     def why(self) -> str:
@@ -104,52 +90,28 @@ class PodAccount(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_late(self) -> bool:
-        """Whether it was lost with its node, or had to go before its replacement was available.
-
-        A pod that is meant to go at the last moment (a Job's, a bare one) is not late by that.
-        """
-        if self.way is Move.LOST:
-            return True
-        last = self._last(_GONE)
-        forced = last is not None and last.forced and last.warning
-        return forced and self.reason not in LAST_ON_PURPOSE
-
-    def _last(self, verbs: Iterable[str]) -> Step | None:
-        return next((step for step in reversed(self.steps) if step.verb in verbs), None)
+        """Whether it was lost with its node, or had to go before its replacement was available."""
+        return self.way is Move.LOST or self.departure.is_late
 
 
-def of(
-    story: Sequence[DecisionRecord],
-    ended: Container[str],
-    marks: Mapping[str, datetime],
-    warned: Container[str],
-) -> PodAccount:
-    """The account of one. ``marks``: when nodes were marked first; those that ``ended`` are off.
-
-    Those that are ``warned`` had some time left.
-    """
-    node = next((each.node for each in reversed(story) if each.node), "")
-    taken = steps.of(story)
+def of(story: Sequence[DecisionRecord], nodes: Mapping[str, NodeAccount]) -> PodAccount:
+    """The account of one, on one of these nodes if its node is known."""
+    name = next((each.node for each in reversed(story) if each.node), "")
+    node = nodes.get(name, NodeAccount(name=name))
+    departure = Departure()
+    for each in story:
+        departure = departure.add(
+            each.time, each.verb, each.reason, forced=each.forced, warning=each.warning
+        )
     return PodAccount(
         subject=story[-1].subject,
-        node=node,
+        node=name,
         workload=next((each.workload for each in reversed(story) if each.workload), None),
-        steps=taken,
-        way=moves.by_log(taken, node_ended=node in ended),
-        cause=_on_whose_part(story, marks.get(node)),
-        warned=node in warned,
-    )
-
-
-def lost(pod: LostPod) -> PodAccount:
-    """A pod that nothing was decided about."""
-    return PodAccount(
-        subject=pod.subject,
-        node=pod.node,
-        workload=pod.workload,
-        steps=(),
-        way=Move.LOST,
-        warned=pod.warned,
+        steps=story,
+        way=moves.by_log(story, node_ended=node.off_at is not None),
+        departure=departure,
+        cause=_on_whose_part(story, node.noticed_at),
+        warned=bool(node.leaves_time),
     )
 
 
@@ -157,6 +119,6 @@ def _on_whose_part(story: Sequence[DecisionRecord], marked_at: datetime | None) 
     """Who made a pod go. From a node with a notice the interruption does."""
     if marked_at is not None and story[-1].time >= marked_at:
         return Cause.STORM
-    reasons = (each.reason for each in story if each.verb in _BEGUN)
+    reasons = (each.reason for each in story if each.verb in MOVES)
     found = (_ON_WHOSE_PART[each] for each in reasons if each in _ON_WHOSE_PART)
     return next(found, Cause.STORM)

@@ -4,17 +4,17 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import ClassVar, Final
 
+from evenkeel.adapters.telemetry.decision_log import DecisionRecord
 from evenkeel.model.meta import Reference
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.history import listing as histories
-from evenkeel_cli.history.counts import Cause, Count
+from evenkeel_cli.history.counts import Count
 from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.history.listing import WorkloadHistory, clock, seconds
 from evenkeel_cli.history.nodes import NodeAccount
 from evenkeel_cli.history.pods import PodAccount
-from evenkeel_cli.history.steps import Step
 from evenkeel_cli.history.workloads import WorkloadAccount
 from evenkeel_cli.lines import ABBREVIATED, STYLES
 from evenkeel_cli.moves import Move
@@ -97,7 +97,9 @@ class PodHistoryList(Listing, frozen=True, kw_only=True):
             return
         below = seconds(workload.below, open_end=workload.ends_below)
         none = seconds(workload.at_zero, open_end=workload.ends_at_zero)
-        lowest = f"{workload.lowest} of {workload.wanted} pods at the lowest"
+        is_scaled = (workload.lowest or 0) >= (workload.wanted or 0)
+        wanted = "" if is_scaled else f" of {workload.wanted}"
+        lowest = f"{workload.lowest}{wanted} pods at the lowest"
         how_long = f" for {below}" if workload.below else ", for how long is not known"
         at_none = f", at none for {none}" if none else ""
         yield f"{name}: {workload.ok}, {lowest}, below what is wanted{how_long}{at_none}."
@@ -170,10 +172,10 @@ def _called(found: NodeAccount | WorkloadAccount) -> str:
     return words.workload_name(found.subject)
 
 
-def _moments(subject: Reference, steps: Sequence[Step]) -> Iterator[Moment]:
+def _moments(subject: Reference, steps: Sequence[DecisionRecord]) -> Iterator[Moment]:
     for step in steps:
         yield Moment(
-            at=step.at,
+            at=step.time,
             verb=step.verb,
             subject=subject,
             reason=step.reason,
@@ -202,7 +204,7 @@ def _of_count(count: Count) -> str:
     """``2 available, 3 wanted``, and on whose part where the interruption has none in it."""
     if count.available is None:
         return f"{count.wanted} wanted, not counted from here on"
-    whose = "" if count.cause in {None, Cause.STORM} else f": {count.cause}"
+    whose = f": {count.cause}" if count.is_others else ""
     return f"{count.available} available, {count.wanted} wanted{whose}"
 
 

@@ -1,24 +1,23 @@
 """What became of each workload, by its counts and by its pods."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
 import msgspec
 
-from evenkeel.adapters.telemetry.decision_log import CountRecord, DecisionRecord
+from evenkeel.adapters.telemetry.decision_log import DecisionRecord
 from evenkeel.model.controllers.kinds import KINDS
 from evenkeel.model.deployments import DEPLOYMENTS
-from evenkeel.model.interruption import Key, key_of
+from evenkeel.model.interruption import Dip, Key, key_of
 from evenkeel.model.meta import Reference
+from evenkeel.model.pod_count import PodCount
 from evenkeel.model.reasons import Reason
 from evenkeel_cli.history import counts as counting
-from evenkeel_cli.history import steps
-from evenkeel_cli.history.counts import Cause, Count, Departure, Span
+from evenkeel_cli.history.counts import Cause, Count, Span
 from evenkeel_cli.history.pods import UNTROUBLED, PodAccount
-from evenkeel_cli.history.steps import Step
 from evenkeel_cli.moves import Move
 
 SERVING: Final = frozenset({*DEPLOYMENTS, *KINDS} - {"Job"})
@@ -45,12 +44,14 @@ class WorkloadAccount(msgspec.Struct, frozen=True, kw_only=True):
     """What was counted of one workload, in order, what was decided about it, and its pods.
 
     ``counts`` are empty where none was logged: for a kind that does not say how many pods it wants,
-    and of versions before 0.2.
+    and of versions before 0.2. ``dip`` is how low the interruption brought it, as notifications
+    have it.
     """
 
     subject: Reference
     counts: Sequence[Count] = ()
-    steps: Sequence[Step] = ()
+    dip: Dip | None = None
+    steps: Sequence[DecisionRecord] = ()
     pods: Sequence[PodAccount] = ()
 
     @property
@@ -65,8 +66,10 @@ class WorkloadAccount(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def lowest(self) -> int | None:
-        """The fewest pods that were available, but for dips on others' part."""
-        known = (c.available for c in self.counts if c.cause in {None, Cause.STORM})
+        """The fewest pods that the interruption left it, or that were available if it did not."""
+        if self.dip is not None:
+            return self.dip.lowest
+        known = (c.available for c in self.counts if not c.is_others)
         return min((each for each in known if each is not None), default=None)
 
     @property
@@ -78,41 +81,41 @@ class WorkloadAccount(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def below(self) -> float:
         """For how many seconds the interruption kept it below what is wanted, as far as known."""
-        return self._seconds(self._dips)
+        return _seconds(self._dips)
 
     @property
     def at_zero(self) -> float:
         """For how many seconds it kept it at none, as far as known."""
-        return self._seconds(filter(_is_zero, self._dips))
+        return _seconds(each for each in self._dips if each.is_zero)
 
     @property
     def was_at_zero(self) -> bool:
         """Whether the interruption left it none of the pods that are wanted."""
-        return any(map(_is_zero, self._dips))
+        return self.dip is not None and self.dip.is_zero
 
     @property
     def dipped(self) -> bool:
         """Whether the interruption left it fewer pods than wanted at any time."""
-        return any(self._dips)
+        return self.dip is not None
 
     @property
     def ends_below(self) -> bool:
         """Whether it is not known how long it was below."""
-        return any(self._is_open(each) for each in self._dips)
+        return any(each.is_open for each in self._dips)
 
     @property
     def ends_at_zero(self) -> bool:
         """Whether it is not known how long it was at none."""
-        return any(self._is_open(each) for each in self._dips if each.is_zero)
+        return any(each.is_open for each in self._dips if each.is_zero)
 
     @property
     def dips_of_others(self) -> Mapping[Cause, float]:
         """For how many seconds it was below on which other part."""
-        low = [each for each in self.counts if each.cause not in {None, Cause.STORM}]
+        others = {each.cause for each in self.counts if each.is_others}
         return {
-            cause: self._seconds(each for each in low if each.cause is cause)
+            cause: _seconds(each for each in self.counts if each.cause is cause)
             for cause in Cause
-            if any(each.cause is cause for each in low)
+            if cause in others
         }
 
     @property
@@ -129,22 +132,17 @@ class WorkloadAccount(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def reason(self) -> str | None:
         """Why most of those of its pods went that left a gap; None if none did."""
-        pods = (pod for pod in self.pods if pod.has_to_move and pod.way not in UNTROUBLED)
-        return next((each for each, _ in Counter(p.reason for p in pods).most_common(1)), None)
+        return None if self._gap is None else self._gap.reason
 
     @property
     def why(self) -> str:
         """The same in a few words, of a workload that had fewer pods than wanted, or late ones."""
-        if not (self.dipped or self.late):
-            return ""
-        return next((pod.why for pod in self.pods if pod.reason == self.reason), "")
+        return self._gap.why if self._gap is not None and (self.dipped or self.late) else ""
 
     @property
     def remedy(self) -> str:
         """What its owner can change about that; empty where nothing is known."""
-        if not (self.dipped or self.late):
-            return ""
-        return next((pod.remedy for pod in self.pods if pod.reason == self.reason), "")
+        return self._gap.remedy if self._gap is not None and (self.dipped or self.late) else ""
 
     @property
     def verdict(self) -> Verdict | None:
@@ -167,74 +165,77 @@ class WorkloadAccount(msgspec.Struct, frozen=True, kw_only=True):
         return self.reason in _UNEXCUSED or (self.reason == "" and warned)
 
     @property
-    def _dips(self) -> Iterator[Count]:
-        return (each for each in self.counts if each.cause is Cause.STORM)
+    def _gap(self) -> PodAccount | None:
+        """The first pod that left a gap for the reason of most of those that did."""
+        pods = [pod for pod in self.pods if pod.has_to_move and pod.way not in UNTROUBLED]
+        reasons = Counter(pod.reason for pod in pods)
+        return max(pods, key=lambda pod: reasons[pod.reason], default=None)
 
-    def _is_open(self, count: Count) -> bool:
-        """Whether the records do not say what came after a count."""
-        place = self.counts.index(count)
-        after = self.counts[place + 1 : place + 2]
-        return count.until is None or any(each.available is None for each in after)
-
-    def _seconds(self, counts: Iterable[Count]) -> float:
-        return sum((each.lasts for each in counts), timedelta()).total_seconds()
+    @property
+    def _dips(self) -> Sequence[Count]:
+        return [each for each in self.counts if each.cause is Cause.STORM]
 
 
 def of(
     pods: Iterable[PodAccount],
-    counts: Iterable[CountRecord],
+    counts: Iterable[PodCount],
     stories: Mapping[Key, Sequence[DecisionRecord]],
     span: Span,
-    over: Mapping[str, datetime],
+    over: Mapping[str, datetime | None],
 ) -> Sequence[WorkloadAccount]:
     """The accounts, in order. ``span``: of the counts; ``over``: when nodes were."""
     subjects = {key: story[-1].workload for key, story in stories.items()}
     of_pods = defaultdict[Key, list[PodAccount]](list)
-    of_counts = defaultdict[Key, list[CountRecord]](list)
     for pod in pods:
         if pod.workload is not None:
             subjects[key_of(pod.workload)] = pod.workload
             of_pods[key_of(pod.workload)].append(pod)
-    for each in counts:
-        subjects[key_of(each.workload)] = each.workload
-        of_counts[key_of(each.workload)].append(each)
-    return [
-        WorkloadAccount(
-            subject=subject,
-            counts=counting.of(of_counts[key], span, _departures(of_pods[key], over)),
-            steps=steps.of(stories.get(key, ())),
-            pods=of_pods[key],
-        )
-        for key, subject in sorted(subjects.items())
-        if subject is not None
-    ]
+    of_counts = _by_workload(counts)
+    subjects |= {key: its[-1].workload for key, its in of_counts.items()}
+    found = list[WorkloadAccount]()
+    for key, subject in sorted(subjects.items()):
+        if subject is not None:
+            its = of_pods[key]
+            seen, dip = counting.of(of_counts.get(key, ()), span, _departures(its, over))
+            steps = stories.get(key, ())
+            account = WorkloadAccount(subject=subject, counts=seen, dip=dip, steps=steps, pods=its)
+            found.append(account)
+    return found
 
 
 def within(
-    counts: Iterable[CountRecord], begins: datetime, pods: Iterable[PodAccount]
-) -> Sequence[CountRecord]:
+    counts: Iterable[PodCount], begins: datetime, pods: Iterable[PodAccount]
+) -> Sequence[PodCount]:
     """What was seen of workloads from the beginning on: of those that were low, or had pods."""
     named = {key_of(pod.workload) for pod in pods if pod.workload is not None}
-    of_each = defaultdict[Key, list[CountRecord]](list)
-    for count in counts:
-        of_each[key_of(count.workload)].append(count)
-    found = list[CountRecord]()
-    for key, seen in of_each.items():
-        before = [each for each in seen if each.time <= begins][-1:]
-        during = [each for each in seen if begins < each.time]
-        shown = [*(msgspec.structs.replace(each, time=begins) for each in before), *during]
-        if key in named or any(c.available is not None and c.available < c.wanted for c in shown):
+    found = list[PodCount]()
+    for key, seen in _by_workload(counts).items():
+        before = [each for each in seen if each.at <= begins][-1:]
+        during = [each for each in seen if begins < each.at]
+        shown = [*(msgspec.structs.replace(each, at=begins) for each in before), *during]
+        if key in named or any(each.is_low for each in shown):
             found += shown
     return found
 
 
-def _departures(pods: Iterable[PodAccount], over: Mapping[str, datetime]) -> Iterator[Departure]:
-    """When pods went; those that were lost went with their node."""
+def _by_workload(counts: Iterable[PodCount]) -> Mapping[Key, Sequence[PodCount]]:
+    found = defaultdict[Key, list[PodCount]](list)
+    for each in counts:
+        found[key_of(each.workload)].append(each)
+    return found
+
+
+def _departures(
+    pods: Iterable[PodAccount], over: Mapping[str, datetime | None]
+) -> Mapping[Cause, Sequence[datetime]]:
+    """When pods went, on which part; those that were lost went with their node."""
+    found = defaultdict[Cause, list[datetime]](list)
     for pod in pods:
         at = pod.went_at or (over.get(pod.node) if pod.way is Move.LOST else None)
         if at is not None:
-            yield Departure(at, pod.cause)
+            found[pod.cause].append(at)
+    return found
 
 
-def _is_zero(count: Count) -> bool:
-    return count.is_zero
+def _seconds(counts: Iterable[Count]) -> float:
+    return sum((each.lasts for each in counts), timedelta()).total_seconds()

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from evenkeel.model.interruption import Key, key_of
+from evenkeel.model.pod_count import PodCount
 from evenkeel.model.reasons import Reason
 from evenkeel_cli.history.counts import Cause, Count
 from evenkeel_cli.history.incident import Incident
@@ -26,7 +27,7 @@ def ends(account: Incident) -> datetime:
     for the node lives on, nor are moves of restore, nor how long somebody went on counting a
     workload that stayed low.
     """
-    times = [step.at for pod in account.to_move for step in pod.steps]
+    times = [step.time for pod in account.to_move for step in pod.steps]
     times += [
         count.until or count.at
         for each in account.workloads
@@ -63,10 +64,10 @@ def of(known: Known, account: Incident, counts: Mapping[Key, Sequence[Counted]])
         if each and all(count.available is not None for count in each)
     }
     beside = defaultdict[Key, list[Counted]](list)
-    for record in known.plain:
-        key, at = key_of(record.workload), seconds(account, record.time)
-        if key in shown and not (known.over and record.time > known.at):
-            beside[key].append(Counted(at, record.available, record.wanted, by_others=False))
+    for count in known.plain:
+        key = key_of(count.workload)
+        if key in shown and not (known.over and count.at > known.at):
+            beside[key].append(_counted(account, count))
     plain = _sum(beside.values())
     now = seconds(account, known.at)
     later = [*(seconds(account, each) for each in _deadlines(account)), *(p.at for p in plain)]
@@ -80,8 +81,8 @@ def of(known: Known, account: Incident, counts: Mapping[Key, Sequence[Counted]])
     )
 
 
-def _counted(account: Incident, count: Count) -> Counted:
-    by_others = count.cause not in {None, Cause.STORM}
+def _counted(account: Incident, count: PodCount) -> Counted:
+    by_others = isinstance(count, Count) and count.is_others
     return Counted(seconds(account, count.at), count.available, count.wanted, by_others)
 
 

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple, Protocol
 
-from evenkeel.adapters.telemetry.decision_log import CountRecord
 from evenkeel.decisions.floor.standing import Standing
+from evenkeel.model.pod_count import PodCount
 from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.nodes.listing import LeaseHolder
 from evenkeel_cli.screen.views import Money
@@ -44,7 +44,7 @@ class Known(NamedTuple):
     over: bool = False
     pools: Mapping[str, str] = {}
     left: Collection[str] = ()
-    plain: Sequence[CountRecord] = ()
+    plain: Sequence[PodCount] = ()
     around: Around | None = None
     mode: str = ""
     lease: LeaseHolder | None = None

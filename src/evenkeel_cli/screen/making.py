@@ -7,18 +7,16 @@ from typing import Final
 
 import msgspec
 
+from evenkeel.adapters.telemetry.decision_log import DecisionRecord
 from evenkeel.decisions.floor.standing import Standing
 from evenkeel.model.decision import QUIET_VERBS, Verb
 from evenkeel.model.interruption import Key, key_of
 from evenkeel.model.meta import Reference
-from evenkeel.model.reasons import Reason
 from evenkeel_cli import words
 from evenkeel_cli.history import listing as histories
-from evenkeel_cli.history.counts import Cause
 from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.history.nodes import NodeAccount
 from evenkeel_cli.history.pods import PodAccount
-from evenkeel_cli.history.steps import Step
 from evenkeel_cli.history.workloads import WorkloadAccount
 from evenkeel_cli.moves import Move
 from evenkeel_cli.screen import course, summary
@@ -160,7 +158,7 @@ def _in_words(fate: Fate | None, seconds: int | None) -> str:
 
 
 def _fate(node: NodeAccount, *, is_past: bool) -> Fate:
-    if any(step.reason == Reason.INSTANCE_OFF for step in node.steps):
+    if node.off_at is not None:
         return Fate.GONE
     last = next((s for s in reversed(node.steps) if s.verb in {Verb.MARK, Verb.LIFT}), None)
     if last is not None and last.verb == Verb.LIFT:
@@ -230,8 +228,8 @@ def _workloads(
 def _workload(
     account: Incident, workload: WorkloadAccount, counts: Sequence[Counted], floor: int | None
 ) -> WorkloadView:
-    cause = workload.counts[-1].cause if workload.counts else None
-    others = cause if cause not in {None, Cause.STORM} else None
+    last = workload.counts[-1] if workload.counts else None
+    others = last.cause if last is not None and last.is_others else None
     history = histories.workload(workload, account.in_plain(workload.subject))
     its = msgspec.structs.asdict(history) | {"why": history.why or str(others or "")}
     return WorkloadView(
@@ -259,10 +257,6 @@ def _pod(account: Incident, pod: PodAccount) -> PodView:
 
 def _late(account: Incident) -> Sequence[LateView]:
     """The late pods by reason, most first."""
-    by_reason = defaultdict[str, list[PodAccount]](list)
-    for pod in account.to_move:
-        if pod.is_late:
-            by_reason[pod.reason].append(pod)
     return [
         LateView(
             pods=len(pods),
@@ -272,7 +266,7 @@ def _late(account: Incident) -> Sequence[LateView]:
                 dict.fromkeys(words.workload_name(each.workload or each.subject) for each in pods)
             ),
         )
-        for pods in sorted(by_reason.values(), key=len, reverse=True)
+        for pods in account.late_by_reason
     ]
 
 
@@ -290,9 +284,9 @@ def _by_need(floor: FloorView) -> tuple[object, ...]:
     return floor.stands, words.workload_name(floor.subject)
 
 
-def _decisions(account: Incident) -> Sequence[tuple[Step, Reference]]:
+def _decisions(account: Incident) -> Sequence[tuple[DecisionRecord, Reference]]:
     """Those that a person should know, and about what, the latest first."""
-    about: list[tuple[Reference, Sequence[Step]]] = [
+    about: list[tuple[Reference, Sequence[DecisionRecord]]] = [
         *((Reference(kind="Node", name=each.name), each.steps) for each in account.nodes),
         *((each.subject, each.steps) for each in account.workloads),
         *((each.subject, each.steps) for each in account.pods),
@@ -303,23 +297,23 @@ def _decisions(account: Incident) -> Sequence[tuple[Step, Reference]]:
         for step in steps
         if step.warning or step.verb not in QUIET_VERBS
     ]
-    return sorted(told, key=lambda each: each[0].at, reverse=True)
+    return sorted(told, key=lambda each: each[0].time, reverse=True)
 
 
-def _said(account: Incident, step: Step, subject: Reference) -> Said:
+def _said(account: Incident, step: DecisionRecord, subject: Reference) -> Said:
     is_node = subject.kind == "Node"
     name = words.short_node(subject.name) if is_node else f"{subject.namespace}/{subject.name}"
     return Said(
-        at=course.seconds(account, step.at),
+        at=course.seconds(account, step.time),
         verb=step.verb,
         text=f"{name} {SAID.get(step.verb, step.verb)}: {step.message}",
         warning=step.warning,
     )
 
 
-def _told(account: Incident, steps: Sequence[Step]) -> Sequence[Told]:
+def _told(account: Incident, steps: Sequence[DecisionRecord]) -> Sequence[Told]:
     return [
-        Told(course.seconds(account, each.at), each.verb, each.reason, each.message)
+        Told(course.seconds(account, each.time), each.verb, each.reason, each.message)
         for each in steps
     ]
 

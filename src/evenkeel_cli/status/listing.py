@@ -186,9 +186,7 @@ def of_nodes(nodes: UnknownCapacity, labels: CapacityLabels) -> Iterator[str]:
 
 
 def _named(nodes: Sequence[str]) -> str:
-    left = len(nodes) - MOST_NODES
-    more = f" and {left} more" if left > 0 else ""
-    return ", ".join(map(words.short_node, nodes[:MOST_NODES])) + more
+    return words.listed(list(map(words.short_node, nodes)), MOST_NODES)
 
 
 def _item(

@@ -23,6 +23,7 @@ from evenkeel_cli.history import incident
 from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.nodes.listing import listing
 from evenkeel_cli.nodes.looking import Looker
+from evenkeel_cli.screen import course
 from evenkeel_cli.screen.around import Surveyor
 from evenkeel_cli.screen.known import ON_DEMAND, Known
 from evenkeel_cli.watch.witness import Witness
@@ -131,8 +132,7 @@ class Live:
             self._observer.begin()
             return self._last
         found = incident.seen(records, observed.of(self._observer, now, ()))
-        is_over = witness.is_calm and now - max(each.time for each in records) > QUIET
-        if not is_over:
+        if not witness.is_calm or now - course.ends(found) < QUIET:
             return found
         if any(node.noticed_at for node in found.nodes):
             self._last = found

@@ -103,6 +103,14 @@ def test_pods_that_go_too_late_are_told_and_workloads_that_stay_short(scene: Sce
     assert "default/web 0 of 3, now 0" in last(scene).text
 
 
+def test_a_workload_that_is_scaled_after_its_dip_is_told_as_low_as_it_was(scene: Scene) -> None:
+    scene.given(deployment("web", 2), on="s1 s2", room={"s": "100m"})
+    scene.later(200, lambda: scene.cluster.scale("Deployment", "web", "default", 1))
+    scene.interrupt("s1").run(until=OVER)
+    agree(last(scene), account(scene))
+    assert "1 workload had fewer pods than wanted: default/web 1 of 2, now 1." in last(scene).text
+
+
 def test_a_node_that_is_gone_before_its_time_loses_pods_late(scene: Scene) -> None:
     scene.given(deployment("web", 2))
     scene.interrupt("s1", carried_out=False).later(10, lambda: scene.take("s1"))

@@ -2,7 +2,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from evenkeel.adapters.telemetry.decision_log import record
+from evenkeel.adapters.telemetry.decision_log import DecisionRecord, record
 from evenkeel.decisions.drain.returning import WARNING
 from evenkeel.flows.selections import pods_on
 from evenkeel.model import names
@@ -11,8 +11,6 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.reasons import Reason
 from evenkeel.model.way import Way
 from evenkeel_cli import moves
-from evenkeel_cli.history.steps import Step
-from evenkeel_cli.history.steps import of as step_of
 from evenkeel_cli.journal import Journal
 from evenkeel_cli.moves import Move
 from evenkeel_cli.ways import situations
@@ -29,11 +27,11 @@ def decision(verb: Verb, reason: Reason, way: Way | None = None) -> Decision:
     return Decision(verb=verb, subject=POD, reason=reason, message=f"{reason} it is", why=why)
 
 
-def steps(story: str) -> Sequence[Step]:
-    """The steps of decisions such as ``evict NoSurge rationed``, the way being the last word."""
+def steps(story: str) -> Sequence[DecisionRecord]:
+    """The records of decisions such as ``evict NoSurge rationed``, the way being the last word."""
     told = [each.split() for each in story.split(", ")]
     made = [decision(Verb(verb), Reason(reason), *map(Way, way)) for verb, reason, *way in told]
-    return step_of([record(each, builders.NOW, "prod", "act") for each in made])
+    return [record(each, builders.NOW, "prod", "act") for each in made]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +97,7 @@ def test_what_is_said_before_a_pod_goes_is_said_of_how_it_went(
     for situation in before:
         way, uid = situation.way_for(WARNING), situation.pod.uid
         told = [each for each in scene.recorder.decisions if each.subject.uid == uid]
-        went = step_of([record(each, builders.NOW, "prod", "act") for each in told])
+        went = [record(each, builders.NOW, "prod", "act") for each in told]
         behind = moves.behind(went)
         assert moves.by_log(went, node_ended=True) is move
         assert behind is not None

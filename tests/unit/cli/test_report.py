@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
-from evenkeel.adapters.telemetry.decision_log import CountRecord
+from evenkeel.adapters.telemetry.decision_log import CountRecord, pod_count
 from evenkeel.model.interruption import key_of
 from evenkeel.model.meta import Reference
 from evenkeel_cli import report
 from evenkeel_cli.history import headline, incident
 from evenkeel_cli.history.cutting import Record
 from evenkeel_cli.history.incident import Incident, Seen
-from evenkeel_cli.history.pods import LostPod
+from evenkeel_cli.history.pods import PodAccount
 from evenkeel_cli.history.workloads import Verdict
+from evenkeel_cli.moves import Move
 from tests.unit.cli.history.records import WEB, at, counted, marked, of_pod
 
 LATE: dict[str, Any] = {"forced": True, "warning": True}
@@ -23,9 +24,10 @@ TOO_LATE = of_pod(100, "evict", "LastMoment", **LATE)
 POD = Reference("Pod", "web-2", "shop", "other")
 
 
-def seen(*counts: Record, lost: Sequence[LostPod] = ()) -> Seen:
+def seen(*counts: Record, lost: Sequence[PodAccount] = ()) -> Seen:
     """Counts of an observer, and the pods that were lost though nothing was decided about them."""
-    return Seen(at(200), [each for each in counts if isinstance(each, CountRecord)], lost)
+    seen = [pod_count(each) for each in counts if isinstance(each, CountRecord)]
+    return Seen(at(200), seen, lost)
 
 
 def account(*records: Record, watched: Seen, plain: int = 0) -> Incident:
@@ -75,7 +77,10 @@ def test_a_pod_that_was_lost_without_a_decision_is_a_failure_if_there_was_time()
         (True, Verdict.FAILED, "it was not replaced by its last moment"),
         (False, Verdict.DIPPED, "its node left no time for a handover"),
     ):
-        found = incident.seen([], seen(*counts, lost=[LostPod(POD, "a", WEB, at(121), warned)]))
+        lost = PodAccount(
+            subject=POD, node="a", workload=WEB, way=Move.LOST, warned=warned, lost_at=at(121)
+        )
+        found = incident.seen([], seen(*counts, lost=[lost]))
         assert [(each.verdict, each.why) for each in found.workloads] == [(verdict, why)]
 
 

@@ -10,6 +10,7 @@ from evenkeel.model.interruption import (
     MOST_UNTOLD,
     NODES_NOTED,
     NOTHING,
+    QUIET,
     Account,
     Dip,
     Interruption,
@@ -17,7 +18,6 @@ from evenkeel.model.interruption import (
     Untold,
     account_in,
     dip_of,
-    total,
 )
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod_count import PodCount
@@ -92,29 +92,52 @@ def test_the_longest_names_leave_room_for_the_other_annotations() -> None:
     full = Tally(worst=(msgspec.structs.replace(long, namespace="n" * 63),) * DIPS_NOTED)
     names = (LONGEST,) * NODES_NOTED
     big = msgspec.structs.replace(ONE, named=names, tallies=dict.fromkeys(range(8), full))
-    told = msgspec.structs.replace(ONE, named=names[:10], tallies={0: total([full])})
+    ten = Tally(worst=full.worst[:10])
+    told = msgspec.structs.replace(ONE, named=names[:10], tallies={0: ten})
     untold = (Untold(at=NOW, is_over=True, about=told),) * MOST_UNTOLD
     assert len(Account(open=big, untold=untold).note) < ANNOTATIONS / 2 + 20_000
-
-
-def test_a_workload_counts_once_as_below_and_once_as_at_zero() -> None:
-    first, zero = dip(lowest=2), dip(lowest=0)
-    tally = Tally().dipped(first, None).dipped(zero, first).dipped(zero, zero)
-    assert tally == Tally(below=1, at_zero=1, worst=(zero,))
 
 
 def test_the_worst_are_kept() -> None:
     tally = Tally()
     for number in range(DIPS_NOTED + 5):
-        tally = tally.dipped(dip(f"w{number}", number, 100), None)
+        tally = tally.add(Tally(below=1, worst=(dip(f"w{number}", number, 100),)))
     assert tally.below == DIPS_NOTED + 5
     assert [each.lowest for each in tally.worst] == [*range(DIPS_NOTED)]
+
+
+def test_a_workload_is_among_the_worst_as_it_was_counted_last() -> None:
+    tally = Tally(worst=(dip(lowest=2), dip("api"))).add(Tally(worst=(dip(lowest=0),)))
+    assert tally.worst == (dip(lowest=0), dip("api"))
+
+
+def test_a_part_takes_the_place_of_what_it_counted_as_before() -> None:
+    waits, late = Tally(pods=1, below=1), Tally(pods=1, late=1, below=1, at_zero=1)
+    assert Tally(pods=3, below=2).add(late, waits) == Tally(pods=3, late=1, below=2, at_zero=1)
+    assert Tally(pods=3, late=1).add(Tally(pods=1), Tally(pods=1, late=1)) == Tally(pods=3)
+
+
+def test_what_is_counted_without_an_interruption_is_nobodys() -> None:
+    assert NOTHING.with_tally(0, Tally(pods=1)) == NOTHING
+    assert NOTHING.tally_of(0) == Tally()
+    known = Account(open=ONE).with_tally(2, Tally(pods=7))
+    assert (known.tally_of(0), known.tally_of(2)) == (ONE.tallies[0], Tally(pods=7))
 
 
 def test_a_dip_keeps_its_lowest_count_and_what_was_wanted_then() -> None:
     found = dip_of(count(1)).counted(count(0, 4)).counted(count(2, 2))
     assert found == dip(lowest=0, wanted=4, available=2)
-    assert dip_of(count(None)).is_zero
+
+
+def test_a_count_that_is_not_low_makes_no_dip_deeper() -> None:
+    assert dip_of(count(2)).counted(count(1, 1)) == dip(lowest=2, available=1)
+
+
+def test_one_that_goes_on_has_the_first_deadline_and_ends_after_the_last() -> None:
+    later = ONE.goes_on(NOW + seconds(30), NOW + seconds(90), NOW + seconds(200))
+    assert (later.deadline, later.until) == (NOW + seconds(90), NOW + seconds(200))
+    assert later.over_at == NOW + seconds(200) + QUIET
+    assert ONE.goes_on(NOW).active_at == ONE.active_at
 
 
 def test_tallies_add_up() -> None:

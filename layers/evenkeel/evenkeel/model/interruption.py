@@ -5,8 +5,9 @@ when nothing had to for a while, and every deadline has passed. ``evenkeel histo
 interruptions by the same rule.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import reduce
 from typing import Final
 
 import msgspec
@@ -16,7 +17,7 @@ from evenkeel.model.names import is_subdomain
 from evenkeel.model.notes import read_note
 from evenkeel.model.notice import VERSION
 from evenkeel.model.pod_count import PodCount
-from evenkeel.model.times import is_sound
+from evenkeel.model.times import earliest, is_sound
 
 QUIET: Final = timedelta(minutes=5)
 """An interruption is over when so long no pod had to move, and every deadline has passed."""
@@ -71,14 +72,15 @@ class Dip(msgspec.Struct, frozen=True, kw_only=True):
         return self.namespace, self.kind, self.name
 
     def counted(self, count: PodCount) -> "Dip":
-        """The same after a later count."""
+        """The same after a later count that says how many pods are available."""
         there = count.available or 0
-        lowest = (self.lowest, self.wanted) if self.lowest <= there else (there, count.wanted)
-        return msgspec.structs.replace(self, lowest=lowest[0], wanted=lowest[1], available=there)
+        if count.is_low and there < self.lowest:
+            return dip_of(count)
+        return msgspec.structs.replace(self, available=there)
 
 
 def dip_of(count: PodCount) -> Dip:
-    """The dip that begins with a count."""
+    """The dip that begins with a count, or is at its worst with it."""
     there, of = count.available or 0, count.workload
     return Dip(
         kind=of.kind,
@@ -109,28 +111,19 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     at_zero: int = 0
     worst: tuple[Dip, ...] = ()
 
-    def dipped(self, dip: Dip, before: Dip | None) -> "Tally":
-        """The same with a workload as it is now, and as it was ``before``, if it is known."""
-        others = (each for each in self.worst if each.is_of != dip.is_of)
-        was_zero = before is not None and before.is_zero
-        return msgspec.structs.replace(
-            self,
-            below=self.below + (before is None),
-            at_zero=self.at_zero + (dip.is_zero and not was_zero),
-            worst=_worst([*others, dip], DIPS_NOTED),
+    def add(self, new: "Tally", before: "Tally | None" = None) -> "Tally":
+        """The same with a new part, which counted as ``before`` up to now. The last dip counts."""
+        old, worst = before or Tally(), self.worst
+        if new.worst:
+            dips = {dip.is_of: dip for dip in (*worst, *new.worst)}
+            worst = tuple(sorted(dips.values(), key=lambda dip: dip.order)[:DIPS_NOTED])
+        return Tally(
+            pods=self.pods + new.pods - old.pods,
+            late=self.late + new.late - old.late,
+            below=self.below + new.below - old.below,
+            at_zero=self.at_zero + new.at_zero - old.at_zero,
+            worst=worst,
         )
-
-
-def total(tallies: Iterable[Tally]) -> Tally:
-    """All of them as one: no two count the same pod or workload."""
-    every = list(tallies)
-    return Tally(
-        pods=sum(each.pods for each in every),
-        late=sum(each.late for each in every),
-        below=sum(each.below for each in every),
-        at_zero=sum(each.at_zero for each in every),
-        worst=_worst((dip for each in every for dip in each.worst), NAMED),
-    )
 
 
 class Interruption(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -156,10 +149,19 @@ class Interruption(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         """From when on it is over unless pods have to move again."""
         return max(self.active_at, self.until or self.active_at) + QUIET
 
+    def goes_on(self, at: datetime, *deadlines: datetime) -> "Interruption":
+        """The same after pods had to move ``at`` a time, from nodes with these deadlines."""
+        return msgspec.structs.replace(
+            self,
+            active_at=max(self.active_at, at),
+            deadline=earliest(self.deadline, *deadlines),
+            until=max(filter(None, (self.until, *deadlines)), default=None),
+        )
+
     @property
     def total(self) -> Tally:
         """What all reconcilers counted."""
-        return total(self.tallies.values())
+        return reduce(Tally.add, self.tallies.values(), Tally())
 
     @property
     def makes_sense(self) -> bool:
@@ -191,6 +193,17 @@ class Account(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     open: Interruption | None = None
     untold: tuple[Untold, ...] = ()
 
+    def tally_of(self, number: int) -> Tally:
+        """What the reconciler of this number counted of the interruption that goes on."""
+        return Tally() if self.open is None else self.open.tallies.get(number, Tally())
+
+    def with_tally(self, number: int, tally: Tally) -> "Account":
+        """The same with what this reconciler counted of it."""
+        if self.open is None:
+            return self
+        both = msgspec.structs.replace(self.open, tallies={**self.open.tallies, number: tally})
+        return msgspec.structs.replace(self, open=both)
+
     @property
     def note(self) -> str:
         """What the Lease has of it: JSON; empty if there is nothing."""
@@ -209,7 +222,3 @@ def account_in(note: str | None) -> Account:
         open=found.open if is_sane else None,
         untold=tuple(untold)[:MOST_UNTOLD],
     )
-
-
-def _worst(dips: Iterable[Dip], most: int) -> tuple[Dip, ...]:
-    return tuple(sorted(dips, key=lambda dip: dip.order)[:most])

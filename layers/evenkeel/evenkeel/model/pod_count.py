@@ -42,6 +42,11 @@ class PodCount(msgspec.Struct, frozen=True, kw_only=True):
         """Whether as many are available as are wanted, as far as is known."""
         return self.available is not None and self.available >= self.wanted
 
+    @property
+    def is_low(self) -> bool:
+        """Whether fewer are available than are wanted, as far as is known."""
+        return self.available is not None and self.available < self.wanted
+
     def is_followed(self, now: datetime) -> bool:
         """Whether it is looked when the workload is whole again."""
         return not self.is_whole and now - self.at < FOLLOWED_FOR

@@ -141,6 +141,5 @@ def _is_spot(node: Node, known: Known | None) -> bool:
 
 
 def _named(nodes: Collection[Node]) -> str:
-    shown = ", ".join(words.short_node(node.name) for node in list(nodes)[:MOST_NAMED])
-    more = f" and {len(nodes) - MOST_NAMED} more" if len(nodes) > MOST_NAMED else ""
-    return f"{words.counted(len(nodes), 'node')} ({shown}{more})"
+    shown = words.listed([words.short_node(node.name) for node in nodes], MOST_NAMED)
+    return f"{words.counted(len(nodes), 'node')} ({shown})"

@@ -124,6 +124,20 @@ def test_a_workloads_part_says_what_became_of_it(log: Path, tmp_path: Path) -> N
     assert kept.splitlines()[-1] == "shop/deploy/web: kept."
 
 
+def test_a_workload_that_has_fewer_replicas_by_now_is_told_with_its_lowest(tmp_path: Path) -> None:
+    gone = of_pod(5, "evict", "Recreate")
+    storm = [marked(0), counted(1, 3), gone, counted(5, 2), counted(9, 1, wanted=1)]
+    printed = history("web", "--from", written(tmp_path / "less.jsonl", storm)).stdout
+    assert "web: dipped, 2 pods at the lowest, below what is wanted for 4s." in printed
+
+
+def test_a_workload_that_restore_left_without_a_pod_is_a_finding(tmp_path: Path) -> None:
+    kept = [marked(0), of_pod(1, "evict", "ReplacementAvailable"), counted(2, 1, 1)]
+    gone = of_pod(10, "evict", "FloorMissing", "web-2", node="b")
+    log = written(tmp_path / "log", [*kept, gone, counted(10, 0, 1), counted(20, 1, 1)])
+    assert history("--from", log).exit_code == Exit.FINDING
+
+
 def test_a_nodes_part_has_its_notice_and_its_pods(log: Path) -> None:
     found = json.loads(history("ip-10-0-0-1", "--from", log, "-o", "json").stdout)
     assert [each["subject"]["name"] for each in found["items"]] == ["db-0", "web-1"]

@@ -76,6 +76,7 @@ HOW: dict[str, dict[str, Any]] = {
         (["delete NodeGone"], Move.LOST, "NodeGone", True),
         (["release NodeDoomed", "roll-back NoWay"], Move.PUT_BACK, "NoWay", False),
         (["wait Pending"], Move.WAITING, "Pending", False),
+        (["wait Pending", "evict LastMoment late", "evict Done"], Move.HANDED_OVER, "Done", False),
     ],
 )
 def test_a_pod_went_the_way_that_its_last_decision_says(
@@ -136,6 +137,14 @@ def test_how_long_the_last_count_lasted_is_not_known() -> None:
     gone = of_pod(10, "evict", "Recreate")
     (web,) = account(counted(0, 3), gone, counted(10, 2), marked(60)).workloads
     assert (web.below, web.dipped, web.ends_below) == (0, True, True)
+
+
+def test_a_workload_that_is_scaled_down_after_its_dip_was_no_lower() -> None:
+    gone = of_pod(9, "evict", "Recreate")
+    (web,) = account(counted(0, 3), gone, counted(10, 2), counted(20, 1, wanted=1)).workloads
+    assert (web.lowest, web.was_at_zero) == (2, False)
+    (web,) = account(counted(0, 3), gone, counted(10, 2), counted(20, 0, wanted=0)).workloads
+    assert (web.lowest, web.was_at_zero) == (2, False)
 
 
 def test_a_workload_that_is_scaled_to_zero_is_not_at_zero() -> None:
@@ -216,6 +225,8 @@ WHOSE: list[tuple[list[Record], Cause]] = [
     ([counted(0, None), counted(10, 2)], Cause.ROLLOUT),
     ([counted(0, 2)], Cause.BEFORE),
     ([counted(0, 3), counted(10, 1), counted(20, 2)], Cause.OTHERS),
+    ([counted(0, 0), of_pod(9, "evict", "StatefulSet"), counted(10, 1)], Cause.BEFORE),
+    ([counted(0, 0, wanted=0), counted(10, 0)], Cause.SCALED),
     (
         [
             counted(0, 1),

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.adapters.telemetry.decision_log import CountRecord
 from evenkeel.model.meta import Reference
+from evenkeel.model.pod_count import PodCount
 from evenkeel_cli.history import incident
 from evenkeel_cli.history.cutting import Record
 from evenkeel_cli.history.incident import Seen
@@ -15,7 +15,7 @@ from evenkeel_cli.nodes.listing import LeaseHolder
 from evenkeel_cli.screen import making
 from evenkeel_cli.screen.known import Around, Known
 from evenkeel_cli.screen.views import Counted, Fate, Money, Screen
-from tests.unit.cli.history.records import at, counted, decided, marked, of_pod
+from tests.unit.cli.history.records import WEB, at, counted, decided, marked, of_pod
 from tests.unit.cli.watch.rehearsed import story
 
 WARNING, HINT = "SpotInterruption", "RebalanceRecommendation"
@@ -177,7 +177,7 @@ def test_of_waiting_only_what_a_person_should_know_is_told() -> None:
 
 def test_the_time_line_counts_what_is_missing_and_no_surplus_makes_up_for_it() -> None:
     beside = [
-        CountRecord(v=1, time=at(s), cluster="", workload=API, available=n, wanted=2)
+        PodCount(at=at(s), workload=API, available=n, wanted=2)
         for s, n in [(0, 2), (10, 0), (30, 2)]
     ]
     shown = seen(
@@ -310,7 +310,7 @@ def test_what_is_over_ends_with_the_storm_and_not_with_a_hint() -> None:
         *(counted(after, ready) for after, ready in ((5, 3), (20, 2), (70, 3))),
         decided(900, "lift", "HintExpired", Reference("Node", "b"), node="b"),
         plain=[
-            CountRecord(v=1, time=at(400), cluster="", workload=API, available=1, wanted=1),
+            PodCount(at=at(400), workload=API, available=1, wanted=1),
         ],
     )
     assert shown.at == at(120)
@@ -321,7 +321,7 @@ def test_what_is_over_ends_with_the_storm_and_not_with_a_hint() -> None:
 
 
 def test_what_is_over_ends_with_the_storm_however_long_a_low_workload_was_watched() -> None:
-    counts = [each for each in (counted(0, 3), counted(20, 2)) if isinstance(each, CountRecord)]
+    counts = [PodCount(at=at(s), workload=WEB, available=n, wanted=3) for s, n in ((0, 3), (20, 2))]
     account = incident.seen([marked(0), of_pod(20, "evict", "Recreate")], Seen(at(900), counts))
     shown = making.of(Known(at=at(900), source="a storm", account=account, over=True))
     assert shown.at == at(120)

@@ -113,3 +113,13 @@ def count_record(count: PodCount, cluster: str) -> CountRecord:
         available=count.available,
         wanted=count.wanted,
     )
+
+
+def pod_count(logged: CountRecord) -> PodCount:
+    """The count that the log's entry is of."""
+    return PodCount(
+        at=logged.time,
+        workload=logged.workload,
+        available=logged.available,
+        wanted=logged.wanted,
+    )

@@ -1,81 +1,63 @@
 """The interruption that goes on: which nodes and pods it concerns, and what it did so far."""
 
 from collections.abc import Mapping
-from datetime import datetime
 
-import msgspec
+from msgspec.structs import replace
 
-from evenkeel.decisions.interruption import late, whose
-from evenkeel.decisions.interruption.follow import Seen, follow
+from evenkeel.decisions.interruption.account import GOES, MOVES, Departure, Level, follow
 from evenkeel.flows.drain.cache.share import is_to_go
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.interruption import (
-    NOTHING,
-    Account,
-    Dip,
-    Key,
-    Tally,
-    Untold,
-    account_in,
-    dip_of,
-    key_of,
-)
-from evenkeel.model.meta import Reference
+from evenkeel.model.decision import Decision
+from evenkeel.model.interruption import NOTHING, Account, Key, Tally, Untold, account_in, key_of
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.pod_count import PodCount
 from evenkeel.ports import Clock
 
-_GOES = frozenset({Verb.EVICT, Verb.DELETE})
-
-_MOVES = _GOES | {Verb.RELEASE}
-
 
 class Interruptions:
-    """Outlives invocations, as the Lease does that its account is read from and noted on.
+    """Outlives invocations, as the Lease does that its account is loaded from and noted on.
 
-    It is a Recorder beside others: what it counts is what they record. In a divided storm each
-    reconciler counts its own pods, and number 0 hears of the others.
+    It is a Recorder beside others: what it adds to the account is what they record. The account has
+    numbers, and each pod and workload is in the process's memory alone. In a divided storm each
+    reconciler counts its own pods, and number 0 adds the others' tallies.
     """
 
     def __init__(self, clock: Clock) -> None:
         """There is none."""
         self.account = NOTHING
         self._clock = clock
-        self._view: View | None = None
-        self._forget()
+        self.view: View | None = None
+        """What the invocation that works has read."""
+        self._begin_anew()
 
-    def _forget(self) -> None:
-        """Another one begins. More is known here than the account names."""
+    def _begin_anew(self) -> None:
+        """Drop what is known of an earlier one."""
         self._nodes = set[str]()
-        self._pods = dict[str, bool]()  # those that went, by uid: whether they were late
-        self._behind = dict[str, str]()  # the last reason of a pod, by uid: see ``is_late``
-        self._last = dict[Reference, PodCount]()
-        self._went = dict[Reference, datetime]()  # when the last pod of a workload did
-        self._dips = dict[Key, Dip]()
-        self._low = set[Reference]()  # the workloads that it leaves fewer pods than wanted now
+        self._pods = dict[str, Departure]()
+        """By uid."""
+        self._workloads = dict[Key, Level]()
 
-    def take(self, account: Account) -> None:
-        """From now on this is what is known."""
-        before, self.account = self.account.open, account
-        if before is None or account.open is None or before.began_at != account.open.began_at:
-            self._forget()
-        if account.open is not None:
-            self._nodes.update(account.open.named)
-            self._dips |= {dip.is_of: dip for dip in self._own.worst}
+    def load(self, account: Account) -> None:
+        """Set the account to what the Lease has. A dip that another process counted goes on."""
+        self._set(account)
+        for dip in account.tally_of(self._number).worst:
+            level = self._workloads.get(dip.is_of, Level())
+            if level.dip != dip:
+                is_low = dip.available < dip.wanted
+                self._workloads[dip.is_of] = replace(level, is_low=is_low, dip=dip)
 
-    def hear(self, notes: Mapping[int, str | None]) -> None:
-        """Take what the others in a divided storm have on their Leases, by their numbers."""
+    def add_tallies(self, notes: Mapping[int, str | None]) -> None:
+        """Set what the others in a divided storm have on their Leases, by their numbers."""
         for number, note in notes.items() if self._number == 0 else ():
-            own, other = self.account.open, account_in(note).open
-            if own is not None and other is not None and other.active_at >= own.began_at:
-                self._count(number, other.tallies.get(number, Tally()))
+            own, other = self.account.open, account_in(note)
+            if own is not None and other.open is not None and other.open.active_at >= own.began_at:
+                self.account = self.account.with_tally(number, other.tally_of(number))
 
-    def told(self, untold: Untold) -> None:
+    def drop(self, untold: Untold) -> None:
         """This was told."""
         rest = tuple(each for each in self.account.untold if each != untold)
-        self.account = msgspec.structs.replace(self.account, untold=rest)
+        self.account = replace(self.account, untold=rest)
 
     @property
     def are_due(self) -> bool:
@@ -84,14 +66,9 @@ class Interruptions:
         is_over = going_on is not None and now >= going_on.over_at
         return is_over or bool(self.account.untold)
 
-    def begin(self, view: View) -> None:
-        """An invocation has read the pods of the doomed nodes."""
-        self._view = view
-        self.look()
-
     def look(self) -> None:
         """See which nodes have pods that have to move. For a hint none has to."""
-        if (view := self._view) is None:
+        if (view := self.view) is None:
             return
         pods = {name: sum(map(is_to_go, view.pods.on(name))) for name in view.nodes.dooms}
         here = {
@@ -102,66 +79,57 @@ class Interruptions:
         self._follow(here, sum(pods[name] for name in here))
 
     def _follow(self, nodes: Mapping[str, NodeNotice], pods: int) -> None:
-        deadlines = {
-            name: None if notice.is_hint else notice.deadline for name, notice in nodes.items()
-        }
-        seen = Seen(at=self._clock.now(), nodes=deadlines, pods=pods)
-        account = follow(self.account, seen, self._nodes)
-        if self._number:
-            account = msgspec.structs.replace(account, untold=())
-        self.take(account)
+        account = follow(self.account, self._clock.now(), nodes, pods, self._nodes)
+        self._set(replace(account, untold=()) if self._number else account)
         self._nodes.update(nodes)
+
+    def _set(self, account: Account) -> None:
+        before, after, self.account = self.account.open, account.open, account
+        if before is None or after is None or before.began_at != after.began_at:
+            self._begin_anew()
+        if after is not None:
+            self._nodes.update(after.named)
 
     @property
     def _number(self) -> int:
-        return 0 if self._view is None else self._view.share.number
+        return 0 if self.view is None else self.view.share.number
 
-    @property
-    def _own(self) -> Tally:
-        going_on = self.account.open
-        return Tally() if going_on is None else going_on.tallies.get(self._number, Tally())
-
-    def _count(self, number: int, tally: Tally) -> None:
-        if (going_on := self.account.open) is not None:
-            counted = msgspec.structs.replace(going_on, tallies={**going_on.tallies, number: tally})
-            self.account = msgspec.structs.replace(self.account, open=counted)
+    def _count(self, new: Tally, before: Tally) -> None:
+        own = self.account.tally_of(self._number)
+        self.account = self.account.with_tally(self._number, own.add(new, before))
 
     # As a Recorder.
 
     def decided(self, decision: Decision) -> None:
-        """Count a pod that has to go for a notice, other than one of somebody who drains a node."""
-        if self._view is None or decision.subject.kind != "Pod":
+        """Add a decision about a pod that has to go for a notice, unless its node is drained."""
+        if self.view is None or decision.subject.kind != "Pod":
             return
-        node, uid = decision.node, decision.subject.uid
-        notice = self._view.nodes.notices.get(node)
+        node, uid, now = decision.node, decision.subject.uid, self._clock.now()
+        notice = self.view.nodes.notices.get(node)
         if notice is not None and notice.kind is not NoticeKind.DRAIN:
-            if decision.verb in _MOVES and (notice.is_hint or node not in self._nodes):
+            if decision.verb in MOVES and (notice.is_hint or node not in self._nodes):
                 self._follow({node: notice}, 1)
         elif node not in self._nodes:  # else it is gone by now
             return
-        if decision.reason not in late.AT_THE_END:
-            self._behind[uid] = decision.reason
-        if decision.verb in _GOES:
-            self._goes(uid, is_late=late.is_late(decision, self._behind.get(uid, "")))
-            if decision.workload is not None:
-                self._went[decision.workload] = self._clock.now()
+        before = self._pods.get(uid, Departure())
+        verb, forced, warning = decision.verb, decision.forced, decision.warning
+        after = before.add(now, verb, decision.reason, forced=forced, warning=warning)
+        self._pods[uid] = after
+        if verb not in GOES:
+            return
+        self._count(after.tally, before.tally)
+        if decision.workload is not None:
+            key = key_of(decision.workload)
+            level = self._workloads.get(key, Level())
+            self._workloads[key] = replace(level, went_at=after.at)
 
     def counted_pods(self, count: PodCount) -> None:
-        """Take a count of a workload that is low because pods went, and what follows on that."""
-        workload, last = count.workload, self._last.get(count.workload)
-        self._last[workload] = count
-        before = self._dips.get(key_of(workload))
-        if count.is_whole or count.available is None:
-            self._low.discard(workload)
-            if before is None:
-                return
-        elif workload not in self._low:
-            if not whose.begins_dip(last, count, self._went.get(workload)):
-                return
-            self._low.add(workload)
-        dip = dip_of(count) if before is None else before.counted(count)
-        self._dips[dip.is_of] = dip
-        self._count(self._number, self._own.dipped(dip, before))
+        """Add a count of a workload."""
+        key = key_of(count.workload)
+        before = self._workloads.get(key, Level())
+        after = self._workloads[key] = before.add(count)
+        if after.dip != before.dip:
+            self._count(after.tally, before.tally)
 
     def counted(self, metric: Metric, value: float = 1) -> None:
         """Nothing."""
@@ -171,13 +139,3 @@ class Interruptions:
 
     def flush(self) -> None:
         """Nothing is held back."""
-
-    def _goes(self, uid: str, *, is_late: bool) -> None:
-        was_late, own = self._pods.get(uid), self._own
-        self._pods[uid] = is_late or bool(was_late)
-        counted = msgspec.structs.replace(
-            own,
-            pods=own.pods + (was_late is None),
-            late=own.late + (is_late and not was_late),
-        )
-        self._count(self._number, counted)

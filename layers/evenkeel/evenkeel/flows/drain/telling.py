@@ -55,7 +55,7 @@ class Telling:
 
     @property
     def is_on(self) -> bool:
-        """Whether anything is told."""
+        """Whether anything is told. Else no account is loaded, and no view: nothing is in it."""
         return self._notifications is not None
 
     @property
@@ -66,18 +66,19 @@ class Telling:
     @property
     def are_due(self) -> bool:
         """Whether something is to be told by now."""
-        return self.is_on and self.of.are_due
+        return self.of.are_due
 
     def read(self, note: str | None) -> None:
         """Take what the Lease has, which is what the last holder knew."""
         if self.is_on:
-            self.of.take(account_in(note))
+            self.of.load(account_in(note))
 
     def begin(self, view: View) -> None:
         """An invocation has read the pods of the doomed nodes."""
         self.is_sending = False
         if self.is_on:
-            self.of.begin(view)
+            self.of.view = view
+            self.of.look()
 
     def observed(self, view: View) -> None:
         """Tell of what begins, and wait for it: in observe mode nothing is noted.
@@ -87,13 +88,11 @@ class Telling:
         self.begin(view)
         for untold in self.of.account.untold:
             if untold.is_over:
-                self.of.told(untold)
+                self.of.drop(untold)
         self.send(self.note, AtOnce())
 
     def keep(self, leadership: Leadership, session: Session) -> None:
         """Look at the nodes now and then, and send what the Lease has."""
-        if not self.is_on:
-            return
         now = self._clock.now()
         if self._look_at is None or not timedelta() <= self._look_at - now <= LOOK_EVERY:
             self._look_at = now + LOOK_EVERY
@@ -114,9 +113,8 @@ class Telling:
 
     def look(self, leadership: Leadership) -> None:
         """See what others have counted, and which nodes have pods that have to move."""
-        if self.is_on:
-            self.of.hear(leadership.sharing.notes_of_others(names.INTERRUPTION))
-            self.of.look()
+        self.of.add_tallies(leadership.sharing.notes_of_others(names.INTERRUPTION))
+        self.of.look()
 
     def finish(self, leadership: Leadership, session: Session) -> None:
         """Tell what is due now that nothing else is: the Lease is not held any more."""
@@ -144,4 +142,4 @@ class Telling:
             return
         self._again_at = None
         self._recorder.counted(Metric.NOTIFICATIONS_SENT)
-        self.of.told(untold)
+        self.of.drop(untold)
