@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from evenkeel.decisions.node.share import SOONEST
-from evenkeel.decisions.notice import mark, wording
+from evenkeel.decisions.notice import kinds, mark
 from evenkeel.decisions.notice.which_notice import OUTLIVED_AFTER
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
@@ -138,7 +138,7 @@ def _make_certain(situation: Situation) -> Decision:
     return Decision.about(
         situation.node,
         Verb.CORDON,
-        wording.of_notice(notice).reason,
+        kinds.wording_of(notice).reason,
         "it is certain by now that the instance ends: what is left on it has to go",
         until=notice.ends_at,
         warning=True,

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from evenkeel.decisions.notice import scheduled_change
-from evenkeel.decisions.notice.fields import INSTANCE_ID
+from evenkeel.decisions.notice.event import INSTANCE_ID
 from evenkeel.model import names
 from evenkeel.model.node import NO_SCHEDULE, Node, Taint, drain_taint
 from evenkeel.model.notes import read_note
@@ -244,7 +244,8 @@ def _put_taints(present: Sequence[Taint], wanted: Sequence[Taint]) -> list[Opera
     operations = []
     added = []
     for taint in wanted:
-        index = next((i for i, p in enumerate(present) if _is_same(p, taint)), None)
+        same = (taint.key, taint.effect)
+        index = next((i for i, p in enumerate(present) if (p.key, p.effect) == same), None)
         if index is None:
             added.append(msgspec.to_builtins(taint))
         elif present[index].value != taint.value:
@@ -254,10 +255,6 @@ def _put_taints(present: Sequence[Taint], wanted: Sequence[Taint]) -> list[Opera
     if added and not present:
         return [Operation("add", "/spec/taints", added)]
     return operations + [Operation("add", "/spec/taints/-", taint) for taint in added]
-
-
-def _is_same(one: Taint, other: Taint) -> bool:
-    return (one.key, one.effect) == (other.key, other.effect)
 
 
 def _is_ours(taint: Taint) -> bool:

@@ -11,7 +11,7 @@ from evenkeel.decisions.drain.returning import Drain, why_back
 from evenkeel.decisions.node import doomed_node
 from evenkeel.decisions.node.doomed_node import Situation
 from evenkeel.decisions.node.share import SOONEST, admitted
-from evenkeel.decisions.notice import mark, wording
+from evenkeel.decisions.notice import kinds, mark
 from evenkeel.flows.drain.cache.facts import SOON_AGAIN_AFTER
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.kept import Kept
@@ -82,7 +82,7 @@ class NodeReconciler:
             Decision.about(
                 node,
                 Verb.DRAIN,
-                wording.of_notice(notices[node.name]).reason,
+                kinds.wording_of(notices[node.name]).reason,
                 f"tainted, within the {share:.0%} of {spot_nodes} spot nodes that hints may have",
                 until=notices[node.name].deadline,
                 write=mark.drain(node, now),
