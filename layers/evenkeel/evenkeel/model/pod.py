@@ -15,7 +15,6 @@ from evenkeel.model.meta import (
     OwnerReference,
     Resource,
 )
-from evenkeel.model.notes import read_note
 from evenkeel.model.quantity import number
 from evenkeel.model.release import Asked, Release
 from evenkeel.model.times import is_sound, span
@@ -238,8 +237,7 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         no release either.
         """
         text = self.metadata.annotations.get(names.RELEASE, "")
-        release = read_note(text, Release) if 0 < len(text) <= LONGEST_TEXT else None
-        return release if release is not None and release.makes_sense else None
+        return Release.read(text) if 0 < len(text) <= LONGEST_TEXT else None
 
     def believed_release(self, now: datetime) -> Release | None:
         """What the annotation of a released pod says; None if it cannot be true by now."""
@@ -250,8 +248,7 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
     def asked(self) -> Asked | None:
         """Who asked for its eviction, which waits for its turn; None if that makes no sense."""
         text = self.metadata.annotations.get(names.ASKED, "")
-        asked = read_note(text, Asked) if 0 < len(text) <= LONGEST_TEXT else None
-        return asked if asked is not None and is_sound(asked.since) else None
+        return Asked.read(text) if 0 < len(text) <= LONGEST_TEXT else None
 
     @cached_property
     def origin_key(self) -> str:

@@ -1,11 +1,10 @@
 """What is kept on a ReplicaSet to which a quota refuses pods."""
 
 from datetime import datetime, timedelta
-from typing import Final
+from typing import ClassVar, Final, override
 
-import msgspec
-
-from evenkeel.model.notice import VERSION
+from evenkeel.model import names
+from evenkeel.model.notes import VERSION, Note
 from evenkeel.model.release import LONGEST_RELEASE
 from evenkeel.model.times import is_sound
 
@@ -16,7 +15,7 @@ The quota's own controller has to count it first. After these tries another pod 
 """
 
 
-class QuotaNote(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class QuotaNote(Note, frozen=True, kw_only=True, rename="camel"):
     """The annotation ``evenkeel.dev/refused`` of a ReplicaSet.
 
     Each time that it is written, the ReplicaSet's controller tries to make pods at once: it was
@@ -28,6 +27,8 @@ class QuotaNote(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     - A turn ``took`` so many seconds; 0 if none is over.
     """
 
+    key: ClassVar = names.REFUSED
+
     v: int = VERSION
     at: datetime
     tries: int = 0
@@ -38,6 +39,7 @@ class QuotaNote(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     took: float = 0
 
     @property
+    @override
     def makes_sense(self) -> bool:
         """Whether Evenkeel can have written this. Anybody who may annotate ReplicaSets may have."""
         times = (self.at, self.until or self.at, self.told_at or self.at)

@@ -2,13 +2,12 @@
 
 from datetime import datetime, timedelta
 from enum import StrEnum
-
-import msgspec
+from typing import ClassVar, override
 
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.names import is_subdomain
-from evenkeel.model.notice import VERSION
+from evenkeel.model.notes import VERSION, Note
 from evenkeel.model.pool import MOST, Pool
 from evenkeel.model.times import is_sound
 
@@ -29,7 +28,7 @@ class ReleaseReason(StrEnum):
     DRAIN = "drain"
 
 
-class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Release(Note, frozen=True, kw_only=True, rename="camel"):
     """The annotation ``evenkeel.dev/release`` of a released pod.
 
     ``controller`` and ``controller_uid`` name the ReplicaSet that it was taken from.
@@ -40,6 +39,8 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ``without_room``: no node there had room for its replacement then. ``asked_by``: who asked for
     its eviction, where that led to the release.
     """
+
+    key: ClassVar = names.RELEASE
 
     v: int = VERSION
     reason: ReleaseReason
@@ -76,6 +77,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return (pool is None) is (self.target is Capacity.ON_DEMAND) and pool not in self.avoid
 
     @property
+    @override
     def makes_sense(self) -> bool:
         """Whether Evenkeel can have written this. Anybody who may annotate pods may have.
 
@@ -99,20 +101,37 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return self.since <= now + CLOCK_SKEW
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Asked(Note, frozen=True, kw_only=True, rename="camel"):
     """The annotation ``evenkeel.dev/eviction-asked`` of a pod that waits for its release."""
+
+    key: ClassVar = names.ASKED
 
     v: int = VERSION
     by: str
     since: datetime
 
+    @property
+    @override
+    def makes_sense(self) -> bool:
+        return is_sound(self.since)
 
-class Cooldown(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The annotation ``evenkeel.dev/cooldown`` of a workload whose handover was rolled back."""
+
+class Cooldown(Note, frozen=True, kw_only=True, rename="camel"):
+    """The annotation ``evenkeel.dev/cooldown`` of a workload whose handover was rolled back.
+
+    Those of evictions and of moves to other pools have annotations of their own.
+    """
+
+    key: ClassVar = names.COOLDOWN
 
     v: int = VERSION
     failures: int
     until: datetime
+
+    @property
+    @override
+    def makes_sense(self) -> bool:
+        return is_sound(self.until)
 
     def counts(self, now: datetime) -> int:
         """The failures that still count: all of them, until the last is a good while ago."""

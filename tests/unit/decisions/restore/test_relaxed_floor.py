@@ -10,7 +10,7 @@ from evenkeel.decisions.restore.step import Step
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.meta import Condition
-from evenkeel.model.placement import Relaxation, is_relaxed, relaxed_until
+from evenkeel.model.placement import Relaxation, is_relaxed
 from evenkeel.model.request import Delete
 from tests.kit.builders import NOW, patched
 from tests.unit.decisions.restore.candidates import (
@@ -45,7 +45,7 @@ def test_after_a_while_a_waiting_floor_may_go_to_spot() -> None:
     assert "2 pods of its floor wait" in made.decision.message
     assert made.decision.warning
     assert made.decision.subject == web.reference
-    assert relaxed_until(patched(web, made.decision.write)) == NOW + 30 * MINUTE
+    assert Relaxation.of(patched(web, made.decision.write)) == Relaxation(until=NOW + 30 * MINUTE)
     assert [each.name for each in made.after if isinstance(each, Delete)] == ["w1", "w2"]
     assert all(isinstance(each, Delete) and each.uid for each in made.after)
     assert not made.moves
@@ -148,7 +148,7 @@ def test_it_is_said_again_before_it_ends() -> None:
     made = step(candidate(web, "s1", "s2", nodes=NO_ON_DEMAND), nodes=NO_ON_DEMAND)
     assert made.decision.verb is Verb.RELAX
     assert "its floor has waited" in made.decision.message
-    assert relaxed_until(patched(web, made.decision.write)) == NOW + 30 * MINUTE
+    assert Relaxation.of(patched(web, made.decision.write)) == Relaxation(until=NOW + 30 * MINUTE)
     assert made.after == []
 
 

@@ -289,7 +289,7 @@ def _note(found: GatedPod, evictor: Evictor, reason: Reason) -> Decision | None:
         reason,
         f"{note.by} asks to evict it: it is released in its turn",
         workload=found.census.owner.workload,
-        write=writes.annotate(pod, names.ASKED, msgspec.json.encode(note).decode()),
+        write=writes.annotate(pod, names.ASKED, note.encode()),
     )
 
 

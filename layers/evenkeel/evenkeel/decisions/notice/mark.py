@@ -16,7 +16,6 @@ from evenkeel.decisions.notice import scheduled_change
 from evenkeel.decisions.notice.event import INSTANCE_ID
 from evenkeel.model import names
 from evenkeel.model.node import NO_SCHEDULE, Node, Taint, drain_taint
-from evenkeel.model.notes import read_note
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.request import Operation, Patch, as_read, pointer
 
@@ -34,8 +33,7 @@ def read(node: Node) -> NodeNotice | None:
     Anybody who may annotate nodes can have written it, so times without a zone and times that
     are out of range are no notice either.
     """
-    notice = read_note(node.metadata.annotations.get(names.NOTICE), NodeNotice)
-    return notice if notice is not None and notice.makes_sense else None
+    return NodeNotice.of(node)
 
 
 def instance_of(node: Node, notice: NodeNotice) -> str:
@@ -98,10 +96,8 @@ def set_mark(node: Node, notice: NodeNotice, *more: Taint) -> Patch | None:
     operations += _put_taints(spec.taints, [*taints, *more])
     operations += _put_entries(("metadata", "labels"), metadata.labels, labels)
     if read(node) != notice:
-        text = msgspec.json.encode(notice).decode()
-        operations += _put_entries(
-            ("metadata", "annotations"), metadata.annotations, {names.NOTICE: text}
-        )
+        note = {names.NOTICE: notice.encode()}
+        operations += _put_entries(("metadata", "annotations"), metadata.annotations, note)
     return _patch(node, operations)
 
 

@@ -28,7 +28,7 @@ from evenkeel.model.affinity import (
     Toleration,
 )
 from evenkeel.model.capacity import SPELLINGS, CapacityLabels
-from evenkeel.model.placement import placed_of
+from evenkeel.model.placement import Placed
 from evenkeel.model.pod import Pod
 
 type Clauses = Sequence[NodeRequirement]
@@ -44,7 +44,7 @@ def own_rules(pod: Pod, labels: CapacityLabels) -> NewPodSpec:
     others counted. Of a pod that restore moved to spot, terms that were equal are one, and terms
     that match no node are gone.
     """
-    spec, note = pod.spec, placed_of(pod.metadata.annotations)
+    spec, note = pod.spec, Placed.of(pod)
     required = spec.affinity.required if spec.affinity is not None else None
     if note is None:
         return rules_of(spec.node_selector, required, spec.tolerations)

@@ -22,7 +22,7 @@ from evenkeel.decisions.placement.clauses import (
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, NodeSelectorTerm, PreferredTerm, Toleration
 from evenkeel.model.capacity import Capacity, CapacityLabels
-from evenkeel.model.placement import NewPod, Placed, placed_of
+from evenkeel.model.placement import NewPod, Placed
 from evenkeel.model.pool import Pool
 from evenkeel.model.request import Operation, pointer
 
@@ -79,7 +79,7 @@ def placement_patch(
     ``is_only``: its workload has one replica, which reserved headroom is kept for.
     """
     spec, there = pod.spec, pod.spec.node_affinity.preferred
-    is_again = placed_of(pod.metadata.annotations) == placed
+    is_again = Placed.of(pod) == placed
     required: Iterable[Operation] = ()
     borne: Sequence[Toleration] = ()
     if placed.requires_on_demand:

@@ -20,7 +20,7 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.losses import COUNTS_FOR
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import Move
-from evenkeel.model.placement import placed_of
+from evenkeel.model.placement import Placed
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.spot_rest import NEVER, SpotRest
@@ -154,5 +154,5 @@ def _is_replaced(candidate: Candidate, move: Move) -> bool:
 
 def _made_for(move: Move, candidate: Candidate) -> Sequence[Pod]:
     """The pods that were made for a move: one, unless it went again."""
-    notes = ((each, placed_of(each.metadata.annotations)) for each in candidate.owned)
+    notes = ((each, Placed.of(each)) for each in candidate.owned)
     return [each for each, note in notes if note is not None and note.move == move.pod_uid]

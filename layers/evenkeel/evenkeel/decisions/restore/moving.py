@@ -255,8 +255,7 @@ class Moving(msgspec.Struct, frozen=True, dict=True):
         spot = self.candidate.standing.spot
         spot += number if self.target is Capacity.SPOT else -number
         value = Restored(at=self.snapshot.now, target=self.target, pod=pod.name, spot=spot)
-        text = msgspec.json.encode(value).decode()
-        return writes.annotate(self.candidate.workload, names.RESTORED, text)
+        return writes.annotate(self.candidate.workload, names.RESTORED, value.encode())
 
 
 def move(moving: Moving) -> Outcome:

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-import msgspec
-
 from evenkeel.decisions.drain import writes
 from evenkeel.decisions.restore.snapshot import Candidate, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step
@@ -13,7 +11,7 @@ from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.placement import Relaxation, is_relaxed, placed_of, relaxed_until
+from evenkeel.model.placement import Placed, Relaxation, is_relaxed
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
@@ -57,14 +55,15 @@ def consider(candidate: Candidate, snapshot: Snapshot, rooms: Rooms) -> Outcome 
     going = [pod for pod in waiting if rooms.take(candidate.request(pod), Capacity.SPOT)]
     if going:
         return _relax(candidate, snapshot, going)
-    until = relaxed_until(workload)
-    if until is None:
+    relaxation = Relaxation.of(workload)
+    if relaxation is None:
         return _left(candidate, rooms, waiting[0]) if waiting else None
     if not relaxed or not candidate.standing.missing:
         return _hold(candidate, "no pod is missing on on-demand nodes any more")
     pod = next(iter(candidate.owned), None)
     if pod is not None and rooms.has(candidate.request(pod), Capacity.ON_DEMAND):
         return _hold(candidate, "an on-demand node has room again")
+    until = relaxation.until
     if until - now < snapshot.terms.relaxed_for / 2:
         return _relax(candidate, snapshot, ())
     message = f"no on-demand node has room: its floor may be on spot until {in_words(until)}"
@@ -73,7 +72,7 @@ def consider(candidate: Candidate, snapshot: Snapshot, rooms: Rooms) -> Outcome 
 
 def _is_orphan(pod: Pod, now: datetime) -> bool:
     """Whether a pod that finds no node was made for a move; the caller knows that none goes on."""
-    note = placed_of(pod.metadata.annotations)
+    note = Placed.of(pod)
     is_old = _age(pod, now) >= ORPHANED_AFTER
     return note is not None and bool(note.move) and is_old and bool(pod.status.refused)
 
@@ -84,7 +83,7 @@ def _waits(pod: Pod, now: datetime, patience: timedelta) -> bool:
     And would find a spot node, as far as it says: its rules keep it off some nodes. It says nothing
     of rules where no node will do anyhow, as for want of a volume.
     """
-    note = placed_of(pod.metadata.annotations)
+    note = Placed.of(pod)
     if note is None or not note.requires_on_demand:
         return False
     return BY_ITS_RULES in pod.status.refused and _age(pod, now) >= patience
@@ -104,7 +103,7 @@ def _left(candidate: Candidate, rooms: Rooms, pod: Pod) -> Decision:
 
 def _relax(candidate: Candidate, snapshot: Snapshot, waiting: Sequence[Pod]) -> Step:
     until = snapshot.now + snapshot.terms.relaxed_for
-    text = msgspec.json.encode(Relaxation(until=until)).decode()
+    text = Relaxation(until=until).encode()
     told = f"{len(waiting)} pods of its floor wait" if waiting else "its floor has waited"
     message = f"no on-demand node has room, and {told}: they may go to spot for now"
     write = writes.annotate(candidate.workload, names.FLOOR_RELAXED, text)

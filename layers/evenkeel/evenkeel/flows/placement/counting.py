@@ -14,7 +14,7 @@ from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.controllers.controller import Controller
-from evenkeel.model.placement import Placed, claims_of, placed_of
+from evenkeel.model.placement import Placed, claims_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import List, Listing, Selection
@@ -145,9 +145,7 @@ def _of(pods: object, controller_key: str) -> Sequence[Pod]:
 
 def _placed(pods: Sequence[Pod]) -> Sequence[Placed | None]:
     """The notes on those of these pods that are neither released nor being deleted."""
-    return [
-        placed_of(pod.metadata.annotations) for pod in pods if not pod.leaving and not pod.released
-    ]
+    return [Placed.of(pod) for pod in pods if not pod.leaving and not pod.released]
 
 
 def _of_kind[T](result: object, kind: type[T]) -> Sequence[T]:

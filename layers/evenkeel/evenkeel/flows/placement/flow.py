@@ -32,7 +32,7 @@ from evenkeel.model.losses import losses_in, lost_pools
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.move import Move
-from evenkeel.model.placement import NewPod, Placed, is_relaxed, placed_as, placed_of
+from evenkeel.model.placement import NewPod, Placed, is_relaxed, placed_as
 from evenkeel.model.pool import pools_in
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Operation
@@ -91,7 +91,7 @@ class PlacementFlow:
 
     def place(self, request: AdmissionRequest, pod: NewPod) -> Outcome:
         """Place one pod; leave it as it is if something cannot be read. Raises no EvenkeelError."""
-        again = placed_of(pod.metadata.annotations)
+        again = Placed.of(pod)
         if again is not None and self._was_placed(again):
             return Outcome(self._patch(pod, again, self._labels))
         began = self._clock.now()
