@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from evenkeel.decisions.gate.eviction import Eviction
 from evenkeel.decisions.gate.gate import LONGEST_RETRY
 from evenkeel.errors import ClusterError, ForbiddenError, ThrottledError, UnavailableError
 from evenkeel.flows.gate.concurrency import (
@@ -19,7 +20,6 @@ from evenkeel.flows.gate.concurrency import (
     Concurrency,
     Places,
 )
-from evenkeel.flows.gate.eviction import Eviction
 from evenkeel.flows.gate.window import Window
 from evenkeel.settings import Mode
 from evenkeel_sandbox.simulator.clock import SimulatedClock

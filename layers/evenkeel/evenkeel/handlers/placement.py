@@ -6,9 +6,7 @@ In a dry run a warning says what was decided, so that a person sees that the web
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from evenkeel.decisions.gate.scope import Evictor
-from evenkeel.decisions.gate.verdict import Deferred
-from evenkeel.flows.gate.eviction import Eviction
+from evenkeel.decisions.gate.eviction import Deferred, Eviction, Evictor
 from evenkeel.flows.gate.flow import GateFlow
 from evenkeel.flows.placement.flow import PlacementFlow
 from evenkeel.handlers import Handler

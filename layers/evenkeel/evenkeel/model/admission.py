@@ -9,9 +9,8 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.model.meta import ApiStruct, Metadata
+from evenkeel.model.meta import BUDGET_CAUSE, ApiStruct, Cause, Metadata, Status, StatusDetails
 from evenkeel.model.request import Operation
-from evenkeel.model.status import BUDGET_CAUSE, Cause, Status, StatusDetails
 
 API_VERSION: Final = "admission.k8s.io/v1"
 KIND: Final = "AdmissionReview"

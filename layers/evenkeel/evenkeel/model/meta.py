@@ -1,9 +1,9 @@
-"""What every Kubernetes object has: its resource and its metadata."""
+"""What every Kubernetes object has, its resource and its metadata, and how one is refused."""
 
 from collections.abc import Collection
 from datetime import datetime
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar, Final, Self
 
 import msgspec
 
@@ -252,3 +252,32 @@ def label_holds(operator: str, value: str | None, values: Collection[str]) -> bo
         case "DoesNotExist":
             return value is None
     return None
+
+
+# metav1.Status: how the API server, and a webhook through it, words a refusal.
+
+BUDGET_CAUSE: Final = "DisruptionBudget"
+"""The cause in a 429 on eviction that tells a budget's refusal from throttling."""
+
+
+class Cause(ApiStruct, frozen=True, kw_only=True):
+    """One of a refusal's causes, as clients look for them."""
+
+    reason: str = ""
+    message: str = ""
+
+
+class StatusDetails(ApiStruct, frozen=True, kw_only=True):
+    """What else a client is told: when to ask again, and why it is refused."""
+
+    retry_after_seconds: int = 0
+    causes: tuple[Cause, ...] = ()
+
+
+class Status(ApiStruct, frozen=True, kw_only=True):
+    """A refusal."""
+
+    code: int = 0
+    reason: str = ""
+    message: str = ""
+    details: StatusDetails | None = None

@@ -8,9 +8,8 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.gate import gate
+from evenkeel.decisions.gate.eviction import Allowed, Deferred, Evictor, Verdict
 from evenkeel.decisions.gate.gate import SHORTEST_RETRY, GatedPod
-from evenkeel.decisions.gate.scope import Evictor
-from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
 from evenkeel.errors import ForbiddenError
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity

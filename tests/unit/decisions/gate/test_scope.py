@@ -6,7 +6,8 @@ import pytest
 
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Route
-from evenkeel.decisions.gate.scope import Evictor, passes_by_itself, passes_by_place
+from evenkeel.decisions.gate.eviction import Evictor
+from evenkeel.decisions.gate.scope import passes_by_itself, passes_by_place
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.meta import Metadata

@@ -20,7 +20,7 @@ from evenkeel.decisions.restore.snapshot import (
 from evenkeel.decisions.restore.step import Outcome, RestorePlan, Step
 from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.model import names
-from evenkeel.model.affinity import NewPodSpec
+from evenkeel.model.affinity import NewPodSpec, PodTemplate
 from evenkeel.model.capacity import WELL_KNOWN, Capacity
 from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.controllers.stateful_set import StatefulSet
@@ -30,7 +30,6 @@ from evenkeel.model.move import Restored
 from evenkeel.model.node import Node
 from evenkeel.model.placement import Placed
 from evenkeel.model.pod import Pod
-from evenkeel.model.pod_template import PodTemplate
 from evenkeel.model.spot_rest import SpotRest
 from tests.kit import builders
 from tests.kit.builders import LONG_AGO, NOW

@@ -25,7 +25,7 @@ from urllib3.exceptions import (
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes.endpoint import Endpoint, Limits
 from evenkeel.adapters.kubernetes.failures import failure, time_in, warnings_in
-from evenkeel.adapters.kubernetes.omissions import Omissions
+from evenkeel.adapters.kubernetes.occasional import Omissions
 from evenkeel.adapters.kubernetes.refusals import Refusals
 from evenkeel.adapters.kubernetes.versions import Versions
 from evenkeel.adapters.kubernetes.wire import Call

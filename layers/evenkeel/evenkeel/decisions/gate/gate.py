@@ -18,8 +18,7 @@ from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
 from evenkeel.decisions.drain.movers import ReleasedPod
 from evenkeel.decisions.drain.pod_plan import Candidate
-from evenkeel.decisions.gate.scope import Evictor
-from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
+from evenkeel.decisions.gate.eviction import Allowed, Deferred, Evictor, Verdict
 from evenkeel.errors import ClusterError
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import PodDisruptionBudget

@@ -1,38 +1,14 @@
 """Evictions that the gate lets pass without a look at the pod's workload."""
 
-from typing import Final
-
-import msgspec
-
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Route
-from evenkeel.decisions.gate.verdict import Allowed
+from evenkeel.decisions.gate.eviction import Allowed
 from evenkeel.model import names
 from evenkeel.model.annotations import GATED, MANAGED, UNGATED
 from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.way import Way
-
-OWN_GROUPS: Final = frozenset({"evenkeel-handover", "evenkeel-restore"})
-"""The groups as which Evenkeel's functions evict (manifests/rbac)."""
-
-
-class Evictor(msgspec.Struct, frozen=True, kw_only=True):
-    """Who asks for an eviction, as the API server knows it.
-
-    ``field_manager`` is what the client says of itself. Another client that calls itself
-    ``evenkeel`` does without the gate, and gets no right by it.
-    """
-
-    username: str = ""
-    groups: frozenset[str] = frozenset()
-    field_manager: str = ""
-
-    @property
-    def is_evenkeel(self) -> bool:
-        """Whether Evenkeel itself asks, which evicts only what has a replacement or has to go."""
-        return bool(OWN_GROUPS & self.groups) or self.field_manager == names.FIELD_MANAGER
 
 
 def passes_by_place(namespace: Namespace, *, everywhere: bool) -> Allowed | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from evenkeel.decisions.floor.source import MANY, FloorOf, floor_of
-from evenkeel.decisions.pools.goal import goal_of
+from evenkeel.decisions.pools.spread import goal_of
 from evenkeel.model import names
 from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.floor import ALL

@@ -17,7 +17,7 @@ from evenkeel.decisions.floor.standing import Standing, Workload, stand
 from evenkeel.decisions.placement.policy import untold
 from evenkeel.decisions.placement.scope import left_to_scheduler
 from evenkeel.decisions.placement.verdict import Left
-from evenkeel.decisions.pools.goal import goal_of
+from evenkeel.decisions.pools.spread import goal_of
 from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.decisions.room.rules import NodeRequest, request_of
 from evenkeel.model.affinity import NewPodSpec

@@ -20,7 +20,7 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.flows.gate.eviction import Eviction
+from evenkeel.decisions.gate.eviction import Eviction
 from evenkeel.ports import Clock
 
 AT_ONCE: Final = 32

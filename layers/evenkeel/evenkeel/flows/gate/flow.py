@@ -8,9 +8,9 @@ from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.returning import EVICTION
 from evenkeel.decisions.drain.route import route_of
 from evenkeel.decisions.gate import gate
+from evenkeel.decisions.gate.eviction import Allowed, Deferred, Eviction, Verdict
 from evenkeel.decisions.gate.gate import WINDOW_FULL
 from evenkeel.decisions.gate.scope import passes_by_itself, passes_by_place
-from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
 from evenkeel.errors import (
     ClusterError,
     ConflictError,
@@ -20,7 +20,6 @@ from evenkeel.errors import (
     UnavailableError,
 )
 from evenkeel.flows.gate.concurrency import Concurrency
-from evenkeel.flows.gate.eviction import Eviction
 from evenkeel.flows.gate.reading import EvictionReader
 from evenkeel.flows.gate.window import Window
 from evenkeel.flows.replies import error_in, undoing

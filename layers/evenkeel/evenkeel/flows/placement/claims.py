@@ -10,12 +10,13 @@ from evenkeel.decisions.placement.tally import Free
 from evenkeel.errors import AlreadyExistsError, ConflictError, InvalidError
 from evenkeel.errors import NotFoundError as MissingError
 from evenkeel.flows import home
-from evenkeel.flows.sweeping import sweep
+from evenkeel.flows.reads import ask
+from evenkeel.flows.sweeping import delete_all
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.meta import Reference
 from evenkeel.model.placement import Claim, claim_spec, new_claim
-from evenkeel.model.request import Create, Operation, Patch, Selection, Write, as_read
+from evenkeel.model.request import Create, List, Operation, Patch, Selection, Write, as_read
 from evenkeel.ports import Cluster
 
 TRIES: Final = 3
@@ -61,13 +62,13 @@ def selection(controller_uid: str) -> Selection[Lease]:
 def sweep_claims(cluster: Cluster, now: datetime) -> int:
     """Delete claims that are of no use any more; answers how many. Raises ClusterError."""
 
-    def is_old(lease: Lease) -> bool:
-        """Whether a claim was taken long ago, or at an unknown time."""
+    def if_old(lease: Lease) -> Lease | None:
+        """A claim that was taken long ago, or at an unknown time."""
         since = lease.held_since
-        return since is None or abs(now - since) >= SWEPT_AFTER
+        return lease if since is None or abs(now - since) >= SWEPT_AFTER else None
 
     claims = Selection(Lease, names.SYSTEM_NAMESPACE, labels=names.CLAIM_OF)
-    return sweep(cluster, claims, is_old, cluster.perform)
+    return delete_all(ask(cluster, List(claims, kept=if_old)).items, cluster.perform)
 
 
 def _take(

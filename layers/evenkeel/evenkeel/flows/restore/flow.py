@@ -21,8 +21,7 @@ from evenkeel.flows.restore.reading import (
     read_again,
 )
 from evenkeel.flows.restore.refusals import Refusals
-from evenkeel.flows.restore.sweeping import sweep_moves, sweep_traces
-from evenkeel.flows.restore.writing import TOGETHER, PausedError, Writer
+from evenkeel.flows.restore.writing import TOGETHER, PausedError, Writer, sweep_moves, sweep_traces
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
