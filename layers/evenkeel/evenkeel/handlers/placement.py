@@ -68,7 +68,7 @@ def _place(
     flow: PlacementFlow, adds: Adds, recorder: Recorder, request: AdmissionRequest
 ) -> AnsweredReview:
     """Place a pod. It is never refused: an error leaves it as it is."""
-    if not request.creates_a_pod:
+    if not request.creates_of_pod():
         return allowed(request.uid)
     try:
         outcome = flow.place(request, decoded(NewPod, request.object))
@@ -83,7 +83,7 @@ def _place(
 
 def _gate(flow: GateFlow, recorder: Recorder, request: AdmissionRequest) -> AnsweredReview:
     """Let an eviction pass, or defer it. An error lets it pass."""
-    if not request.evicts_a_pod:
+    if not request.creates_of_pod("eviction"):
         return allowed(request.uid)
     try:
         body = decoded(EvictionBody, request.object)

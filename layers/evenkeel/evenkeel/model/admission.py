@@ -56,17 +56,8 @@ class AdmissionRequest(ApiStruct, frozen=True, kw_only=True):
     options: Options | None = None
     object: msgspec.Raw = msgspec.Raw(b"null")
 
-    @property
-    def creates_a_pod(self) -> bool:
-        """Whether a pod is being made: not changed, and no subresource of one."""
-        return self._creates("")
-
-    @property
-    def evicts_a_pod(self) -> bool:
-        """Whether it is the eviction of a pod."""
-        return self._creates("eviction")
-
-    def _creates(self, sub_resource: str) -> bool:
+    def creates_of_pod(self, sub_resource: str = "") -> bool:
+        """Whether a pod is being made, or this subresource of one, such as its ``eviction``."""
         asked = self.resource
         return (
             self.operation == "CREATE"

@@ -9,7 +9,7 @@ begin one move.
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import ClassVar, Final, override
+from typing import ClassVar, Final
 
 import msgspec
 
@@ -20,7 +20,7 @@ from evenkeel.model.meta import Metadata, Reference
 from evenkeel.model.notes import VERSION, Note
 from evenkeel.model.pool import Pool, noted, pools_in
 from evenkeel.model.release import CLOCK_SKEW
-from evenkeel.model.times import is_sound, to_micro_time
+from evenkeel.model.times import to_micro_time
 
 PER_RUN: Final = 50
 """How many pods one run of restore moves, unless a setting says another number."""
@@ -141,8 +141,3 @@ class Restored(Note, frozen=True, kw_only=True, rename="camel", omit_defaults=Tr
     target: Capacity
     pod: str
     spot: int = 0
-
-    @property
-    @override
-    def makes_sense(self) -> bool:
-        return is_sound(self.at)

@@ -4,12 +4,14 @@ Each kind is a struct that names its annotation, and is read and written in one 
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import ClassVar, Final, Protocol, Self
 
 import msgspec
 
 from evenkeel.errors import UnreadableError
 from evenkeel.model.decoding import decoded
+from evenkeel.model.times import is_sound
 
 VERSION: Final = 1
 """Version of the JSON that Evenkeel keeps on objects."""
@@ -46,8 +48,12 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def makes_sense(self) -> bool:
-        """Whether Evenkeel can have written it: anybody who may annotate the object may have."""
-        return True
+        """Whether Evenkeel can have written it: anybody who may annotate the object may have.
+
+        Its times are in range.
+        """
+        values = (getattr(self, field) for field in self.__struct_fields__)
+        return all(is_sound(each) for each in values if isinstance(each, datetime))
 
     def encode(self) -> str:
         """The annotation's value."""

@@ -10,7 +10,6 @@ from evenkeel.model import names
 from evenkeel.model.hook import Hook
 from evenkeel.model.names import is_label_value
 from evenkeel.model.notes import VERSION, Note
-from evenkeel.model.times import is_sound
 
 LEAD = timedelta(seconds=120)
 """How long before EC2 stops or terminates a spot instance it warns."""
@@ -195,15 +194,7 @@ class NodeNotice(Announcement, Note, frozen=True, kw_only=True):
 
         Its times are in range, and its name can be a label's value.
         """
-        times = (
-            self.deadline,
-            self.since,
-            self.cordoned_at,
-            self.unlisted_since,
-            self.last_deadline,
-            self.ends_at,
-        )
-        return all(time is None or is_sound(time) for time in times) and is_label_value(self.name)
+        return super().makes_sense and is_label_value(self.name)
 
     @property
     def cordons(self) -> bool:

@@ -45,6 +45,12 @@ class Placed(Note, frozen=True, kw_only=True, rename="camel", omit_defaults=True
     move: str = ""
 
     @property
+    @override
+    def makes_sense(self) -> bool:
+        """Whatever its time: what was placed counts, and asks for what it asks for."""
+        return True
+
+    @property
     def requires_on_demand(self) -> bool:
         """Whether spot will not do: it is of a floor that somebody asked for, or moved there."""
         return self.as_ is Capacity.ON_DEMAND and not self.preferred
@@ -77,11 +83,6 @@ class Relaxation(Note, frozen=True, kw_only=True, rename="camel"):
 
     v: int = VERSION
     until: datetime
-
-    @property
-    @override
-    def makes_sense(self) -> bool:
-        return is_sound(self.until)
 
 
 def is_relaxed(workload: KubernetesObject, now: datetime) -> bool:

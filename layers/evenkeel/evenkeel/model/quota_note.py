@@ -6,7 +6,6 @@ from typing import ClassVar, Final, override
 from evenkeel.model import names
 from evenkeel.model.notes import VERSION, Note
 from evenkeel.model.release import LONGEST_RELEASE
-from evenkeel.model.times import is_sound
 
 MOST_TRIES: Final = 4
 """How many times more it is tried to make a pod in the place of one that is gone.
@@ -42,9 +41,8 @@ class QuotaNote(Note, frozen=True, kw_only=True, rename="camel"):
     @override
     def makes_sense(self) -> bool:
         """Whether Evenkeel can have written this. Anybody who may annotate ReplicaSets may have."""
-        times = (self.at, self.until or self.at, self.told_at or self.at)
         return (
-            all(map(is_sound, times))
+            super().makes_sense
             and (self.until or self.at) - self.at <= LONGEST_RELEASE
             and 0 <= self.tries <= MOST_TRIES
             and min(self.pods, self.going) >= 0

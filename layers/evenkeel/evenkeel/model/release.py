@@ -9,7 +9,6 @@ from evenkeel.model.capacity import Capacity
 from evenkeel.model.names import is_subdomain
 from evenkeel.model.notes import VERSION, Note
 from evenkeel.model.pool import MOST, Pool
-from evenkeel.model.times import is_sound
 
 LONGEST_RELEASE = timedelta(days=1)
 """No release lasts longer: a day is also the most that a recommendation may be made to count."""
@@ -81,16 +80,15 @@ class Release(Note, frozen=True, kw_only=True, rename="camel"):
     def makes_sense(self) -> bool:
         """Whether Evenkeel can have written this. Anybody who may annotate pods may have.
 
-        - ``controller`` can be the name of a ReplicaSet, and ``controller_uid`` is there;
         - its times are in range;
+        - ``controller`` can be the name of a ReplicaSet, and ``controller_uid`` is there;
         - it ends in time: a pod without a replacement would be watched until then;
         - it names no more pools than a note has, and only such as labels of nodes can say.
         """
         return (
-            is_subdomain(self.controller)
+            super().makes_sense
+            and is_subdomain(self.controller)
             and self.controller_uid != ""
-            and is_sound(self.since)
-            and is_sound(self.deadline)
             and self.deadline - self.since <= LONGEST_RELEASE
             and len(self.avoid) <= MOST
             and all(pool.can_be for pool in self.avoid)
@@ -110,11 +108,6 @@ class Asked(Note, frozen=True, kw_only=True, rename="camel"):
     by: str
     since: datetime
 
-    @property
-    @override
-    def makes_sense(self) -> bool:
-        return is_sound(self.since)
-
 
 class Cooldown(Note, frozen=True, kw_only=True, rename="camel"):
     """The annotation ``evenkeel.dev/cooldown`` of a workload whose handover was rolled back.
@@ -127,11 +120,6 @@ class Cooldown(Note, frozen=True, kw_only=True, rename="camel"):
     v: int = VERSION
     failures: int
     until: datetime
-
-    @property
-    @override
-    def makes_sense(self) -> bool:
-        return is_sound(self.until)
 
     def counts(self, now: datetime) -> int:
         """The failures that still count: all of them, until the last is a good while ago."""

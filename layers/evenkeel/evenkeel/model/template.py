@@ -6,7 +6,7 @@ The annotation ``evenkeel.dev/template`` is written together with the template. 
 
 from datetime import datetime
 from enum import StrEnum
-from typing import ClassVar, override
+from typing import ClassVar
 
 from evenkeel.model import names
 from evenkeel.model.affinity import NodeRequirement, PreferredTerm, Toleration, TopologySpread
@@ -14,7 +14,6 @@ from evenkeel.model.annotations import PLACEMENT
 from evenkeel.model.cluster_objects import Lease, LeaseSpec
 from evenkeel.model.meta import KubernetesObject, Metadata, Reference
 from evenkeel.model.notes import VERSION, Note
-from evenkeel.model.times import is_sound
 
 
 class Rather(StrEnum):
@@ -53,11 +52,6 @@ class Written(Note, frozen=True, kw_only=True, rename="camel", omit_defaults=Tru
             clauses += each.preference.match_expressions or ()
         of_nodes = {(clause.key, clause.values or ()) for clause in clauses}
         return frozenset(of_nodes | {(each.key, (each.value,)) for each in self.tolerations})
-
-    @property
-    @override
-    def makes_sense(self) -> bool:
-        return is_sound(self.at)
 
 
 def is_by_template(workload: KubernetesObject) -> bool:

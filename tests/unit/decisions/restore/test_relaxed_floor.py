@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.restore.step import Step
+from evenkeel.decisions.restore.step import RestoreStep
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.meta import Condition
@@ -77,7 +77,7 @@ def test_what_waits_for_something_else_than_room_is_left_with_the_words_that_it_
     web = deployment(2, "2")
     pods = [*pods_of(web, "o1"), waiting(web, why=why), waiting(web, "w2", why=why)]
     found = outcome(candidate(web, pods=pods))
-    assert not isinstance(found, Step)
+    assert not isinstance(found, RestoreStep)
     assert (found.reason, found.verb) == ("PodsWait", Verb.WAIT)
     assert found.message == f"2 of its pods wait for a node ({why.message.rstrip('.')})"
 
@@ -96,7 +96,7 @@ def test_a_pod_for_which_spot_has_no_place_either_is_left(
     web = with_rules(deployment(1, "1"), **rules)
     nodes = fleet(node("s1", {"cpu": room, "pods": room}))
     found = outcome(candidate(web, pods=[waiting(web)], nodes=nodes), nodes=nodes)
-    assert not isinstance(found, Step)
+    assert not isinstance(found, RestoreStep)
     assert found.reason == "PodsWait"
     assert f"affinity/selector), and {why}" in found.message
 
@@ -114,7 +114,7 @@ def test_while_relaxed_too() -> None:
     web = deployment(2, "2", notes=relaxed(29 * MINUTE))
     pods = [*pods_of(web, "s1"), waiting(web, why=GATED)]
     found = outcome(candidate(web, pods=pods, nodes=NO_ON_DEMAND), nodes=NO_ON_DEMAND)
-    assert not isinstance(found, Step)
+    assert not isinstance(found, RestoreStep)
     assert found.reason == "FloorRelaxed"
 
 

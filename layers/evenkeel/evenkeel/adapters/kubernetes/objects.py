@@ -12,7 +12,7 @@ decides what becomes of that object alone:
 | more than LARGEST bytes that Evenkeel does read; a field of another type | it is left out |
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cache, partial
 from typing import Any, Final
@@ -168,7 +168,11 @@ def _slim[T: KubernetesObject](item: T, size: int, what: str) -> T:
     """
     annotations = item.metadata.annotations
     if annotations and sum(map(len, annotations.values())) > FEW_ANNOTATIONS:
-        kept = dict(_read_of(annotations))
+        kept = {
+            key: value
+            for key, value in annotations.items()
+            if key in names.KNOWN and len(value) <= LONGEST_ANNOTATION
+        }
         if len(kept) < len(annotations):
             kept[OTHERS] = ""
             msgspec.structs.force_setattr(item.metadata, "annotations", kept)
@@ -181,12 +185,6 @@ def _slim[T: KubernetesObject](item: T, size: int, what: str) -> T:
 def _unreadable(which: _Identity | Metadata, what: str, why: object) -> UnreadableObjectError:
     named = "/".join(filter(None, (which.namespace, which.name)))
     return UnreadableObjectError(f"{what}: {named} cannot be read: {why}")
-
-
-def _read_of(annotations: dict[str, str]) -> Iterator[tuple[str, str]]:
-    for key, value in annotations.items():
-        if key in names.KNOWN and len(value) <= LONGEST_ANNOTATION:
-            yield key, value
 
 
 @cache

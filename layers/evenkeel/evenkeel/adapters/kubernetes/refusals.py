@@ -18,7 +18,7 @@ https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.
 """
 
 
-class Refusals:
+class RefusedCredentials:
     """Notes the first refusal, and the first one after an accepted request. For several threads."""
 
     def __init__(self, clock: Clock, journal: Journal, remedy: str) -> None:

@@ -11,7 +11,7 @@ from evenkeel.model.deployment import Deployment
 from evenkeel.model.floor import NONE
 from evenkeel.model.pod import Pod
 
-type Workload = Deployment | StatefulSet
+type Movable = Deployment | StatefulSet
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,7 +29,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     for nothing runs in the place of an ordinal that moves.
     """
 
-    workload: Workload
+    workload: Movable
     floor: FloorOf
     is_managed: bool
     on_demand: int
@@ -58,7 +58,7 @@ def told_of_waiting(waiting: int, why: str) -> str:
 
 
 def stand(
-    workload: Workload,
+    workload: Movable,
     floor: FloorOf,
     pods: Iterable[Pod],
     capacities: Mapping[str, Capacity],
@@ -79,7 +79,8 @@ def stand(
             released += 1
         elif capacity is None:
             waiting += 1
-            why = why or _unschedulable(pod)
+            told = pod.status.not_scheduled
+            why = why or (told.message if told is not None else "")
         elif capacity is Capacity.SPOT:
             spot += 1
         else:
@@ -104,9 +105,3 @@ def stand(
         surplus=0 if stays else max(0, on_demand - wanted),
         stays=stays,
     )
-
-
-def _unschedulable(pod: Pod) -> str:
-    """What is said of why a pod has no node."""
-    told = pod.status.not_scheduled
-    return told.message if told is not None else ""

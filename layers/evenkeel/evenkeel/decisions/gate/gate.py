@@ -119,12 +119,6 @@ def not_released(error: ClusterError) -> Allowed:
     return Allowed(reason=Reason.RELEASE_REFUSED, message=message, warning=True)
 
 
-def _changed() -> Deferred:
-    """A pod that has changed while it was decided about is looked at again soon."""
-    message = "the pod has changed meanwhile"
-    return Deferred(reason=Reason.CHANGED, message=message, retry_after=SHORTEST_RETRY)
-
-
 def _released(found: GatedPod, evictor: Evictor, item: ReleasedPod) -> Verdict:
     """A released pod passes once it is among those that can go, or its release ends.
 
@@ -166,7 +160,8 @@ def _not_counted(found: GatedPod) -> Verdict:
         return Allowed(reason=Reason.PATIENCE_OVER, message=message, warning=True)
     is_spoilt = any(each.uid == pod.uid for each in census.counts.unreadable)
     step = verdicts.unreadable(census, pod) if is_spoilt else None
-    return msgspec.structs.replace(_changed(), step=step)
+    message = "the pod has changed meanwhile"
+    return Deferred(reason=Reason.CHANGED, message=message, retry_after=SHORTEST_RETRY, step=step)
 
 
 def _dying(found: GatedPod, evictor: Evictor, deadline: Deadline) -> Verdict:
@@ -227,7 +222,14 @@ def _release(found: GatedPod, evictor: Evictor) -> Verdict:
     deadline = Deadline(census.now + found.patience, forced=False)
     turn = pace.turn_of(census, Candidate(pod, deadline))
     if turn is None or not (found.has_room or is_last or is_overdue):
-        return _in_turn(found, evictor)
+        # A pod beyond the window waits until that has room, or its patience is over.
+        return Deferred(
+            reason=Reason.WINDOW_FULL,
+            message=WINDOW_FULL,
+            retry_after=LONGEST_RETRY / 2,
+            step=_note(found, evictor, Reason.WINDOW_FULL),
+            in_turn=True,
+        )
     release = pace.release(
         turn,
         census.now,
@@ -241,17 +243,6 @@ def _release(found: GatedPod, evictor: Evictor) -> Verdict:
         retry_after=SHORTEST_RETRY,
         until=deadline.at,
         step=release,
-    )
-
-
-def _in_turn(found: GatedPod, evictor: Evictor) -> Verdict:
-    """A pod beyond the window waits until that has room, or its patience is over."""
-    return Deferred(
-        reason=Reason.WINDOW_FULL,
-        message=WINDOW_FULL,
-        retry_after=LONGEST_RETRY / 2,
-        step=_note(found, evictor, Reason.WINDOW_FULL),
-        in_turn=True,
     )
 
 

@@ -11,7 +11,7 @@ from evenkeel.model.reasons import Reason
 from evenkeel.model.way import Way
 
 
-def passes_by_place(namespace: Namespace, *, everywhere: bool) -> Allowed | None:
+def passes_by_namespace(namespace: Namespace, *, everywhere: bool) -> Allowed | None:
     """Why evictions in this namespace pass; None if they are gated.
 
     ``everywhere``: managed namespaces are gated without the label ``evenkeel.dev/gate=true``, too.

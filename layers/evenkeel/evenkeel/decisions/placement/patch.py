@@ -92,11 +92,13 @@ def placement_patch(
     if is_again:
         wanted = [term for term in wanted if not _is_said(term, there or ())]
     asks = [*required, *_items(_PREFERRED, there, wanted)]
+    tolerated = spec.tolerations or ()
+    lacks = [each for each in borne if not any(covers_more(its, each) for its in tolerated)]
     return [
         *_noted(pod, placed, scales_in=scales_in),
         *(_parents(spec) if asks else ()),
         *asks,
-        *_tolerating(spec, borne, is_again=is_again),
+        *_items(_TOLERATIONS, spec.tolerations, lacks, is_again=is_again),
     ]
 
 
@@ -186,14 +188,6 @@ def _only_on_spot(
         yield Operation(
             "add", pointer(*_REQUIRED), {"nodeSelectorTerms": msgspec.to_builtins(wanted)}
         )
-
-
-def _tolerating(
-    spec: NewPodSpec, wanted: Iterable[Toleration], *, is_again: bool
-) -> Iterator[Operation]:
-    borne = spec.tolerations or ()
-    missing = [each for each in wanted if not any(covers_more(there, each) for there in borne)]
-    yield from _items(_TOLERATIONS, spec.tolerations, missing, is_again=is_again)
 
 
 def covers_more(there: Toleration, wanted: Toleration) -> bool:

@@ -13,8 +13,9 @@ import msgspec
 from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.floor.source import floor_of
-from evenkeel.decisions.floor.standing import Standing, Workload, stand
+from evenkeel.decisions.floor.standing import Movable, Standing, stand
 from evenkeel.decisions.placement.policy import untold
+from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.placement.scope import left_to_scheduler
 from evenkeel.decisions.placement.verdict import Left
 from evenkeel.decisions.pools.spread import goal_of
@@ -65,7 +66,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     where something does.
     """
 
-    workload: Workload
+    workload: Movable
     standing: Standing
     fleet: Fleet
     group: GroupName | None = None
@@ -118,10 +119,21 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         floor, in_gang = self.standing.floor, self.group is not None
         return [*untold(self.workload, floor, self.of_namespace, in_gang=in_gang)]
 
+    @cached_property
+    def _requests(self) -> dict[str, NodeRequest]:
+        return {}
+
     def request(self, pod: Pod) -> NodeRequest:
         """What the next pod asks of its node that is made in the place of one of its pods."""
-        claims, fleet = self.namespace_objects.claims, self.fleet
-        return request_of(pod, fleet.labels, claims, fleet.volumes)
+        found = self._requests.get(pod.uid)
+        if found is None:
+            claims, fleet = self.namespace_objects.claims, self.fleet
+            found = self._requests[pod.uid] = request_of(pod, fleet.labels, claims, fleet.volumes)
+        return found
+
+    def allowed(self, pod: Pod) -> frozenset[Capacity]:
+        """The capacity types that the next pod may go to by its own rules."""
+        return allowed_by(self.request(pod).rules, self.fleet.labels)
 
     def rules(self) -> NewPodSpec:
         """What its pods ask of their nodes by themselves; without any pod its template counts."""
@@ -139,7 +151,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             return 0
         return self.cooldown.counts(now)
 
-    def with_pods(self, pods: Sequence[Pod], workload: Workload) -> "Candidate":
+    def with_pods(self, pods: Sequence[Pod], workload: Movable) -> "Candidate":
         """The same with pods that were read again."""
         floor, is_managed = self.standing.floor, self.standing.is_managed
         standing = stand(workload, floor, pods, self.fleet.capacities, is_managed=is_managed)
@@ -168,7 +180,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def candidate_of(
-    workload: Workload,
+    workload: Movable,
     pods: Sequence[Pod],
     fleet: Fleet,
     around: NamespaceObjects,

@@ -8,7 +8,7 @@ from evenkeel.model.decision import Decision
 from evenkeel.model.request import Write
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class RestoreStep(msgspec.Struct, frozen=True, kw_only=True):
     """One thing to do. ``decision.write`` does it.
 
     What has to be accepted ``before``, in this order, else it is not done; what follows ``after``
@@ -32,7 +32,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
         return self.moves or int(self.rolls)
 
 
-type Outcome = Step | Decision
+type StepOrDecision = RestoreStep | Decision
 """What becomes of a workload: a step, or a decision that writes nothing."""
 
 
@@ -42,6 +42,6 @@ class RestorePlan(msgspec.Struct, frozen=True, kw_only=True):
     ``rest``: what is noted of moves without room. Unless it is, none of these is begun.
     """
 
-    steps: Sequence[Step] = ()
+    steps: Sequence[RestoreStep] = ()
     left: Sequence[Decision] = ()
     rest: Decision | None = None

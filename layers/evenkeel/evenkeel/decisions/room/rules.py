@@ -111,17 +111,15 @@ def _allows(selector: NodeSelector, node: Node) -> bool:
 
 def _told(selector: NodeSelector) -> str:
     """A node selector in the words of a label selector."""
-    found = (
-        map(_clause_told, (*(term.match_expressions or ()), *(term.match_fields or ())))
-        for term in selector.node_selector_terms or ()
-    )
-    terms = (", ".join(each) or "none" for each in found)
+    terms = []
+    for term in selector.node_selector_terms or ():
+        clauses = [
+            f"{clause.key} {clause.operator}"
+            + (f" [{', '.join(clause.values)}]" if clause.values else "")
+            for clause in (*(term.match_expressions or ()), *(term.match_fields or ()))
+        ]
+        terms.append(", ".join(clauses) or "none")
     return "(" + " or ".join(terms) + ")"
-
-
-def _clause_told(clause: NodeRequirement) -> str:
-    values = f" [{', '.join(clause.values)}]" if clause.values else ""
-    return f"{clause.key} {clause.operator}{values}"
 
 
 def bears(tolerations: Sequence[Toleration], taint: Taint) -> bool:

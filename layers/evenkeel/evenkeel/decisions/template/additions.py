@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.floor.standing import Workload
+from evenkeel.decisions.floor.standing import Movable
 from evenkeel.decisions.placement.clauses import (
     bears_spot,
     not_interruptible,
@@ -54,7 +54,7 @@ class Aim(msgspec.Struct, frozen=True):
     key: str = ""
 
 
-def additions(workload: Workload, aim: Aim, policy: str, at: datetime) -> Written:
+def additions(workload: Movable, aim: Aim, policy: str, at: datetime) -> Written:
     """What is added to a template, for a floor as ``policy`` says it."""
     own, form, labels = aim.own, aim.form, aim.labels
     required = _required(form, labels)
@@ -87,7 +87,7 @@ def _required(form: Form, labels: CapacityLabels) -> tuple[NodeRequirement, ...]
     return not_interruptible(labels) if form.skew else ()
 
 
-def _spread(workload: Workload, form: Form, key: str) -> TopologySpread:
+def _spread(workload: Movable, form: Form, key: str) -> TopologySpread:
     """The spread: over the pods of one revision, so that a rollout's old pods do not count.
 
     ``nodeTaintsPolicy: Honor``: a type whose taints the pods do not tolerate is none to wait for.
@@ -133,7 +133,7 @@ def owners_part(spec: NewPodSpec, written: Written | None) -> NewPodSpec:
     )
 
 
-def template_patch(workload: Workload, before: Written | None, after: Written | None) -> Patch:
+def template_patch(workload: Movable, before: Written | None, after: Written | None) -> Patch:
     """Take off what was added before, and add what is to be added now, in one write.
 
     Only while the workload's spec is the one that was read.

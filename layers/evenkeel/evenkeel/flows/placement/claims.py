@@ -22,7 +22,7 @@ from evenkeel.ports import Cluster
 TRIES: Final = 3
 """How many slots are tried before one looks again which are free."""
 
-SWEPT_AFTER: Final = timedelta(minutes=2)
+CLAIM_SWEPT_AFTER: Final = timedelta(minutes=2)
 """A claim that old is of no use: its pod is there, or will never be. No review that reads claims
 and pods at the same time misses both by then."""
 
@@ -65,7 +65,7 @@ def sweep_claims(cluster: Cluster, now: datetime) -> int:
     def if_old(lease: Lease) -> Lease | None:
         """A claim that was taken long ago, or at an unknown time."""
         since = lease.held_since
-        return lease if since is None or abs(now - since) >= SWEPT_AFTER else None
+        return lease if since is None or abs(now - since) >= CLAIM_SWEPT_AFTER else None
 
     claims = Selection(Lease, names.SYSTEM_NAMESPACE, labels=names.CLAIM_OF)
     return delete_all(ask(cluster, List(claims, kept=if_old)).items, cluster.perform)

@@ -31,7 +31,7 @@ NOT_FINISHED: Final = "status.phase!=Failed,status.phase!=Succeeded"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Choice:
     """What counting came to. ``slot`` is None where no claim was taken."""
 
     chosen: Chosen
@@ -54,7 +54,7 @@ class Counter:
         *,
         give_up: datetime,
         writes: bool,
-    ) -> Place:
+    ) -> Choice:
         """Count the controller's floor, and claim a place of it where one is free.
 
         ``labels`` are the new pod's, ``holder`` is the name of its claim. If the floor is not
@@ -72,7 +72,7 @@ class Counter:
                     return _in_floor(f"{floor}: slot {mine} is its own", mine)
                 if isinstance(result, Full):
                     message = f"{floor} and held by {result.taken}"
-                    return Place(Chosen(Capacity.SPOT, Reason.FLOOR_HELD, message))
+                    return Choice(Chosen(Capacity.SPOT, Reason.FLOOR_HELD, message))
                 if not writes:
                     return _in_floor(f"{floor} and not held")
                 if isinstance(result, Free):
@@ -88,7 +88,7 @@ class Counter:
             if self._clock.now() + pause >= give_up:
                 message = f"{floor}; it was not counted in time: {problem}"
                 chosen = Chosen(Capacity.ON_DEMAND, Reason.NOT_COUNTED, message, is_required=True)
-                return Place(chosen)
+                return Choice(chosen)
             if isinstance(result, Unconfirmed):
                 self._clock.sleep(pause)
                 pause = min(pause * 2, LONGEST_PAUSE)
@@ -127,8 +127,8 @@ class Counter:
         return slot, tally(wanted.floor, _placed(mine), found, self._clock.now(), CLAIM_EXPIRY)
 
 
-def _in_floor(message: str, slot: int | None = None) -> Place:
-    return Place(Chosen(Capacity.ON_DEMAND, Reason.IN_FLOOR, message, is_required=True), slot)
+def _in_floor(message: str, slot: int | None = None) -> Choice:
+    return Choice(Chosen(Capacity.ON_DEMAND, Reason.IN_FLOOR, message, is_required=True), slot)
 
 
 def _siblings(namespace: str, labels: dict[str, str]) -> Selection[Pod]:

@@ -56,7 +56,7 @@ class PlacementInput:
         return self.deployment if self.deployment is not None else self.controller
 
 
-class Reader:
+class PlacementReader:
     """Reads for admissions, one after the other or several at once."""
 
     def __init__(self, cluster: Cluster, clock: Clock, labels: CapacityLabels) -> None:

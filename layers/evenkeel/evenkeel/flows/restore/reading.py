@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
-from evenkeel.decisions.floor.standing import Workload
+from evenkeel.decisions.floor.standing import Movable
 from evenkeel.decisions.notice import mark
 from evenkeel.decisions.pools.warned import warned
 from evenkeel.decisions.restore.snapshot import Candidate, Snapshot, Terms, candidate_of
@@ -177,7 +177,7 @@ def read_again(cluster: Cluster, candidates: Sequence[Candidate]) -> Mapping[str
     return found
 
 
-def _is_changed(candidate: Candidate, now: Workload) -> bool:
+def _is_changed(candidate: Candidate, now: Movable) -> bool:
     """Whether a workload is another, or wants another size, template or floor."""
     old, new = candidate.workload.metadata, now.metadata
     floors = [each.annotations.get(names.ON_DEMAND) for each in (old, new)]
@@ -185,7 +185,7 @@ def _is_changed(candidate: Candidate, now: Workload) -> bool:
 
 
 def _read_groups(
-    cluster: Cluster, workloads: Iterable[Workload], namespace: str
+    cluster: Cluster, workloads: Iterable[Movable], namespace: str
 ) -> Sequence[KubernetesObject]:
     """The groups of the kinds that templates name.
 
@@ -253,7 +253,7 @@ def _fleet(
 
 
 def _placed_by(
-    workload: Workload,
+    workload: Movable,
     namespace: Metadata,
     webhooks: Sequence[MutatingWebhookConfiguration] | None,
     policies: Sequence[MutatingAdmissionPolicyBinding] | None,

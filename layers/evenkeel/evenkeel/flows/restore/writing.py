@@ -9,7 +9,7 @@ from itertools import batched
 from typing import Final
 
 from evenkeel.decisions.restore.snapshot import Snapshot
-from evenkeel.decisions.restore.step import Step
+from evenkeel.decisions.restore.step import RestoreStep
 from evenkeel.errors import (
     AlreadyExistsError,
     ClusterError,
@@ -33,7 +33,7 @@ TOGETHER: Final = 16
 """Steps that are carried out side by side: so many writes are made within a second, as long as an
 answer about the pause is good for."""
 
-SWEPT_AFTER: Final = timedelta(hours=1)
+MOVE_SWEPT_AFTER: Final = timedelta(hours=1)
 """So long after its end a move's Lease is not read any more."""
 
 _OVERTAKEN: Final = (
@@ -50,7 +50,7 @@ class PausedError(ClusterError):
     """Evenkeel was paused meanwhile."""
 
 
-class Writer:
+class StepWriter:
     """Carries steps out. What the API server refuses is left to the next run."""
 
     def __init__(self, cluster: Cluster, recorder: Recorder) -> None:
@@ -59,7 +59,7 @@ class Writer:
         self.refused: dict[str, tuple[Decision, ClusterError]] = {}
         """The workloads, by key, whose step was not done: what was decided, and why it was not."""
 
-    def carry_out(self, steps: Sequence[Step]) -> Sequence[Step]:
+    def carry_out(self, steps: Sequence[RestoreStep]) -> Sequence[RestoreStep]:
         """Carry out steps of different workloads; those whose own write was accepted.
 
         Raises PausedError, and ClusterError where it is not known whether Evenkeel is paused.
@@ -107,7 +107,7 @@ class Writer:
         return self._cluster.perform(writes)
 
     def _refused(
-        self, asked: Sequence[tuple[Step, Write]]
+        self, asked: Sequence[tuple[RestoreStep, Write]]
     ) -> Mapping[str, tuple[Decision, ClusterError]]:
         """Make a write of each of these steps; as ``refused``, whose write was refused or undone.
 
@@ -132,7 +132,7 @@ class Writer:
         )
 
 
-def sweep_moves(writer: Writer, snapshot: Snapshot, now: datetime) -> int:
+def sweep_moves(writer: StepWriter, snapshot: Snapshot, now: datetime) -> int:
     """Delete Leases of moves that are long over, or that tell of none that can be true.
 
     Answers how many. Raises as the writer does.
@@ -146,13 +146,13 @@ def sweep_moves(writer: Writer, snapshot: Snapshot, now: datetime) -> int:
         move = believed_move(lease, now)
         is_there = snapshot.rest is None or lease.metadata.labels[names.MOVE_OF] in there
         if move is None or (
-            now - move.until >= SWEPT_AFTER and not (move.without_room and is_there)
+            now - move.until >= MOVE_SWEPT_AFTER and not (move.without_room and is_there)
         ):
             old.append(lease)
     return delete_all(old, writer.perform)
 
 
-def sweep_traces(writer: Writer, snapshot: Snapshot) -> int:
+def sweep_traces(writer: StepWriter, snapshot: Snapshot) -> int:
     """Delete what tells of templates of workloads that are gone; ``snapshot`` is of them all.
 
     Answers how many. Raises as the writer does.
