@@ -87,7 +87,18 @@ def _gate(flow: GateFlow, recorder: Recorder, request: AdmissionRequest) -> Answ
         return allowed(request.uid)
     try:
         body = decoded(EvictionBody, request.object)
-        eviction = _eviction(request, body)
+        user, options = request.user_info, request.options
+        evictor = Evictor(
+            username=user.username,
+            groups=frozenset(user.groups or ()),
+            field_manager=options.field_manager if options is not None else "",
+        )
+        eviction = Eviction(
+            name=request.name or body.metadata.name,
+            namespace=request.namespace,
+            evictor=evictor,
+            dry_run=bool(request.dry_run) or body.is_dry_run,  # the request or its deletion asks
+        )
         verdict = flow.review(eviction)
     except Exception as error:  # noqa: BLE001 - a webhook fails open, whatever fails
         what = _failed(recorder, request, error, Metric.GATE_FAILED, "an eviction passed")
@@ -97,21 +108,6 @@ def _gate(flow: GateFlow, recorder: Recorder, request: AdmissionRequest) -> Answ
     warns = verdict.warning or eviction.dry_run
     warnings = (f"evenkeel: {verdict.message}",) if warns else ()
     return allowed(request.uid, warnings=warnings)
-
-
-def _eviction(request: AdmissionRequest, body: EvictionBody) -> Eviction:
-    """The eviction in a review. The request or its deletion may ask for a dry run."""
-    user, options = request.user_info, request.options
-    return Eviction(
-        name=request.name or body.metadata.name,
-        namespace=request.namespace,
-        evictor=Evictor(
-            username=user.username,
-            groups=frozenset(user.groups or ()),
-            field_manager=options.field_manager if options is not None else "",
-        ),
-        dry_run=bool(request.dry_run) or body.is_dry_run,
-    )
 
 
 def _failed(

@@ -220,20 +220,19 @@ class LabelSelector(ApiStruct, frozen=True, kw_only=True):
         """
         if any(labels.get(key) != value for key, value in self.match_labels.items()):
             return False
-        return all(_holds(clause, labels) for clause in self.match_expressions)
+        for clause in self.match_expressions:
+            holds = label_holds(clause.operator, labels.get(clause.key), clause.values)
+            if holds is None:
+                message = f"unknown label selector operator {clause.operator!r}"
+                raise ValueError(message)
+            if not holds:
+                return False
+        return True
 
     def mentions(self, *keys: str) -> bool:
         """Whether any clause is about one of these label keys."""
         clauses = (*self.match_labels, *(clause.key for clause in self.match_expressions))
         return any(key in keys for key in clauses)
-
-
-def _holds(clause: LabelSelectorRequirement, labels: dict[str, str]) -> bool:
-    holds = label_holds(clause.operator, labels.get(clause.key), clause.values)
-    if holds is None:
-        message = f"unknown label selector operator {clause.operator!r}"
-        raise ValueError(message)
-    return holds
 
 
 def label_holds(operator: str, value: str | None, values: Collection[str]) -> bool | None:

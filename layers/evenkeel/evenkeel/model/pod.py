@@ -25,6 +25,9 @@ DEFAULT_GRACE_SECONDS = 30
 PLACES = "pods"
 """The resource of which every pod takes one."""
 
+SIDECAR = "Always"
+"""The restart policy of an init container that goes on beside the pod's containers."""
+
 LONGEST_TEXT = 4_096
 """Characters of a note; a release has some 400. What is longer is none."""
 
@@ -40,11 +43,6 @@ class Container(ApiStruct, frozen=True, kw_only=True):
 
     resources: ResourceRequirements = ResourceRequirements()
     restart_policy: str = ""
-
-    @property
-    def is_sidecar(self) -> bool:
-        """Whether it is an init container that goes on beside the pod's containers."""
-        return self.restart_policy == "Always"
 
 
 class ClaimSource(ApiStruct, frozen=True, kw_only=True):
@@ -108,7 +106,7 @@ class PodSpec(ApiStruct, frozen=True, kw_only=True):
         for each in self.init_containers:
             started = _sum(running, each.resources.requests)
             most = _larger(most, started)
-            if each.is_sidecar:
+            if each.restart_policy == SIDECAR:
                 running = started
         for each in self.containers:
             running = _sum(running, each.resources.requests)

@@ -6,7 +6,7 @@ for one reason, and decisions about pods are also counted in an Event on their w
 on their node. If there are too many, nodes come first, then workloads, and single pods last.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
@@ -113,11 +113,7 @@ class ClusterEvents:
         events = [self._event(story, now) for story in stories[:MOST]]
         if len(stories) > MOST:
             self._log.counted(Metric.EVENTS_LEFT_OUT, len(stories) - MOST)
-        if events:
-            self._create(events)
-
-    def _create(self, events: Iterable[Event]) -> None:
-        replies = self._cluster.perform([Create(event) for event in events])
+        replies = self._cluster.perform([Create(event) for event in events]) if events else ()
         refused = [reply.error for reply in replies if reply.error is not None]
         if refused:
             self._log.counted(Metric.EVENTS_LEFT_OUT, len(refused))

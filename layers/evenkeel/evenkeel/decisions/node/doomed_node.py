@@ -57,11 +57,6 @@ class DoomedNode(msgspec.Struct, frozen=True, kw_only=True):
         return self.now >= self.notice.deadline and self.notice.ends_at is None
 
     @property
-    def is_certain(self) -> bool:
-        """Whether it was a hint that the instance ends, and that counts as certain by now."""
-        return self.now >= self.notice.deadline and self.notice.ends_at is not None
-
-    @property
     def is_missing(self) -> bool:
         """Whether EC2 does not list an instance whose end it announced, and its kubelet is silent.
 
@@ -124,26 +119,21 @@ def plan(doomed: DoomedNode) -> tuple[Sequence[Decision], datetime | None]:
     """Decide about a doomed node; also when this changes though nothing else does."""
     if doomed.over:
         return _after_the_deadline(doomed)
-    if doomed.is_certain:
-        return (_make_certain(doomed),), None
     notice = doomed.notice
+    if doomed.now >= notice.deadline:  # it is a hint that says when the instance ends
+        certain = Decision.about(
+            doomed.node,
+            Verb.CORDON,
+            kinds.wording_of(notice).reason,
+            "it is certain by now that the instance ends: what is left on it has to go",
+            until=notice.ends_at,
+            warning=True,
+            write=mark.make_certain(doomed.node, doomed.now),
+        )
+        return (certain,), None
     lead = SOONEST if notice.is_hint else LOAD_BALANCER_LEAD
     due = next_due(doomed.now, notice.deadline - lead, notice.deadline)
     return _exclusion(doomed), due
-
-
-def _make_certain(doomed: DoomedNode) -> Decision:
-    """From now on the node is dying: what is left on it goes by its end."""
-    notice = doomed.notice
-    return Decision.about(
-        doomed.node,
-        Verb.CORDON,
-        kinds.wording_of(notice).reason,
-        "it is certain by now that the instance ends: what is left on it has to go",
-        until=notice.ends_at,
-        warning=True,
-        write=mark.make_certain(doomed.node, doomed.now),
-    )
 
 
 def unreadable(node: Node) -> Decision:

@@ -52,7 +52,10 @@ def own_rules(pod: Pod, labels: CapacityLabels) -> NewPodSpec:
         less = partial(_less_not_spot, labels=labels)
         return rules_of(spec.node_selector, _less(required, less), spec.tolerations)
     if note.move:
-        required = _once(_less(required, partial(_less_only_spot, labels=labels)))
+        required = _less(required, partial(_less_only_spot, labels=labels))
+        if required is not None:  # each term once: a move to spot makes several of each
+            terms = dict.fromkeys(required.node_selector_terms or ())
+            required = NodeSelector(node_selector_terms=tuple(terms))
     return rules_of(spec.node_selector, required, _less_borne(spec.tolerations or (), labels))
 
 
@@ -82,15 +85,6 @@ def _less(required: NodeSelector | None, less: Callable[[Clauses], Clauses]) -> 
             return None
         found.append(left)
     return NodeSelector(node_selector_terms=tuple(found))
-
-
-def _once(required: NodeSelector | None) -> NodeSelector | None:
-    """Each term once: a move to spot makes several of each."""
-    if required is None:
-        return None
-    return NodeSelector(
-        node_selector_terms=tuple(dict.fromkeys(required.node_selector_terms or ()))
-    )
 
 
 def _less_not_spot(clauses: Clauses, labels: CapacityLabels) -> Clauses:

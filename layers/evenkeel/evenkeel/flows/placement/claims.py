@@ -15,7 +15,7 @@ from evenkeel.flows.sweeping import delete_all
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.meta import Reference
-from evenkeel.model.placement import Claim, claim_spec, new_claim
+from evenkeel.model.placement import claim_spec, new_claim
 from evenkeel.model.request import Create, List, Operation, Patch, Selection, Write, as_read
 from evenkeel.ports import Cluster
 
@@ -44,9 +44,14 @@ def take(
     first = crc32(holder.encode())
     for position in range(first, first + min(TRIES, free.offered)):
         slot = free.slot(position % free.offered)
-        (reply,) = home.perform(
-            cluster.perform, [_take(controller, slot, free.claims.get(slot), holder, now)]
-        )
+        # Of several writes by which a slot is taken only one can succeed.
+        write: Write = Create(new_claim(controller, slot, holder, now))
+        if (left_over := free.claims.get(slot)) is not None:
+            lease = left_over.lease
+            spec = claim_spec(holder, now, lease.spec.lease_transitions + 1)
+            body = (*as_read(lease), Operation("add", "/spec", msgspec.to_builtins(spec)))
+            write = Patch(kind=Lease, name=lease.name, namespace=lease.namespace, body=body)
+        (reply,) = home.perform(cluster.perform, [write])
         if reply.error is None:
             return slot
         if not isinstance(reply.error, _TAKEN):
@@ -69,22 +74,3 @@ def sweep_claims(cluster: Cluster, now: datetime) -> int:
 
     claims = Selection(Lease, names.SYSTEM_NAMESPACE, labels=names.CLAIM_OF)
     return delete_all(ask(cluster, List(claims, kept=if_old)).items, cluster.perform)
-
-
-def _take(
-    controller: Reference, slot: int, left_over: Claim | None, holder: str, now: datetime
-) -> Write:
-    """The write by which a slot is taken: only one of several can succeed."""
-    if left_over is None:
-        return Create(new_claim(controller, slot, holder, now))
-    lease = left_over.lease
-    spec = claim_spec(holder, now, lease.spec.lease_transitions + 1)
-    return Patch(
-        kind=Lease,
-        name=lease.name,
-        namespace=lease.namespace,
-        body=(
-            *as_read(lease),
-            Operation("add", "/spec", msgspec.to_builtins(spec)),
-        ),
-    )

@@ -124,7 +124,8 @@ class Counter:
             mine = _of(answer(reply), controller.key)
         found = claims_of(_of_kind(leases, Lease), controller.uid)
         slot = next((claim.slot for claim in found if claim.holder == holder), None)
-        return slot, tally(wanted.floor, _placed(mine), found, self._clock.now(), CLAIM_EXPIRY)
+        placed = [Placed.of(pod) for pod in mine if not pod.leaving and not pod.released]
+        return slot, tally(wanted.floor, placed, found, self._clock.now(), CLAIM_EXPIRY)
 
 
 def _in_floor(message: str, slot: int | None = None) -> Choice:
@@ -141,11 +142,6 @@ def _siblings(namespace: str, labels: dict[str, str]) -> Selection[Pod]:
 def _of(pods: object, controller_key: str) -> Sequence[Pod]:
     """The listed pods of a controller."""
     return [pod for pod in _of_kind(pods, Pod) if pod.controller_key == controller_key]
-
-
-def _placed(pods: Sequence[Pod]) -> Sequence[Placed | None]:
-    """The notes on those of these pods that are neither released nor being deleted."""
-    return [Placed.of(pod) for pod in pods if not pod.leaving and not pod.released]
 
 
 def _of_kind[T](result: object, kind: type[T]) -> Sequence[T]:

@@ -14,8 +14,8 @@ from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.cluster_objects import Lease, Namespace
 from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.deployment import Deployment
-from evenkeel.model.gang import GroupName, PodGroup, is_gang, named
-from evenkeel.model.meta import KubernetesObject, OwnerReference
+from evenkeel.model.gang import PodGroup, is_gang, named
+from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.move import Move, move_name, move_of
 from evenkeel.model.node import Node
 from evenkeel.model.placement import NewPod
@@ -72,15 +72,25 @@ class PlacementReader:
         owner, asked = pod.controller, _of_controller(pod, namespace)
         home: Get[KubernetesObject] = Get(Namespace, namespace)
         group = named(namespace, pod.metadata.labels, pod.spec.scheduling_group)
-        groups = _reading(group)
+        groups = list[List[PodGroup]]()
+        # A list, which finds the version of the kind that is served. Of no name that cannot be an
+        # object's: the pod is not validated yet.
+        if group is not None and names.is_subdomain(group.name):
+            fields = f"metadata.name={group.name}"
+            groups.append(List(Selection(group.kind, group.namespace, fields=fields)))
         known: list[Read] = [home, pause.QUESTION, LEADER]
         others: list[Read] = [*self._nodes, *groups]
         found, paused, leader, *answers = self._cache.ask(
             *known, *others, *asked, afresh=asked, optional=[LEADER, *others, *asked[1:]]
         )
         listed, own = answers[: len(others)], answers[len(others) :]
-        controller = _controller(owner, own[0]) if owner is not None and asked else None
-        lease = own[1] if asked else None
+        controller: Controller | None = None
+        lease: object = None
+        if owner is not None and asked:
+            asked_for, lease = own
+            if not isinstance(asked_for, Controller) or asked_for.uid != owner.uid:
+                raise OwnerGoneError(f"its {owner.kind} {owner.name} is not there")
+            controller = asked_for
         if not isinstance(found, Namespace):
             raise OwnerGoneError(f"its namespace {namespace} is not there")
         deployment = self._cache.deployment_of(controller)
@@ -119,23 +129,6 @@ def _of_controller(pod: NewPod, namespace: str) -> Sequence[Get[Any]]:
         Get(kind, owner.name, namespace),
         Get(Lease, move_name(owner.uid), names.SYSTEM_NAMESPACE),
     )
-
-
-def _controller(owner: OwnerReference, found: object) -> Controller:
-    """What was found under its name, if that is the owner. Raises OwnerGoneError."""
-    if isinstance(found, Controller) and found.uid == owner.uid:
-        return found
-    raise OwnerGoneError(f"its {owner.kind} {owner.name} is not there")
-
-
-def _reading(group: GroupName | None) -> Sequence[List[PodGroup]]:
-    """The list of a group alone: lists find the version of the kind that is served.
-
-    No request if the name cannot be an object's: the pod is not validated yet.
-    """
-    if group is None or not names.is_subdomain(group.name):
-        return ()
-    return (List(Selection(group.kind, group.namespace, fields=f"metadata.name={group.name}")),)
 
 
 def _in_lists[T](kind: type[T], listed: Iterable[object]) -> Iterator[T]:

@@ -116,7 +116,10 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     above = {each.key: each.controller_key for each in replica_sets}
     by_workload = _grouped(pods, lambda pod: above.get(pod.origin_key, pod.origin_key))
     spaces = {space.name: space.metadata for space in namespaces}
-    moves = _moves(move_leases, now)
+    moves = dict[str, Move]()
+    for lease in move_leases:
+        if (move := believed_move(lease, now)) is not None:
+            moves[lease.metadata.labels[names.MOVE_OF]] = move
     written = {lease.metadata.labels[names.TEMPLATE_OF]: lease for lease in traces}
     candidates = []
     for workload in workloads:
@@ -199,12 +202,6 @@ def _read_groups(
     replies = answered(cluster.perform(requests))
     listings = [reply.result for reply in replies if isinstance(reply.result, Listing)]
     return [item for listing in listings for item in listing.items]
-
-
-def _moves(leases: Iterable[Lease], now: datetime) -> Mapping[str, Move]:
-    """The moves that the webhook was told of, by the uid of their controller."""
-    moves = [(lease, believed_move(lease, now)) for lease in leases]
-    return {lease.metadata.labels[names.MOVE_OF]: move for lease, move in moves if move is not None}
 
 
 def _read_rest(cluster: Cluster, clock: Clock, scope: Scope) -> SpotRest | None:
