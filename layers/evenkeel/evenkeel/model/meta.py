@@ -7,6 +7,9 @@ from typing import ClassVar, Final, Self
 
 import msgspec
 
+OTHER_ANNOTATIONS: Final = "others"
+"""Stands for annotations that were left out: a patch has to know that there are some."""
+
 
 class Resource(msgspec.Struct, frozen=True):
     """Where the API server keeps a kind of object.

@@ -23,7 +23,7 @@ from msgspec import inspect
 from evenkeel.errors import UnavailableError, UnreadableError, UnreadableObjectError
 from evenkeel.model import names
 from evenkeel.model.decoding import converted, decoded
-from evenkeel.model.meta import KubernetesObject, Metadata
+from evenkeel.model.meta import OTHER_ANNOTATIONS, KubernetesObject, Metadata
 
 LARGEST: Final = 65_536
 """Bytes of an object, as far as Evenkeel reads it. A pod with ten containers has some 3,000."""
@@ -33,9 +33,6 @@ FEW_ANNOTATIONS: Final = 4_096
 
 LONGEST_ANNOTATION: Final = 16_384
 """Characters of an annotation that Evenkeel reads, where there are more than a few."""
-
-OTHERS: Final = "others"
-"""Stands for annotations that were forgotten: a patch has to know that there are some."""
 
 
 class ListMetadata(msgspec.Struct, frozen=True, rename="camel"):
@@ -134,11 +131,6 @@ def read_page[T: KubernetesObject](
     return Page(metadata, tuple(found)), left_out
 
 
-def read_event(line: bytes, what: str) -> WatchEvent:
-    """A line of a watch. Raises UnavailableError if it is none."""
-    return expected(WatchEvent, line, what)
-
-
 def read_version(data: msgspec.Raw, what: str) -> str:
     """The resource version in a bookmark. Raises UnavailableError if it is none."""
     return expected(_Versioned, data, what).metadata.resource_version
@@ -174,7 +166,7 @@ def _slim[T: KubernetesObject](item: T, size: int, what: str) -> T:
             if key in names.KNOWN and len(value) <= LONGEST_ANNOTATION
         }
         if len(kept) < len(annotations):
-            kept[OTHERS] = ""
+            kept[OTHER_ANNOTATIONS] = ""
             msgspec.structs.force_setattr(item.metadata, "annotations", kept)
     if size >= LARGEST and (remains := len(msgspec.json.encode(item))) > LARGEST:
         why = f"{remains} bytes of it would be read, and {LARGEST} are at most"

@@ -9,7 +9,8 @@ from evenkeel.adapters.kubernetes import wire
 from evenkeel.adapters.kubernetes.answers import read_list
 from evenkeel.adapters.kubernetes.failures import failure, read_status
 from evenkeel.adapters.kubernetes.objects import (
-    read_event,
+    WatchEvent,
+    expected,
     read_metadata,
     read_object,
     read_version,
@@ -126,7 +127,7 @@ class Watch[T: KubernetesObject]:
                 self._complained = False
 
     def _see(self, line: bytes, what: str) -> None:
-        event = read_event(line, what)
+        event = expected(WatchEvent, line, what)
         if event.type == "ERROR":
             body = bytes(event.object)
             raise failure(what, read_status(body).code, body)

@@ -48,13 +48,9 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def told_of_waiting(self) -> str:
         """How many of its pods wait for a node, and why, in the words that its pods have."""
-        return told_of_waiting(self.waiting, self.why_waiting)
-
-
-def told_of_waiting(waiting: int, why: str) -> str:
-    """How many of a workload's pods wait for a node, and what is said of one of them."""
-    who = "1 of its pods waits" if waiting == 1 else f"{waiting} of its pods wait"
-    return f"{who} for a node" + (f" ({why.rstrip('.')})" if why else "")
+        waiting, why = self.waiting, self.why_waiting
+        who = "1 of its pods waits" if waiting == 1 else f"{waiting} of its pods wait"
+        return f"{who} for a node" + (f" ({why.rstrip('.')})" if why else "")
 
 
 def stand(

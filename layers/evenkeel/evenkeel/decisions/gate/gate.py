@@ -105,18 +105,18 @@ def _decide(found: GatedPod, evictor: Evictor) -> Verdict:
     return _by_workload(found) or _release(found, evictor)
 
 
-def refused(error: ClusterError, *, is_over: bool) -> Verdict:
-    """The release of a pod was refused: it is looked at again soon, unless its patience is over."""
+def refused(error: ClusterError, *, is_for_good: bool, is_over: bool) -> Verdict:
+    """The release of a pod was refused: it is looked at again soon, unless its patience is over.
+
+    ``is_for_good``: it is refused each time, and the pod goes as without the gate.
+    """
+    if is_for_good:
+        message = f"it cannot be released: {error}"
+        return Allowed(reason=Reason.RELEASE_REFUSED, message=message, warning=True)
     message = f"its release is refused: {error}"
     if is_over:
         return Allowed(reason=Reason.PATIENCE_OVER, message=message, warning=True)
     return Deferred(reason=Reason.CHANGED, message=message, retry_after=SHORTEST_RETRY)
-
-
-def not_released(error: ClusterError) -> Allowed:
-    """The release of a pod is refused each time: it goes as without the gate."""
-    message = f"it cannot be released: {error}"
-    return Allowed(reason=Reason.RELEASE_REFUSED, message=message, warning=True)
 
 
 def _released(found: GatedPod, evictor: Evictor, item: ReleasedPod) -> Verdict:

@@ -231,7 +231,7 @@ def _missing(doomed: DoomedNode) -> Sequence[Decision]:
     since, heard_at = doomed.notice.unlisted_since, doomed.heard_at
     message = "EC2 does not list the instance; that counts once it says so again 30 s later"
     if since is None or since > heard_at:
-        note = mark.note_unlisted(doomed.node, heard_at)
+        note = mark.note(doomed.node, unlisted_since=heard_at)
         return (
             Decision.about(doomed.node, Verb.MARK, Reason.INSTANCE_UNLISTED, message, write=note),
         )

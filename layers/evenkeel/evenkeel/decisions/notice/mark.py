@@ -153,7 +153,7 @@ def exclude(node: Node) -> Patch | None:
     """
     if names.EXCLUDE_FROM_LOAD_BALANCERS in node.metadata.labels:
         return None
-    return _note(node, excluded=True)
+    return note(node, excluded=True)
 
 
 def take_out_of_service(node: Node) -> Patch | None:
@@ -164,12 +164,7 @@ def take_out_of_service(node: Node) -> Patch | None:
     """
     if node.has_taint(names.OUT_OF_SERVICE):
         return None
-    return _note(node, OUT_OF_SERVICE, out_of_service=True)
-
-
-def note_unlisted(node: Node, heard_at: datetime) -> Patch | None:
-    """Note when EC2 first did not list the instance of a marked node; None without a notice."""
-    return _note(node, unlisted_since=heard_at)
+    return note(node, OUT_OF_SERVICE, out_of_service=True)
 
 
 def end_hook(node: Node) -> Patch | None:
@@ -177,7 +172,7 @@ def end_hook(node: Node) -> Patch | None:
     notice = read(node)
     if notice is None or notice.hook is None:
         return None
-    return _note(node, hook=msgspec.structs.replace(notice.hook, is_over=True))
+    return note(node, hook=msgspec.structs.replace(notice.hook, is_over=True))
 
 
 def unmark(node: Node, *, lift_any: bool = False) -> Patch | None:
@@ -211,7 +206,7 @@ def unmark(node: Node, *, lift_any: bool = False) -> Patch | None:
     return _patch(node, operations)
 
 
-def _note(node: Node, *more: Taint, **changed: Any) -> Patch | None:
+def note(node: Node, *more: Taint, **changed: Any) -> Patch | None:
     """Change fields of a node's notice, and add ``more`` taints; None if it carries no notice."""
     notice = read(node)
     if notice is None:

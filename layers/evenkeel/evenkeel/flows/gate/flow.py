@@ -199,11 +199,12 @@ class GateFlow:
         """
         may_be_race = isinstance(error, ConflictError | InvalidError)
         how = type(error), revision
-        if not may_be_race or self._concurrency.is_refused_again(eviction, how):
+        is_for_good = not may_be_race or self._concurrency.is_refused_again(eviction, how)
+        if is_for_good:
             self._recorder.counted(Metric.WRITES_REFUSED)
             self._recorder.counted(Metric.GATE_FAILED)
-            return gate.not_released(error)
-        return gate.refused(error, is_over=waited >= self._settings.patience)
+        is_over = waited >= self._settings.patience
+        return gate.refused(error, is_for_good=is_for_good, is_over=is_over)
 
     def _tell(
         self, verdict: Verdict, pod: Pod, workload: Reference | None, eviction: Eviction

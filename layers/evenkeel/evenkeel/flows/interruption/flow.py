@@ -8,7 +8,7 @@ come any number of times.
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import chain
 from typing import Final
 
@@ -130,7 +130,9 @@ class InterruptionFlow:
         work = _Work(notices)
         hooks = HookTimer(self._lifecycle)
         findings = self._lookup.find([notice.instance_id for notice in notices])
-        for position in sorted(range(len(notices)), key=lambda p: _weight(notices[p])):
+        # First the one whose mark makes the others of its node needless; last what AWS takes back.
+        ranks = [(each.withdrawn, each.is_hint, each.deadline) for each in notices]
+        for position in sorted(range(len(notices)), key=ranks.__getitem__):
             notice = notices[position]
             match findings[notice.instance_id]:
                 case NodeFound(node=node) as found:
@@ -352,11 +354,3 @@ def _failed(notice: Notice, node_name: str, error: ClusterError | None) -> Resul
         delay = min(max(delay, timedelta(seconds=error.retry_after)), LONGEST_DELAY)
     message = f"the API server did not carry it out: {error}"
     return Again(Reason.NO_ANSWER_FROM_API_SERVER, message, delay, error=error)
-
-
-def _weight(notice: Notice) -> tuple[bool, bool, datetime]:
-    """Sorts the notices of one node so that the first one's mark makes the others needless.
-
-    What AWS takes back comes last.
-    """
-    return notice.withdrawn, notice.is_hint, notice.deadline

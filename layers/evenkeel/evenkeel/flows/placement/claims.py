@@ -6,7 +6,7 @@ from zlib import crc32
 
 import msgspec
 
-from evenkeel.decisions.placement.tally import Free
+from evenkeel.decisions.placement.floor_count import Free
 from evenkeel.errors import AlreadyExistsError, ConflictError, InvalidError
 from evenkeel.errors import NotFoundError as MissingError
 from evenkeel.flows import home

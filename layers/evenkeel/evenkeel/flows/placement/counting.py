@@ -5,7 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from evenkeel.decisions.placement.tally import Free, Full, Tally, Unconfirmed, tally
+from evenkeel.decisions.placement.floor_count import (
+    FloorCount,
+    Free,
+    Full,
+    Unconfirmed,
+    count_floor,
+)
 from evenkeel.decisions.placement.verdict import Chosen, Counted
 from evenkeel.errors import ClusterError
 from evenkeel.flows.placement import claims
@@ -38,7 +44,7 @@ class Choice:
     slot: int | None = None
 
 
-class Counter:
+class FloorCounter:
     """Counts floors by live pods, and claims places until their pods are there."""
 
     def __init__(self, cluster: Cluster, clock: Clock) -> None:
@@ -101,7 +107,7 @@ class Counter:
         holder: str,
         *,
         again: bool,
-    ) -> tuple[int | None, Tally]:
+    ) -> tuple[int | None, FloorCount]:
         """The slot that ``holder`` has already, if any, and how the floor stands.
 
         The first list of claims may be a moment old: a review that sees too few of them offers
@@ -125,7 +131,7 @@ class Counter:
         found = claims_of(_of_kind(leases, Lease), controller.uid)
         slot = next((claim.slot for claim in found if claim.holder == holder), None)
         placed = [Placed.of(pod) for pod in mine if not pod.leaving and not pod.released]
-        return slot, tally(wanted.floor, placed, found, self._clock.now(), CLAIM_EXPIRY)
+        return slot, count_floor(wanted.floor, placed, found, self._clock.now(), CLAIM_EXPIRY)
 
 
 def _in_floor(message: str, slot: int | None = None) -> Choice:

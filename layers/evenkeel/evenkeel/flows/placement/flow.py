@@ -17,7 +17,7 @@ from evenkeel.decisions.placement.spreads import spread_operations
 from evenkeel.decisions.placement.verdict import Chosen, Counted, Left, verdict_of, verdict_of_any
 from evenkeel.errors import ClusterError
 from evenkeel.flows.placement.claims import sweep_claims
-from evenkeel.flows.placement.counting import Choice, Counter
+from evenkeel.flows.placement.counting import Choice, FloorCounter
 from evenkeel.flows.placement.moves import Admitted, take
 from evenkeel.flows.placement.reading import OwnerGoneError, PlacementInput, PlacementReader
 from evenkeel.model import names
@@ -79,7 +79,7 @@ class PlacementFlow:
         self._everywhere = settings.everywhere
         self._labels = settings.capacity_labels
         self._reader = PlacementReader(cluster, clock, settings.capacity_labels)
-        self._counter = Counter(cluster, clock)
+        self._counter = FloorCounter(cluster, clock)
         self._clock = clock
         self._recorder = recorder
         self._lock = Lock()

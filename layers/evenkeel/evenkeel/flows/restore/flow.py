@@ -13,13 +13,7 @@ from evenkeel.decisions.restore.step import RestorePlan, RestoreStep
 from evenkeel.errors import ClusterError, QueueError
 from evenkeel.flows import pause
 from evenkeel.flows.remedies import metric_of
-from evenkeel.flows.restore.reading import (
-    Scope,
-    any_takes_part,
-    has_leftovers,
-    read,
-    read_again,
-)
+from evenkeel.flows.restore.reading import Scope, any_takes_part, read, read_again
 from evenkeel.flows.restore.refusals import RefusedWorkloads
 from evenkeel.flows.restore.writing import (
     TOGETHER,
@@ -28,7 +22,7 @@ from evenkeel.flows.restore.writing import (
     sweep_moves,
     sweep_traces,
 )
-from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.decision import Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import WakeUp
@@ -133,7 +127,10 @@ class RestoreFlow:
         done: list[RestoreStep] = []
         writer = StepWriter(self._cluster, self._recorder)
         try:
-            made = self._noted(writer, made)
+            if made.rest is not None and not writer.note(made.rest):
+                # What is known of moves without room cannot be noted: none of them is begun.
+                steps = [step for step in made.steps if not step.shortage]
+                made = msgspec.structs.replace(made, steps=steps)
             self._carry_out(writer, snapshot, made, done, ends_at)
             not_taken = self._refusals.heard(
                 [step.workload for step in done], writer.refused, self._clock.now()
@@ -151,17 +148,11 @@ class RestoreFlow:
             return msgspec.structs.replace(self._failed(error), plan=made, done=done)
         finally:
             # Not only what is known to be done: an answer may be lost, and its move begun.
-            if any(step.moves for step in made.steps) or has_leftovers(snapshot):
+            # The reconciler also looks after doomed nodes, and released pods.
+            released = any(pod.released for each in snapshot.candidates for pod in each.pods)
+            if released or snapshot.fleet.doomed or any(step.moves for step in made.steps):
                 self._wake()
         return RunResult(reason="Restored" if done else "Quiet", plan=made, done=done)
-
-    def _noted(self, writer: StepWriter, made: RestorePlan) -> RestorePlan:
-        """Note what is known of moves without room; if that is refused, none of them is begun."""
-        if made.rest is None or writer.note(made.rest):
-            return made
-        return msgspec.structs.replace(
-            made, steps=[step for step in made.steps if not step.shortage]
-        )
 
     def _wake(self) -> None:
         try:
@@ -215,18 +206,14 @@ class RestoreFlow:
         as_wanted = [each for each in made.left if each.reason is Reason.AS_WANTED]
         self._recorder.counted(Metric.WORKLOADS_AS_WANTED, len(as_wanted))
         for decision in made.left:
-            if decision.reason is not Reason.AS_WANTED and self._is_news(decision, now):
+            key = (decision.subject, decision.reason)
+            last = self._told.get(key)
+            is_news = last is None or now - last >= TOLD_AGAIN_AFTER
+            if is_news and decision.reason is not Reason.AS_WANTED:
+                self._told[key] = now
                 self._recorder.decided(decision)
         kept = {(each.subject, each.reason) for each in made.left}
         self._told = {key: at for key, at in self._told.items() if key in kept}
-
-    def _is_news(self, decision: Decision, now: datetime) -> bool:
-        key = (decision.subject, decision.reason)
-        last = self._told.get(key)
-        if last is not None and now - last < TOLD_AGAIN_AFTER:
-            return False
-        self._told[key] = now
-        return True
 
     def _failed(self, error: ClusterError) -> RunResult:
         self._recorder.counted(metric_of(error))

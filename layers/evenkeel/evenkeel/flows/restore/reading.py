@@ -173,18 +173,16 @@ def read_again(cluster: Cluster, candidates: Sequence[Candidate]) -> Mapping[str
     found = {}
     for candidate, among, reply in zip(candidates, pods, replies, strict=True):
         workload = reply.result
-        if isinstance(workload, Deployment | StatefulSet) and not _is_changed(candidate, workload):
+        if not isinstance(workload, Deployment | StatefulSet):
+            continue
+        # Whether it is another now, or wants another size, template or floor.
+        old, new = candidate.workload.metadata, workload.metadata
+        floors = [each.annotations.get(names.ON_DEMAND) for each in (old, new)]
+        if (old.uid, old.generation, floors[0]) == (new.uid, new.generation, floors[1]):
             owners = {workload.key} | {each.key for each in candidate.replica_sets}
             mine = [pod for pod in among if pod.origin_key in owners]
             found[workload.key] = candidate.with_pods(mine, workload)
     return found
-
-
-def _is_changed(candidate: Candidate, now: Movable) -> bool:
-    """Whether a workload is another, or wants another size, template or floor."""
-    old, new = candidate.workload.metadata, now.metadata
-    floors = [each.annotations.get(names.ON_DEMAND) for each in (old, new)]
-    return (old.uid, old.generation, floors[0]) != (new.uid, new.generation, floors[1])
 
 
 def _read_groups(
@@ -274,9 +272,3 @@ def _placed_by(
             " whether new pods are placed"
         )
     return False, f"no webhook or policy places new pods in the namespace {namespace.name}"
-
-
-def has_leftovers(snapshot: Snapshot) -> bool:
-    """Whether the reconciler has something to look after: doomed nodes, or released pods."""
-    released = any(pod.released for each in snapshot.candidates for pod in each.pods)
-    return released or bool(snapshot.fleet.doomed)
