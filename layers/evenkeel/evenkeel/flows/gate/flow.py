@@ -12,9 +12,8 @@ from evenkeel.decisions.gate.eviction import Allowed, Deferred, Eviction, Verdic
 from evenkeel.decisions.gate.gate import WINDOW_FULL
 from evenkeel.decisions.gate.scope import passes_by_itself, passes_by_namespace
 from evenkeel.errors import (
+    ChangedError,
     ClusterError,
-    ConflictError,
-    InvalidError,
     NotFoundError,
     ThrottledError,
     UnavailableError,
@@ -197,7 +196,7 @@ class GateFlow:
 
         That is so if no other write can have come first: not before this try and the last one.
         """
-        may_be_race = isinstance(error, ConflictError | InvalidError)
+        may_be_race = isinstance(error, ChangedError)
         how = type(error), revision
         is_for_good = not may_be_race or self._concurrency.is_refused_again(eviction, how)
         if is_for_good:

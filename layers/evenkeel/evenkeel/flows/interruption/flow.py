@@ -23,10 +23,9 @@ from evenkeel.decisions.notice.result import (
     instance_reference,
 )
 from evenkeel.errors import (
+    ChangedError,
     ClusterError,
-    ConflictError,
     ForbiddenError,
-    InvalidError,
     NotFoundError,
     QueueError,
     ThrottledError,
@@ -241,7 +240,7 @@ class InterruptionFlow:
             error = error_in(reply)
             if error is None and isinstance(reply.result, Node):
                 self._written(work, decision, reply.result)
-            elif isinstance(error, ConflictError | InvalidError) and work.attempts[name] < ATTEMPTS:
+            elif isinstance(error, ChangedError) and work.attempts[name] < ATTEMPTS:
                 stale[name] = error
             else:
                 self._fail(work, name, error)
@@ -342,7 +341,7 @@ def _failed(notice: Notice, node_name: str, error: ClusterError | None) -> Resul
         if notice.hook is not None:
             return Again(Reason.NODE_GONE, message)
         return acknowledged(notice.instance_id, Reason.NODE_GONE, message)
-    if isinstance(error, ConflictError | InvalidError):
+    if isinstance(error, ChangedError):
         message = f"node {node_name} changed {ATTEMPTS} times while it was being marked"
         return Again(Reason.NODE_KEEPS_CHANGING, message)
     if isinstance(error, UndoneError | ForbiddenError):

@@ -7,8 +7,7 @@ from zlib import crc32
 import msgspec
 
 from evenkeel.decisions.placement.floor_count import Free
-from evenkeel.errors import AlreadyExistsError, ConflictError, InvalidError
-from evenkeel.errors import NotFoundError as MissingError
+from evenkeel.errors import ChangedError, NotFoundError
 from evenkeel.flows import home
 from evenkeel.flows.reads import ask
 from evenkeel.flows.sweeping import delete_all
@@ -25,8 +24,6 @@ TRIES: Final = 3
 CLAIM_SWEPT_AFTER: Final = timedelta(minutes=2)
 """A claim that old is of no use: its pod is there, or will never be. No review that reads claims
 and pods at the same time misses both by then."""
-
-_TAKEN = (AlreadyExistsError, ConflictError, InvalidError, MissingError)
 
 
 def take(
@@ -54,7 +51,7 @@ def take(
         (reply,) = home.perform(cluster.perform, [write])
         if reply.error is None:
             return slot
-        if not isinstance(reply.error, _TAKEN):
+        if not isinstance(reply.error, ChangedError | NotFoundError):
             raise reply.error
     return None
 

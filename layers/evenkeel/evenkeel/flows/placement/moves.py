@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
-from evenkeel.errors import ConflictError, InvalidError, NotFoundError
+from evenkeel.errors import ChangedError, NotFoundError
 from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
@@ -14,8 +13,6 @@ from evenkeel.model.move import Move
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Operation, Patch, Selection, as_read, pointer
 from evenkeel.ports import Cluster
-
-_LOST: Final = (ConflictError, InvalidError, NotFoundError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +54,7 @@ def take(cluster: Cluster, move: Move, pod: Admitted, now: datetime, *, writes: 
         ),
     )
     (reply,) = cluster.perform([patch])
-    if reply.error is not None and not isinstance(reply.error, _LOST):
+    if reply.error is not None and not isinstance(reply.error, ChangedError | NotFoundError):
         raise reply.error
     return reply.error is None
 

@@ -11,11 +11,9 @@ from typing import Final
 from evenkeel.decisions.restore.snapshot import Snapshot
 from evenkeel.decisions.restore.step import RestoreStep
 from evenkeel.errors import (
-    AlreadyExistsError,
+    ChangedError,
     ClusterError,
-    ConflictError,
     DisruptionRefusedError,
-    InvalidError,
     MultipleBudgetsError,
     NotFoundError,
 )
@@ -36,14 +34,7 @@ answer about the pause is good for."""
 MOVE_SWEPT_AFTER: Final = timedelta(hours=1)
 """So long after its end a move's Lease is not read any more."""
 
-_OVERTAKEN: Final = (
-    AlreadyExistsError,
-    ConflictError,
-    DisruptionRefusedError,
-    InvalidError,
-    MultipleBudgetsError,
-    NotFoundError,
-)
+_OVERTAKEN: Final = (ChangedError, DisruptionRefusedError, MultipleBudgetsError, NotFoundError)
 
 
 class PausedError(ClusterError):
