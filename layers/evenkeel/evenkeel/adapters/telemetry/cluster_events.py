@@ -64,7 +64,20 @@ class _Story:
         return f"{self.count} pods ({named}{more}): {self.first}"
 
 
-class ClusterEvents:
+class OfDecisions:
+    """The part of a Recorder that makes Events of decisions: all else is none."""
+
+    def counted_pods(self, count: PodCount) -> None:
+        """Nothing: a count is no Event."""
+
+    def counted(self, metric: Metric, value: float = 1) -> None:
+        """Nothing: a count is no Event."""
+
+    def noted(self, message: str, **details: object) -> None:
+        """Nothing: a note is no Event."""
+
+
+class ClusterEvents(OfDecisions):
     """A Recorder that creates Kubernetes Events on nodes, workloads and pods.
 
     What the API server refuses is noted in ``log``, and lost: Events are for people, and
@@ -94,15 +107,6 @@ class ClusterEvents:
                 story.count += 1
                 if about != decision.subject and len(story.names) < NAMED:
                     story.names.append(decision.subject.name)
-
-    def counted_pods(self, count: PodCount) -> None:
-        """Nothing: a count is no Event."""
-
-    def counted(self, metric: Metric, value: float = 1) -> None:
-        """Nothing: a count is no Event."""
-
-    def noted(self, message: str, **details: object) -> None:
-        """Nothing: a note is no Event."""
 
     def flush(self) -> None:
         """Create the Events, all at once. Raises nothing."""

@@ -109,7 +109,7 @@ class Moving(msgspec.Struct, frozen=True, dict=True):
         if not self.pods:
             own = candidate.workload.spec.template.spec
             return self.target in allowed_by(own, candidate.fleet.labels)
-        return any(self.target in candidate.allowed(pod) for pod in self.pods)
+        return any(self.target in candidate.asks(pod)[1] for pod in self.pods)
 
     def request(self, pod: Pod) -> NodeRequest:
         """What a pod's replacement asks of its node, besides what placement has it ask."""
@@ -131,7 +131,7 @@ class Moving(msgspec.Struct, frozen=True, dict=True):
         if node in fleet.elsewhere:
             message = f"{pod.name} is on a node that no EC2 instance runs: no notice is about it"
             return candidate.leave(Reason.NOT_ON_EC2, message)
-        if self.target not in candidate.allowed(pod):
+        if self.target not in candidate.asks(pod)[1]:
             return candidate.leave(Reason.OWN_RULES, f"its own rules exclude {self.target}")
         owner = self.owner
         found = route_of(pod, owner, candidate.namespace_objects, MOVE, self.snapshot.now)

@@ -120,20 +120,23 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return [*untold(self.workload, floor, self.of_namespace, in_gang=in_gang)]
 
     @cached_property
-    def _requests(self) -> dict[str, NodeRequest]:
+    def _known(self) -> dict[str, tuple[NodeRequest, frozenset[Capacity]]]:
         return {}
+
+    def asks(self, pod: Pod) -> tuple[NodeRequest, frozenset[Capacity]]:
+        """What the next pod asks of its node that is made in the place of one of its pods.
+
+        And the capacity types that it may go to by its own rules.
+        """
+        if pod.uid not in self._known:
+            claims, fleet = self.namespace_objects.claims, self.fleet
+            request = request_of(pod, fleet.labels, claims, fleet.volumes)
+            self._known[pod.uid] = request, allowed_by(request.rules, fleet.labels)
+        return self._known[pod.uid]
 
     def request(self, pod: Pod) -> NodeRequest:
         """What the next pod asks of its node that is made in the place of one of its pods."""
-        found = self._requests.get(pod.uid)
-        if found is None:
-            claims, fleet = self.namespace_objects.claims, self.fleet
-            found = self._requests[pod.uid] = request_of(pod, fleet.labels, claims, fleet.volumes)
-        return found
-
-    def allowed(self, pod: Pod) -> frozenset[Capacity]:
-        """The capacity types that the next pod may go to by its own rules."""
-        return allowed_by(self.request(pod).rules, self.fleet.labels)
+        return self.asks(pod)[0]
 
     def rules(self) -> NewPodSpec:
         """What its pods ask of their nodes by themselves; without any pod its template counts."""
