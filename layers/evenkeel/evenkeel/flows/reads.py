@@ -61,6 +61,12 @@ def items_of(replies: Sequence[Reply]) -> Sequence[Sequence[Any]]:
     return found
 
 
+def of_kind[T](kind: type[T], *answers: object) -> list[T]:
+    """The objects of this kind in the listings among some answers."""
+    listings = (each for each in answers if isinstance(each, Listing))
+    return [item for each in listings for item in each.items if isinstance(item, kind)]
+
+
 def allowed_items(replies: Sequence[Reply]) -> Sequence[Sequence[Any] | None]:
     """As ``items_of``; None for what may not be read, and nothing of a kind that is not served."""
     found: list[Sequence[Any] | None] = []

@@ -16,7 +16,7 @@ from evenkeel.model.meta import (
     Resource,
 )
 from evenkeel.model.quantity import number
-from evenkeel.model.release import Asked, Release
+from evenkeel.model.release import CLOCK_SKEW, Asked, Release
 from evenkeel.model.times import is_sound, span
 
 DEFAULT_GRACE_SECONDS = 30
@@ -238,9 +238,13 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         return Release.read(text) if 0 < len(text) <= LONGEST_TEXT else None
 
     def believed_release(self, now: datetime) -> Release | None:
-        """What the annotation of a released pod says; None if it cannot be true by now."""
+        """What the annotation of a released pod says; None if it cannot be true by now.
+
+        It does not claim to be made later than now, as far as clocks agree.
+        """
         release = self.release
-        return release if release is not None and release.was_made_by(now) else None
+        is_later = release is not None and release.since > now + CLOCK_SKEW
+        return None if is_later else release
 
     @cached_property
     def asked(self) -> Asked | None:

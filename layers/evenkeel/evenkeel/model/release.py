@@ -94,10 +94,6 @@ class Release(Note, frozen=True, kw_only=True, rename="camel"):
             and all(pool.can_be for pool in self.avoid)
         )
 
-    def was_made_by(self, now: datetime) -> bool:
-        """Whether it does not claim to be made later than now, as far as clocks agree."""
-        return self.since <= now + CLOCK_SKEW
-
 
 class Asked(Note, frozen=True, kw_only=True, rename="camel"):
     """The annotation ``evenkeel.dev/eviction-asked`` of a pod that waits for its release."""

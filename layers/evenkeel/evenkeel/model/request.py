@@ -239,6 +239,12 @@ class Evict:
         return Reference(kind="Pod", namespace=self.namespace, name=self.name, uid=self.uid)
 
 
+def patch_as_read(item: KubernetesObject, *operations: Operation) -> Patch:
+    """Change an object, if nothing about it has changed since it was read."""
+    body = (*as_read(item), *operations)
+    return Patch(kind=type(item), name=item.name, body=body, namespace=item.namespace)
+
+
 type Read = Get[Any] | List[Any]
 type Write = Patch | Create | Delete | Evict
 type Request = Read | Write

@@ -17,7 +17,7 @@ from evenkeel.decisions.notice.event import INSTANCE_ID
 from evenkeel.model import names
 from evenkeel.model.node import NO_SCHEDULE, Node, Taint, drain_taint
 from evenkeel.model.notice import NodeNotice, NoticeKind
-from evenkeel.model.request import Operation, Patch, as_read, pointer
+from evenkeel.model.request import Operation, Patch, patch_as_read, pointer
 
 OUT_OF_SERVICE: Final = Taint(key=names.OUT_OF_SERVICE, value="evenkeel", effect="NoExecute")
 """The value is free (KEP-2268), and tells whose the taint is.
@@ -217,7 +217,7 @@ def note(node: Node, *more: Taint, **changed: Any) -> Patch | None:
 def _patch(node: Node, operations: Sequence[Operation]) -> Patch | None:
     if not operations:
         return None
-    return Patch(kind=Node, name=node.name, body=(*as_read(node), *operations))
+    return patch_as_read(node, *operations)
 
 
 def _put_entries(

@@ -28,7 +28,6 @@ from evenkeel.decisions.room.rules import NodeRequest
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, NodeSelector, NodeSelectorTerm
 from evenkeel.model.capacity import Capacity
-from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.controllers.stateful_set import StatefulSet
 from evenkeel.model.decision import Decision, Verb
@@ -41,7 +40,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import Release, ReleaseReason
-from evenkeel.model.request import Create, Operation, Patch, Write, as_read
+from evenkeel.model.request import Create, Operation, Patch, Write, patch_as_read
 from evenkeel.model.way import Way
 
 PLACED_WITHIN: Final = timedelta(minutes=2)
@@ -222,13 +221,11 @@ class Moving(msgspec.Struct, frozen=True, dict=True):
         last = self.candidate.moves.get(controller.uid)
         if last is None:
             return Create(lease)
-        there = last.lease
-        operations: Sequence[Operation] = (
-            *as_read(there),
+        return patch_as_read(
+            last.lease,
             Operation("add", "/metadata/annotations", lease.metadata.annotations),
             Operation("add", "/spec", msgspec.to_builtins(lease.spec)),
         )
-        return Patch(kind=Lease, name=there.name, namespace=there.namespace, body=operations)
 
     def note(self, pod: Pod, number: int) -> Patch:
         """Note on the workload that so many of its pods are to move, this one first.

@@ -15,6 +15,7 @@ from evenkeel.decisions.notice import mark
 from evenkeel.errors import NotFoundError
 from evenkeel.flows import namespace_objects, pause, selections
 from evenkeel.flows.read_cache import Answer, ReadCache
+from evenkeel.flows.reads import of_kind
 from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.controllers.kinds import RELEASING, way_of
@@ -24,7 +25,7 @@ from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Get, List, Listing
+from evenkeel.model.request import Get, List
 from evenkeel.model.way import Way
 from evenkeel.ports import Clock, Cluster
 
@@ -96,14 +97,14 @@ class EvictionReader:
         if not isinstance(replica_set, Controller) or replica_set.key != pod.origin_key:
             replica_set = None
         deployment = self._above(replica_set, deployment)
-        pods, marked = _pods(listed), _items(nodes)
+        pods = of_kind(Pod, listed)
         if pod.released:  # the API server's cache may not show that yet
             pods = [*(each for each in pods if each.uid != pod.uid), pod]
         return GatedWorkload(
             Owner(kind=RELEASING.resource.full_kind, controller=replica_set, deployment=deployment),
             pods,
-            NamespaceObjects.of(_items(*lists)),
-            mark.drained({each.name: mark.read(each) for each in marked if isinstance(each, Node)}),
+            NamespaceObjects.of(of_kind(KubernetesObject, *lists)),
+            mark.drained({each.name: mark.read(each) for each in of_kind(Node, nodes)}),
         )
 
     def _above(self, replica_set: Controller | None, guessed: Answer) -> Deployment | None:
@@ -135,7 +136,7 @@ class EvictionReader:
         siblings = replace(every, fresh=afresh)
         (found,) = self._cache.ask(siblings, afresh=(siblings,))
         its_own = ("", replica_set.key)
-        others = [each for each in _pods(found) if each.controller_key not in its_own]
+        others = [each for each in of_kind(Pod, found) if each.controller_key not in its_own]
         return msgspec.structs.replace(census, siblings=others)
 
     def confirmed(self, workload: GatedWorkload, census: Census) -> GatedWorkload:
@@ -150,7 +151,7 @@ class EvictionReader:
             (pod, *_) = counted.values()
             afresh = List(selections.of_hash(pod))
             (listed,) = self._cache.ask(afresh, afresh=(afresh,))
-            return replace(workload, pods=_pods(listed))
+            return replace(workload, pods=of_kind(Pod, listed))
         asked = [Get(Pod, pod.name, pod.namespace) for pod in counted.values()]
         found = self._cache.ask(*asked, afresh=asked)
         now = [pod for pod in found if isinstance(pod, Pod) and pod.uid in counted]
@@ -165,11 +166,3 @@ def _replica_set_of(pod: Pod) -> str:
         return owner.name if way_of(owner.full_kind) is Way.HANDOVER else ""
     release = pod.release if pod.released else None
     return release.controller if release is not None else ""
-
-
-def _items(*found: Answer) -> Sequence[KubernetesObject]:
-    return [item for each in found if isinstance(each, Listing) for item in each.items]
-
-
-def _pods(found: Answer) -> Sequence[Pod]:
-    return [each for each in _items(found) if isinstance(each, Pod)]

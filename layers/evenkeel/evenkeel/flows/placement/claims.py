@@ -15,7 +15,7 @@ from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.meta import Reference
 from evenkeel.model.placement import claim_spec, new_claim
-from evenkeel.model.request import Create, List, Operation, Patch, Selection, Write, as_read
+from evenkeel.model.request import Create, List, Operation, Selection, Write, patch_as_read
 from evenkeel.ports import Cluster
 
 TRIES: Final = 3
@@ -44,10 +44,9 @@ def take(
         # Of several writes by which a slot is taken only one can succeed.
         write: Write = Create(new_claim(controller, slot, holder, now))
         if (left_over := free.claims.get(slot)) is not None:
-            lease = left_over.lease
-            spec = claim_spec(holder, now, lease.spec.lease_transitions + 1)
-            body = (*as_read(lease), Operation("add", "/spec", msgspec.to_builtins(spec)))
-            write = Patch(kind=Lease, name=lease.name, namespace=lease.namespace, body=body)
+            spec = claim_spec(holder, now, left_over.lease.spec.lease_transitions + 1)
+            taken = Operation("add", "/spec", msgspec.to_builtins(spec))
+            write = patch_as_read(left_over.lease, taken)
         (reply,) = home.perform(cluster.perform, [write])
         if reply.error is None:
             return slot

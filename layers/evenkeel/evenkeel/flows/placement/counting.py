@@ -15,7 +15,7 @@ from evenkeel.decisions.placement.floor_count import (
 from evenkeel.decisions.placement.verdict import Chosen, Counted
 from evenkeel.errors import ClusterError
 from evenkeel.flows.placement import claims
-from evenkeel.flows.reads import answer
+from evenkeel.flows.reads import answer, of_kind
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import Lease
@@ -23,7 +23,7 @@ from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.placement import Placed, claims_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
-from evenkeel.model.request import List, Listing, Selection
+from evenkeel.model.request import List, Selection
 from evenkeel.ports import Clock, Cluster
 
 FIRST_PAUSE: Final = timedelta(milliseconds=20)
@@ -128,7 +128,7 @@ class FloorCounter:
         if not pods_asked.fresh and any(pod.leaving for pod in mine):
             (reply,) = self._cluster.perform([replace(pods_asked, fresh=True)])
             mine = _of(answer(reply), controller.key)
-        found = claims_of(_of_kind(leases, Lease), controller.uid)
+        found = claims_of(of_kind(Lease, leases), controller.uid)
         slot = next((claim.slot for claim in found if claim.holder == holder), None)
         placed = [Placed.of(pod) for pod in mine if not pod.leaving and not pod.released]
         return slot, count_floor(wanted.floor, placed, found, self._clock.now(), CLAIM_EXPIRY)
@@ -147,9 +147,4 @@ def _siblings(namespace: str, labels: dict[str, str]) -> Selection[Pod]:
 
 def _of(pods: object, controller_key: str) -> Sequence[Pod]:
     """The listed pods of a controller."""
-    return [pod for pod in _of_kind(pods, Pod) if pod.controller_key == controller_key]
-
-
-def _of_kind[T](result: object, kind: type[T]) -> Sequence[T]:
-    items = result.items if isinstance(result, Listing) else ()
-    return [item for item in items if isinstance(item, kind)]
+    return [pod for pod in of_kind(Pod, pods) if pod.controller_key == controller_key]

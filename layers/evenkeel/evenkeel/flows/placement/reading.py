@@ -1,6 +1,6 @@
 """What a pod's placement depends on: its controller, Deployment, namespace, and the pause."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -9,6 +9,7 @@ from evenkeel.decisions.placement.scope import controller_kind
 from evenkeel.errors import ClusterError
 from evenkeel.flows import pause
 from evenkeel.flows.read_cache import ReadCache
+from evenkeel.flows.reads import of_kind
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.cluster_objects import Lease, Namespace
@@ -19,7 +20,7 @@ from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.move import Move, move_name, move_of
 from evenkeel.model.node import Node
 from evenkeel.model.placement import NewPod
-from evenkeel.model.request import Get, List, Listing, Read, Selection
+from evenkeel.model.request import Get, List, Read, Selection
 from evenkeel.ports import Clock, Cluster
 
 LEADER: Final = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
@@ -95,7 +96,7 @@ class PlacementReader:
             raise OwnerGoneError(f"its namespace {namespace} is not there")
         deployment = self._cache.deployment_of(controller)
         move = move_of(lease) if isinstance(lease, Lease) else None
-        in_gang = group is not None and is_gang(next(_in_lists(PodGroup, listed), None))
+        in_gang = group is not None and is_gang(next(iter(of_kind(PodGroup, *listed)), None))
         notes = leader.metadata.annotations if isinstance(leader, Lease) else {}
         return PlacementInput(
             found,
@@ -103,7 +104,7 @@ class PlacementReader:
             deployment,
             paused is not None,
             move,
-            [*_in_lists(Node, listed)],
+            of_kind(Node, *listed),
             in_gang,
             notes,
         )
@@ -129,9 +130,3 @@ def _of_controller(pod: NewPod, namespace: str) -> Sequence[Get[Any]]:
         Get(kind, owner.name, namespace),
         Get(Lease, move_name(owner.uid), names.SYSTEM_NAMESPACE),
     )
-
-
-def _in_lists[T](kind: type[T], listed: Iterable[object]) -> Iterator[T]:
-    for found in listed:
-        if isinstance(found, Listing):
-            yield from (item for item in found.items if isinstance(item, kind))

@@ -20,7 +20,7 @@ from evenkeel.decisions.restore.snapshot import Candidate, Snapshot, Terms, cand
 from evenkeel.decisions.room.fleet import Fleet, used_by
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows import namespace_objects
-from evenkeel.flows.reads import allowed_items, answered, ask, items_of, list_all
+from evenkeel.flows.reads import allowed_items, answered, ask, items_of, list_all, of_kind
 from evenkeel.flows.restore.compact import Compactor
 from evenkeel.flows.selections import pods_selected
 from evenkeel.model import names
@@ -42,7 +42,7 @@ from evenkeel.model.meta import KubernetesObject, Metadata
 from evenkeel.model.move import Move, believed_move
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Get, List, Listing, Selection
+from evenkeel.model.request import Get, List, Selection
 from evenkeel.model.spot_rest import SpotRest
 from evenkeel.model.template import is_by_template
 from evenkeel.ports import Clock, Cluster
@@ -198,8 +198,7 @@ def _read_groups(
         return ()
     requests = [List(Selection(kind, namespace), fresh=False) for kind in named]
     replies = answered(cluster.perform(requests))
-    listings = [reply.result for reply in replies if isinstance(reply.result, Listing)]
-    return [item for listing in listings for item in listing.items]
+    return of_kind(KubernetesObject, *(reply.result for reply in replies))
 
 
 def _read_rest(cluster: Cluster, clock: Clock, scope: Scope) -> SpotRest | None:
