@@ -291,7 +291,6 @@ def _move_pod(moving: Moving) -> StepOrDecision:
         moving.replica_set.reference, pod, release.deadline, without_room=bool(lacks)
     )
     return RestoreStep(
-        workload=candidate.workload.key,
         decision=moving.decide(
             Verb.RELEASE,
             pod,
@@ -344,7 +343,6 @@ def _move_gang(moving: Moving, group: GroupName) -> StepOrDecision:
     release = moving.release()
     message = f"with all {len(pods)} pods of {called} that are elsewhere"
     return RestoreStep(
-        workload=candidate.workload.key,
         decision=moving.decide(
             Verb.RELEASE, first, moving.released(first, release), message, until=release.deadline
         ),
@@ -391,7 +389,7 @@ def _move_ordinal(moving: Moving, stateful_set: StatefulSet) -> StepOrDecision:
         before.append(moving.announce(stateful_set.reference, pod, until))
     message = "nothing runs in its place meanwhile"
     decision = moving.decide(Verb.EVICT, pod, writes.evict(pod), message)
-    return RestoreStep(workload=stateful_set.key, decision=decision, before=before, moves=1)
+    return RestoreStep(decision=decision, before=before, moves=1)
 
 
 def _ordinal_held(moving: Moving, stateful_set: StatefulSet, pod: Pod) -> Decision | None:

@@ -68,7 +68,7 @@ def note(candidate: Candidate) -> RestoreStep | None:
         write = writes.annotate(workload, names.FULL_POOLS, text)
     message = f"pools with {goal} of its pods: {'; '.join(map(str, full)) or 'none'}"
     decision = candidate.about(Verb.ACKNOWLEDGE, Reason.POOLS_FULL, message, write=write)
-    return RestoreStep(workload=workload.key, decision=decision)
+    return RestoreStep(decision=decision)
 
 
 def not_now(moving: Moving) -> Decision | None:

@@ -55,7 +55,7 @@ def consider(candidate: Candidate, snapshot: Snapshot, rooms: Rooms) -> StepOrDe
                 pod=pod,
                 write=writes.delete_as_seen(pod),
             )
-            return RestoreStep(workload=workload.key, decision=decision)
+            return RestoreStep(decision=decision)
     relaxed = is_relaxed(workload, now)
     patience = ORPHANED_AFTER if relaxed else snapshot.terms.relax_after
     waiting = [pod for pod in unplaced if _waits(pod, now, patience)]
@@ -108,11 +108,11 @@ def _relax(candidate: Candidate, snapshot: Snapshot, waiting: Sequence[Pod]) -> 
         Verb.RELAX, Reason.FLOOR_RELAXED, message, write=write, until=until, warning=True
     )
     deletes = [writes.delete_as_seen(pod) for pod in waiting]
-    return RestoreStep(workload=candidate.workload.key, decision=decision, after=deletes)
+    return RestoreStep(decision=decision, after=deletes)
 
 
 def _hold(candidate: Candidate, message: str) -> RestoreStep:
     write = writes.take_annotation(candidate.workload, names.FLOOR_RELAXED)
     message = f"{message}: its floor holds again"
     decision = candidate.about(Verb.HOLD, Reason.FLOOR_HELD_AGAIN, message, write=write)
-    return RestoreStep(workload=candidate.workload.key, decision=decision)
+    return RestoreStep(decision=decision)

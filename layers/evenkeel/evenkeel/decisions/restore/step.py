@@ -12,19 +12,24 @@ class RestoreStep(msgspec.Struct, frozen=True, kw_only=True):
     """One thing to do. ``decision.write`` does it.
 
     What has to be accepted ``before``, in this order, else it is not done; what follows ``after``
-    an accepted write. ``workload`` is the key of whose step it is. ``moves`` so many pods: a run
-    has a budget of them, of which a write that ``rolls`` a workload out takes one, too.
+    an accepted write. ``moves`` so many pods: a run has a budget of them, of which a write that
+    ``rolls`` a workload out takes one, too.
     ``shortage``: why no spot node has room for what is moved, empty if one has. Few such steps are
     taken at once.
     """
 
-    workload: str
     decision: Decision
     before: Sequence[Write] = ()
     after: Sequence[Write] = ()
     moves: int = 0
     rolls: bool = False
     shortage: str = ""
+
+    @property
+    def workload(self) -> str:
+        """The key of the workload whose step it is."""
+        of = self.decision.workload or self.decision.subject
+        return f"{of.namespace}/{of.uid}"
 
     @property
     def counts(self) -> int:

@@ -247,7 +247,7 @@ def _made_anew(candidate: Candidate) -> RestoreStep | None:
                 pod=pod,
                 write=writes.delete(pod),
             )
-            return RestoreStep(workload=stateful_set.key, decision=decision)
+            return RestoreStep(decision=decision)
     return None
 
 
@@ -301,9 +301,7 @@ def _write(template: _Template, need: _Need, now: datetime) -> RestoreStep:
     write = template_patch(workload, written, additions(workload, aim, policy, now))
     trace = [] if candidate.trace is not None else [Create(new_trace(workload.reference))]
     decision = candidate.about(Verb.PATCH_TEMPLATE, need.reason, need.message, write=write)
-    return RestoreStep(
-        workload=workload.key, decision=decision, after=trace, rolls=not need.is_urgent
-    )
+    return RestoreStep(decision=decision, after=trace, rolls=not need.is_urgent)
 
 
 def _take_off(candidate: Candidate) -> RestoreStep:
@@ -315,8 +313,8 @@ def _take_off(candidate: Candidate) -> RestoreStep:
     if names.TEMPLATE not in workload.metadata.annotations:
         reason = Reason.TEMPLATE_FORGOTTEN
         decision = candidate.about(verb, reason, message, write=forget)
-        return RestoreStep(workload=workload.key, decision=decision)
+        return RestoreStep(decision=decision)
     patch = template_patch(workload, Written.of(workload), None)
     decision = candidate.about(verb, reason, message, write=patch)
     after = [forget] if forget else []
-    return RestoreStep(workload=workload.key, decision=decision, after=after, rolls=True)
+    return RestoreStep(decision=decision, after=after, rolls=True)

@@ -158,7 +158,7 @@ def _after_failures(candidate: Candidate, target: Capacity, now: datetime) -> St
     if failed:
         write = writes.cooldown_patch(candidate.workload, now)
         decision = candidate.about(Verb.COOL_DOWN, Reason.MOVE_DID_NOT_LAST, failed, write=write)
-        return RestoreStep(workload=candidate.workload.key, decision=decision)
+        return RestoreStep(decision=decision)
     last, cooldown = candidate.last_move, candidate.cooldown
     counted = candidate.failures(target, now) if cooldown is not None else 0
     if cooldown is None or not counted:
