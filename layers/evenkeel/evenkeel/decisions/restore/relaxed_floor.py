@@ -43,9 +43,7 @@ def consider(candidate: Candidate, snapshot: Snapshot, rooms: Rooms) -> StepOrDe
     unplaced = [pod for pod in candidate.owned if not pod.spec.node_name]
     for pod in unplaced:
         note = Placed.of(pod)
-        was_moved = note is not None and bool(
-            note.move
-        )  # and ``workload`` knows that no move goes on
+        was_moved = note is not None and note.move != ""  # and no move goes on: it is not busy
         if was_moved and _age(pod, now) >= ORPHANED_AFTER and pod.status.refused:
             message = "the move that it was made for is over, and it finds no place"
             decision = candidate.about(

@@ -51,7 +51,7 @@ class FloorCounter:
         self._cluster = cluster
         self._clock = clock
 
-    def place(
+    def count(
         self,
         wanted: Counted,
         controller: Controller,

@@ -124,7 +124,7 @@ class PlacementFlow:
             chosen = Chosen(move.target, Reason.MOVED, message, is_required=True)
             return self._apply(request, pod, around, Choice(chosen), move)
         if controller is not None and workload is not None:
-            share = verdict_of(
+            decided = verdict_of(
                 pod,
                 controller,
                 around.deployment,
@@ -133,20 +133,20 @@ class PlacementFlow:
                 in_gang=around.in_gang,
             )
         else:
-            share = verdict_of_any(pod, around.namespace, in_gang=around.in_gang)
-        if share.floor.problem:
+            decided = verdict_of_any(pod, around.namespace, in_gang=around.in_gang)
+        if decided.floor.problem:
             about = around.namespace if workload is None else workload
-            self._warn(about.reference, share.floor.problem, now)
+            self._warn(about.reference, decided.floor.problem, now)
         scheduler = pod.spec.scheduler_name
-        left = left_to_scheduler(scheduler, share.floor, in_gang=around.in_gang)
-        match left or share.verdict:
+        left = left_to_scheduler(scheduler, decided.floor, in_gang=around.in_gang)
+        match left or decided.verdict:
             case Left() as left:
                 return self._leave(pod.reference(request.namespace), left, _named(pod, around))
             case Chosen() as chosen:
-                place = Choice(chosen)
+                choice = Choice(chosen)
             case Counted() as counted:
                 assert controller is not None  # noqa: S101 - else there is nothing to count
-                place = self._counter.place(
+                choice = self._counter.count(
                     counted,
                     controller,
                     pod.metadata.labels,
@@ -155,7 +155,7 @@ class PlacementFlow:
                     writes=self._acts and not request.dry_run,
                 )
                 self._sweep(began)
-        return self._apply(request, pod, around, place)
+        return self._apply(request, pod, around, choice)
 
     def _is_moved(
         self, request: AdmissionRequest, pod: NewPod, controller: Controller | None, move: Move
@@ -175,10 +175,10 @@ class PlacementFlow:
         request: AdmissionRequest,
         pod: NewPod,
         around: PlacementInput,
-        place: Choice,
+        choice: Choice,
         move: Move | None = None,
     ) -> PodChange:
-        chosen = place.chosen
+        chosen = choice.chosen
         message = f"to {chosen.capacity}: {chosen.message}"
         self._recorder.counted(_COUNTS[chosen.capacity])
         if chosen.reason == Reason.NOT_COUNTED:
@@ -194,14 +194,14 @@ class PlacementFlow:
         )
         if not self._acts:
             return PodChange(summary=f"only observes: {message}")
-        claim = request.uid if place.slot is not None else ""
+        claim = request.uid if choice.slot is not None else ""
         now = self._clock.now()
         note = placed_as(
             chosen.capacity,
             now,
             preferred=chosen.capacity is Capacity.ON_DEMAND and not chosen.is_required,
             claim=claim,
-            slot=place.slot,
+            slot=choice.slot,
             move=move.pod_uid if move is not None else "",
         )
         labels = self._labels.among(around.named)
