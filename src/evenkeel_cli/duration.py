@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from evenkeel.model.durations import go_duration
+from evenkeel.model.times import go_duration
 
 
 class Duration(click.ParamType[timedelta]):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from evenkeel.decisions.notice import wording
+from evenkeel.decisions.notice import kinds
 from evenkeel.decisions.notice.event import Understood
 from evenkeel.errors import MalformedNoticeError
 from evenkeel.model.notice import NoticeKind
@@ -47,7 +47,7 @@ def describe(arriving: Arriving, node: str) -> str:
     if notice is None:
         return arriving.remark
     where = words.short_node(node) if node else notice.instance_id
-    brief = wording.of_notice(notice).brief
+    brief = kinds.wording_of(notice).brief
     if len(arriving.notices) > 1:
         where += f" and {len(arriving.notices) - 1} more"
     if notice.withdrawn:

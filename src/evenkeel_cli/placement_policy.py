@@ -28,7 +28,7 @@ from evenkeel.model.controllers.stateful_set import StatefulSet
 from evenkeel.model.floor import MAJORITY
 from evenkeel.model.gang import LABELS, SET_NAME
 from evenkeel.model.meta import Resource
-from evenkeel.model.notice import VERSION
+from evenkeel.model.notes import VERSION
 from evenkeel.model.ordinal import MOST_DIGITS
 from evenkeel_cli.manifests import Manifest
 

@@ -7,7 +7,7 @@ from itertools import repeat
 from typing import Final
 
 from evenkeel.decisions.placement.verdict import Counted
-from evenkeel.decisions.pools.goal import goal_of
+from evenkeel.decisions.pools.spread import goal_of
 from evenkeel.errors import EvenkeelError
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.controllers.controller import Controller

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import Final
 
-from evenkeel.decisions.gate.verdict import Allowed, Verdict
+from evenkeel.decisions.gate.eviction import Allowed, Verdict
 from evenkeel.model.request import Operation, Patch, pointer
 from evenkeel.model.times import in_words
 from evenkeel_responder.eviction import NAME, Eviction, State

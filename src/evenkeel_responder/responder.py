@@ -4,12 +4,11 @@ from datetime import timedelta
 from typing import Final
 
 from evenkeel.decisions.drain.writes import roll_back_patch
+from evenkeel.decisions.gate import eviction as gate
+from evenkeel.decisions.gate.eviction import Allowed, Evictor
 from evenkeel.decisions.gate.gate import SHORTEST_RETRY
-from evenkeel.decisions.gate.scope import Evictor
-from evenkeel.decisions.gate.verdict import Allowed
-from evenkeel.errors import ClusterError, ConflictError, InvalidError, NotFoundError
+from evenkeel.errors import ChangedError, ClusterError, NotFoundError
 from evenkeel.flows import pause
-from evenkeel.flows.gate import eviction as gate
 from evenkeel.flows.gate.flow import GateFlow
 from evenkeel.flows.reads import answer, ask_for_one
 from evenkeel.flows.replies import error_in
@@ -60,7 +59,7 @@ class Responder:
             return self._take_back(eviction, pod)
         except NotFoundError:
             return None
-        except (ConflictError, InvalidError) as error:
+        except ChangedError as error:
             self._recorder.counted(Metric.WRITES_CONFLICTED)
             return self._failed(eviction, error)
         except ClusterError as error:

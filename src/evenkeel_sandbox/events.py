@@ -88,7 +88,7 @@ def at_time(event: Mapping[str, Any], time: datetime) -> dict[str, Any]:
     For an event that makes sense: its times can be read.
     """
     moved = {**event, "time": time.strftime(ISO)}
-    kind = kinds.of_detail_type(event["detail-type"])
+    kind = kinds.kind_of(event["detail-type"])
     named = [] if kind is None else [name for name in kind.times if name in event["detail"]]
     if named:
         later = time - datetime.fromisoformat(event["time"])

@@ -132,7 +132,7 @@ MUTATIONS = (
         [OVERDUE],
     ),
     Mutation(
-        "a namespace takes as many places as it asks for",
+        "a namespace takes as many seats as it asks for",
         "flows/gate/concurrency.py",
         [
             ("return has < MOST_OF_FREE * free", "return free > 0"),
@@ -299,8 +299,8 @@ MUTATIONS = (
         "flows/interruption/nodes.py",
         [
             (
-                "return instance.belongs_to_any and not",
-                "return False and instance.belongs_to_any and not",
+                "if told[each].belongs_to_any and not",
+                "if False and told[each].belongs_to_any and not",
             ),
             ("if isinstance(node, Node) and node.may_be(each)", "if isinstance(node, Node)"),
         ],

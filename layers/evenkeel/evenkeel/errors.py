@@ -9,9 +9,10 @@ EvenkeelError
 |-- NothingDoneError              a scheduled invocation could not read what it needs
 |-- ClusterError                  the Kubernetes API said no, or nothing
 |   |-- NotFoundError             404
-|   |-- AlreadyExistsError        409 on create
-|   |-- ConflictError             409: read again
-|   |-- InvalidError              422: a failed test, or a bad object; read again
+|   |-- ChangedError              something was written meanwhile: read again
+|   |   |-- AlreadyExistsError    409 on create
+|   |   |-- ConflictError         409
+|   |   `-- InvalidError          422: a failed test, or a bad object
 |   |-- ExpiredError              410: the resource version is too old
 |   |-- ForbiddenError            403: RBAC, or an admission plugin such as quota
 |   |-- UnauthenticatedError      401
@@ -83,16 +84,20 @@ class NotFoundError(ClusterError):
     """There is no such object (404)."""
 
 
-class AlreadyExistsError(ClusterError):
+class ChangedError(ClusterError):
+    """The object is not as it was read, as far as that can be told: read again."""
+
+
+class AlreadyExistsError(ChangedError):
     """An object of this name is there already (409 on create)."""
 
 
-class ConflictError(ClusterError):
-    """The object changed meanwhile, or has another uid (409): read again."""
+class ConflictError(ChangedError):
+    """The object changed meanwhile, or has another uid (409)."""
 
 
-class InvalidError(ClusterError):
-    """A test of the patch failed, or the object would be invalid (422): read again."""
+class InvalidError(ChangedError):
+    """A test of the patch failed, or the object would be invalid (422)."""
 
 
 class ExpiredError(ClusterError):

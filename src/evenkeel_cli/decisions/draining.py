@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from evenkeel.decisions.notice import mark
-from evenkeel.decisions.notice.draining import WORDING
+from evenkeel.decisions.notice.kinds import DRAIN
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, NoticeKind
@@ -39,7 +39,7 @@ def begin(node: Node, until: datetime, now: datetime, drain_id: str) -> Decision
     return Decision.about(
         node,
         Verb.MARK,
-        WORDING.reason,
+        DRAIN.reason,
         f"cordoned; its pods are handed over until {in_words(notice.deadline)}",
         until=notice.deadline,
         write=mark.set_mark(node, notice),

@@ -7,7 +7,7 @@ import msgspec
 
 from evenkeel.decisions.restore.plan import plan
 from evenkeel.decisions.restore.snapshot import Candidate, Snapshot, Terms
-from evenkeel.decisions.restore.step import RestorePlan, Step
+from evenkeel.decisions.restore.step import RestorePlan, RestoreStep
 from evenkeel.errors import ClusterError
 from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model import names
@@ -111,7 +111,7 @@ def _some(lines: Sequence[str]) -> Iterator[str]:
         yield f"and {more} more workloads: {NAME} restore -A shows them once they have joined"
 
 
-def _moved(candidate: Candidate, step: Step) -> str:
+def _moved(candidate: Candidate, step: RestoreStep) -> str:
     """Where a workload's pods go: all of them, of which restore moves one at a time."""
     name, standing = words.workload_name(candidate.workload.reference), candidate.standing
     if step.rolls:

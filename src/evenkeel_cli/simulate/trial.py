@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, Self, override
 
 import msgspec
 
-from evenkeel.decisions.notice.fields import INSTANCE_ID
+from evenkeel.decisions.notice.event import INSTANCE_ID
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.interruption import key_of
 from evenkeel.model.meta import Reference

@@ -8,8 +8,7 @@ from typing import Final, override
 
 import msgspec
 
-from evenkeel.decisions.pools.goal import goal_of
-from evenkeel.decisions.pools.spread import spread_of
+from evenkeel.decisions.pools.spread import goal_of, spread_of
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.deployment import Deployment

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
 from evenkeel.decisions.floor.source import FloorOf, floor_of_any
-from evenkeel.decisions.placement.share import capacity_of_any
+from evenkeel.decisions.placement.verdict import capacity_of_any
 from evenkeel.model import names
 from evenkeel.model.annotations import MANAGED
 from evenkeel.model.capacity import Capacity

@@ -5,14 +5,12 @@ from datetime import datetime
 
 import msgspec
 
-from evenkeel.decisions.floor.source import floor_of_any
 from evenkeel.decisions.placement.scope import (
     controller_kind,
     left_by_itself,
     left_by_namespace,
 )
-from evenkeel.decisions.placement.share import share_of, share_of_any
-from evenkeel.decisions.placement.verdict import Counted, Left
+from evenkeel.decisions.placement.verdict import Chosen, Counted, verdict_of, verdict_of_any
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.cluster_objects import Namespace
@@ -58,14 +56,8 @@ def needs_no_owner(
 def _of_any(pod: PendingPod, namespace: Namespace) -> Wish:
     """What a pod wishes of which no workload's size is known."""
     in_gang = named(namespace.name, pod.metadata.labels, pod.spec.scheduling_group) is not None
-    found = floor_of_any(
-        pod.metadata.annotations,
-        namespace.name,
-        namespace.metadata.annotations,
-        in_gang=in_gang,
-    )
-    verdict = share_of_any(pod, found)
-    if isinstance(verdict, Left):
+    verdict = verdict_of_any(pod, namespace, in_gang=in_gang).verdict
+    if not isinstance(verdict, Chosen):
         return EITHER
     return Wish(verdict.capacity, must=verdict.is_required, message=verdict.message)
 
@@ -84,12 +76,12 @@ def by_floor(
     relaxed = is_relaxed(workload, now)
     # No watch shows groups of pods, which most clusters do not have: any may be a gang.
     in_gang = named(workload.namespace, pod.metadata.labels, pod.spec.scheduling_group) is not None
-    share = share_of(
+    share = verdict_of(
         pod, controller, deployment, namespace_annotations, is_relaxed=relaxed, in_gang=in_gang
     )
     verdict = share.verdict
-    if isinstance(verdict, Counted):
-        return verdict
+    if not isinstance(verdict, Chosen):
+        return verdict if isinstance(verdict, Counted) else EITHER
     return Wish(verdict.capacity, must=verdict.is_required, message=verdict.message)
 
 

@@ -26,8 +26,7 @@ from kubernetes.config.kube_config import ConfigNode, KubeConfigLoader, KubeConf
 from urllib3.exceptions import InsecureRequestWarning
 from yaml import YAMLError
 
-from evenkeel.adapters.kubernetes import tls
-from evenkeel.adapters.kubernetes.endpoint import Endpoint
+from evenkeel.adapters.kubernetes.endpoint import Endpoint, tls_context
 from evenkeel.errors import SettingsError, UnauthenticatedError
 from evenkeel.ports import Clock
 from evenkeel_runtime.kubeconfig.in_cluster import Pod, this_pod
@@ -224,7 +223,7 @@ def _tls(configuration: Configuration, status: ExecStatus) -> ssl.SSLContext | N
     if urlsplit(configuration.host).scheme != "https":
         return None
     authority = configuration.ssl_ca_cert
-    context = tls.context(Path(authority).read_text() if authority else None)
+    context = tls_context(Path(authority).read_text() if authority else None)
     if not configuration.verify_ssl:
         # The kubeconfig says so; a warning per request would drown what matters.
         urllib3.disable_warnings(InsecureRequestWarning)

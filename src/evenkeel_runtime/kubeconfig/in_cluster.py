@@ -19,8 +19,7 @@ from kubernetes.config.incluster_config import (
     InClusterConfigLoader,
 )
 
-from evenkeel.adapters.kubernetes import tls
-from evenkeel.adapters.kubernetes.endpoint import Endpoint
+from evenkeel.adapters.kubernetes.endpoint import Endpoint, tls_context
 from evenkeel.errors import SettingsError, UnauthenticatedError
 from evenkeel.ports import Clock
 from evenkeel_runtime.kubeconfig.tokens import MARGIN, RenewedToken, Token
@@ -65,7 +64,7 @@ class Pod:
         """The API server, with the token that is in the file at any time. Raises SettingsError."""
         found = self._load()
         try:
-            context = tls.context(self.authority.read_text())
+            context = tls_context(self.authority.read_text())
         except _FAULTS as error:
             raise SettingsError(f"this pod's certificate authority: {error}") from error
         tokens = RenewedToken(lambda: self._token(clock), clock)

@@ -9,15 +9,15 @@ import re
 import socket
 import ssl
 import time
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from http.server import BaseHTTPRequestHandler
-from typing import TYPE_CHECKING, Any, Final
+from socketserver import BaseServer
+from typing import Any, Final, Protocol, cast
 
+from evenkeel.handlers import Handler
 from evenkeel.handlers.requests import LARGEST, RefusedError
 from evenkeel_runtime.serve.slots import Client
-
-if TYPE_CHECKING:
-    from evenkeel_runtime.serve.server import WebhookServer
 
 REQUEST: Final = 5.0
 """Seconds for a handshake, and for one request from its first byte to its last."""
@@ -30,6 +30,32 @@ some that it uses only later."""
 HEALTH: Final = "/healthz"
 
 _DIGITS: Final = re.compile("[0-9]+")
+
+type Note = Callable[[str, str, int, float], None]
+"""Told of each answer: the client's address, the method, the status, the seconds it took."""
+
+
+class Server(Protocol):
+    """What a connection asks of its server, any number of them at once.
+
+    ``handler`` answers reviews, and ``authenticate`` raises RefusedError for paths of which not
+    even the body is read. ``is_ending``: no connection is to go on after its request.
+    """
+
+    tls: ssl.SSLContext
+    handler: Handler
+    authenticate: Callable[[str], object]
+    note: Note
+    is_ending: bool
+
+    def working(self) -> AbstractContextManager[None]:
+        """Count a request as under way."""
+
+    def holding(self, size: int) -> AbstractContextManager[None]:
+        """Hold a body of so many bytes. Raises RefusedError where there is no room for it."""
+
+    def prove(self, client: Client) -> None:
+        """A connection has brought a request with the token, and keeps its thread."""
 
 
 class _Reader(io.RawIOBase):
@@ -54,16 +80,17 @@ class Connection(BaseHTTPRequestHandler):
     """Reads requests, hands them to the handler as an HTTP API would, and writes its answers."""
 
     protocol_version = "HTTP/1.1"
-    server: "WebhookServer"
 
-    def __init__(self, client: Client, server: "WebhookServer") -> None:
+    def __init__(self, client: Client, server: Server) -> None:
         """Serve it to its end."""
         self._client = client
-        super().__init__(client.socket, (client.address, 0), server)
+        self._server = server
+        # The library keeps the server, and asks nothing of it.
+        super().__init__(client.socket, (client.address, 0), cast("BaseServer", server))
 
     def setup(self) -> None:
         """Shake hands, in this thread."""
-        tls = self.server.tls.wrap_socket(
+        tls = self._server.tls.wrap_socket(
             self._client.socket, server_side=True, do_handshake_on_connect=False
         )
         self._client.socket = tls
@@ -98,29 +125,23 @@ class Connection(BaseHTTPRequestHandler):
         self._reader.until = time.monotonic() + REQUEST
         return found
 
-    def serve(self) -> None:
-        """Answer one request."""
-        began = time.monotonic()
-        with self.server.working():
-            status = self._serve()
-        self.server.note(self._client.address, self.command, status, time.monotonic() - began)
-
     def do_GET(self) -> None:
-        """Answer a probe; anything else is the handler's to refuse."""
-        self.serve()
+        """Answer one request: a probe, a review, or what is the handler's to refuse."""
+        began = time.monotonic()
+        with self._server.working():
+            status = self._serve()
+        self._server.note(self._client.address, self.command, status, time.monotonic() - began)
 
-    def do_POST(self) -> None:
-        """Answer a review."""
-        self.serve()
+    do_POST = do_GET  # noqa: N815 - the library's name
 
     def _serve(self) -> int:
         if (self.command, self.path) == ("GET", HEALTH):
             return self._write({"statusCode": 200, "body": "ok\n"})
         path = self.path.partition("?")[0]
         try:
-            self.server.authenticate(path)
+            self._server.authenticate(path)
             length = self._length()
-            with self.server.holding(length):
+            with self._server.holding(length):
                 return self._answer(path, length)
         except RefusedError as error:
             return self._refuse(error.status, str(error))
@@ -141,9 +162,9 @@ class Connection(BaseHTTPRequestHandler):
             "body": text,
             "isBase64Encoded": False,
         }
-        self.server.prove(self._client)
+        self._server.prove(self._client)
         self._has_shown_the_token = True
-        return self._write(self.server.handler(event, None))
+        return self._write(self._server.handler(event, None))
 
     def _length(self) -> int:
         """How many bytes the body has. Raises RefusedError unless that is told once, in digits.
@@ -169,7 +190,7 @@ class Connection(BaseHTTPRequestHandler):
         for name, value in answer.get("headers", {"content-type": "text/plain"}).items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
-        if status != 200 or self.server.is_ending or not self._has_shown_the_token:
+        if status != 200 or self._server.is_ending or not self._has_shown_the_token:
             self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(body)
@@ -182,7 +203,7 @@ class Connection(BaseHTTPRequestHandler):
         self.request_version = self.protocol_version
         status = 405 if code == 501 else int(code)
         self._refuse(status, "this is no request that is served here")
-        self.server.note(self._client.address, "-", status, 0.0)
+        self._server.note(self._client.address, "-", status, 0.0)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
         """Nothing: the library's lines hold the path."""

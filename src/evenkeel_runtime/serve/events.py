@@ -3,16 +3,15 @@
 from threading import Event, Thread
 from typing import Final, Self
 
+from evenkeel.adapters.telemetry.cluster_events import OfDecisions
 from evenkeel.model.decision import Decision
-from evenkeel.model.metrics import Metric
-from evenkeel.model.pod_count import PodCount
 from evenkeel.ports import Recorder
 
 EVERY: Final = 0.2
 """Seconds after which what many threads decided is told, each object's by one Event."""
 
 
-class EventsBeside:
+class EventsBeside(OfDecisions):
     """A Recorder whose Events a thread of its own creates. Any thread may use it."""
 
     def __init__(self, events: Recorder) -> None:
@@ -34,15 +33,6 @@ class EventsBeside:
     def decided(self, decision: Decision) -> None:
         """Remember a decision."""
         self._events.decided(decision)
-
-    def counted_pods(self, count: PodCount) -> None:
-        """Nothing: a count is no Event."""
-
-    def counted(self, metric: Metric, value: float = 1) -> None:
-        """Nothing: a count is no Event."""
-
-    def noted(self, message: str, **details: object) -> None:
-        """Nothing: a note is no Event."""
 
     def flush(self) -> None:
         """Nothing: the thread does."""

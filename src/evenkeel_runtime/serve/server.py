@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from evenkeel.handlers import Handler
 from evenkeel.handlers.requests import LARGEST, RefusedError
-from evenkeel_runtime.serve.connection import Connection
+from evenkeel_runtime.serve.connection import Connection, Note
 from evenkeel_runtime.serve.slots import MOST, Client, Slots
 
 WAITING: Final = 4096
@@ -36,9 +36,6 @@ POLL: Final = 0.1
 
 ENDING: Final = 5.0
 """Seconds that the requests under way have in the end."""
-
-type Note = Callable[[str, str, int, float], None]
-"""Told of each answer: the client's address, the method, the status, the seconds it took."""
 
 
 class WebhookServer(HTTPServer):

@@ -67,7 +67,10 @@ class Slots:
         self._all_waiting += 1
         if self._all_waiting <= self._room:
             return None
-        return self._remove(max(self._waiting, key=self._crowd), -1)
+        most = max(
+            self._waiting, key=lambda each: (each not in self._known, len(self._waiting[each]))
+        )
+        return self._remove(most, -1)
 
     def next(self, now: float) -> Client | None:
         """The connection that gets a thread now, if there is one for it."""
@@ -88,7 +91,11 @@ class Slots:
         """The connections that have had their time without showing the token, while others wait."""
         if not self._waiting:
             return ()
-        return [each for each in self._unproven if now - each.since >= self._time_of(each)]
+        return [
+            each
+            for each in self._unproven
+            if now - each.since >= (LONG if each.address in self._known else SHORT)
+        ]
 
     def prove(self, client: Client) -> None:
         """A connection has shown the token."""
@@ -114,14 +121,6 @@ class Slots:
             self._unproven_of[client.address] -= 1
             if not self._unproven_of[client.address]:
                 del self._unproven_of[client.address]
-
-    def _time_of(self, client: Client) -> float:
-        """The seconds that a connection has to show the token while others wait."""
-        return LONG if client.address in self._known else SHORT
-
-    def _crowd(self, address: str) -> tuple[bool, int]:
-        """How much an address is to be turned away: strangers first, then where most wait."""
-        return address not in self._known, len(self._waiting[address])
 
     def _remove(self, address: str, place: int) -> Client:
         line = self._waiting[address]

@@ -17,8 +17,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from evenkeel.model.durations import go_duration
-from evenkeel.model.times import span
+from evenkeel.model.times import go_duration, span
 from evenkeel_sandbox.simulator.api.objects import (
     Key,
     Obj,

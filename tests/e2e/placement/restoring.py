@@ -8,7 +8,7 @@ from typing import Any
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.decisions.restore.snapshot import Terms
-from evenkeel.flows.restore.flow import Outcome, RestoreFlow
+from evenkeel.flows.restore.flow import RestoreFlow, RunResult
 from evenkeel.flows.restore.reading import Scope
 from evenkeel.model.decision import Decision
 from evenkeel.ports import Cluster
@@ -69,7 +69,7 @@ class Runs:
             acts=True,
         )
 
-    def __call__(self) -> Outcome:
+    def __call__(self) -> RunResult:
         """Run once; every write has to succeed."""
         outcome = self._flow.run()
         self._events.flush()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.flows.restore.flow import Outcome
+from evenkeel.flows.restore.flow import RunResult
 from evenkeel.model import names
 from tests.e2e.manifests import deployment, stateful_set
 from tests.e2e.placement.restoring import Runs, all_ready, planned, restore, workload_of
@@ -95,7 +95,7 @@ def test_nodes_behind_a_taint_are_not_full(ground: Ground) -> None:
     } == {name}
 
 
-def left(outcome: Outcome) -> dict[str, str]:
+def left(outcome: RunResult) -> dict[str, str]:
     """What restore says of workloads that it leaves."""
     return {workload_of(each): each.message for each in outcome.plan.left}
 

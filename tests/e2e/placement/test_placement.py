@@ -8,7 +8,7 @@ import yaml
 
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
-from evenkeel.model.placement import placed_of
+from evenkeel.model.placement import Placed
 from evenkeel_cli.headroom import printed
 from evenkeel_cli.headroom.sizing import MI, Room, Size
 from tests.e2e.manifests import deployment, stateful_set
@@ -48,7 +48,7 @@ def test_a_burst_of_a_hundred_lands_exactly_thirty_on_on_demand(
 def _late(pods: Sequence[dict[str, Any]], log: str) -> int:
     """The pods whose review or count took longer than one waits for it, or which came so long
     after it that another took their claim over."""
-    notes = [placed_of(pod["metadata"].get("annotations", {})) for pod in pods]
+    notes = [Placed.read(pod["metadata"].get("annotations", {}).get(names.PLACED)) for pod in pods]
     slots = [note.slot for note in notes if note is not None and note.slot is not None]
     return notes.count(None) + log.count(": NotCounted: ") + len(slots) - len(set(slots))
 

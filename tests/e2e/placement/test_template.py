@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.flows.restore.flow import Outcome
+from evenkeel.flows.restore.flow import RunResult
 from evenkeel.model import names
 from tests.e2e.manifests import deployment, stateful_set
 from tests.e2e.placement.restoring import Runs, all_ready, planned, restore, workload_of
@@ -23,7 +23,7 @@ def apply(ground: Ground, manifest: dict[str, Any], **notes: str) -> None:
     ground.apply(manifest)
 
 
-def reasons(outcome: Outcome) -> dict[str, str]:
+def reasons(outcome: RunResult) -> dict[str, str]:
     """The reasons of what was done, and of what was left, by workload."""
     decisions = [*outcome.plan.left, *(step.decision for step in outcome.done)]
     return {workload_of(each): each.reason for each in decisions}

@@ -93,10 +93,10 @@ class _ReplicaSets(ReplicaSetController):
 class _Server(ApiServer):
     """As the simulator's. The counts in a ReplicaSet's status are left out: no plan reads them."""
 
-    def set_status(self, kind: str, key: Key, status: Obj) -> Obj:
-        return (
-            self.get(kind, key) if kind == "ReplicaSet" else super().set_status(kind, key, status)
-        )
+    def set_status(self, kind: str, key: Key, status: Obj, revision: str = "") -> Obj:
+        if kind == "ReplicaSet":
+            return self.get(kind, key)
+        return super().set_status(kind, key, status, revision)
 
 
 class Engine(SimulatedCluster):

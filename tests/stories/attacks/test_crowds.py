@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
+from evenkeel.decisions.gate.eviction import Eviction
 from evenkeel.flows.gate.concurrency import MOST, MOST_OF_FREE, SHORTEST, Concurrency
-from evenkeel.flows.gate.eviction import Eviction
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.kit.effort import measured
 from tests.stories.gate.crowding import Crowding, in_a_hurry, until_decided

@@ -5,9 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from evenkeel.decisions.gate.verdict import Allowed, Verdict
+from evenkeel.decisions.gate.eviction import Allowed, Eviction, Verdict
 from evenkeel.flows.gate import concurrency
-from evenkeel.flows.gate.eviction import Eviction
 from evenkeel.flows.gate.flow import GateFlow
 from evenkeel.model import names
 from evenkeel.model.request import Request

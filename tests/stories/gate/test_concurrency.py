@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from evenkeel.decisions.gate.eviction import Eviction
 from evenkeel.decisions.gate.gate import LONGEST_RETRY
 from evenkeel.errors import ClusterError, ForbiddenError, ThrottledError, UnavailableError
 from evenkeel.flows.gate.concurrency import (
@@ -17,9 +18,8 @@ from evenkeel.flows.gate.concurrency import (
     SHORTEST,
     UNMEASURED,
     Concurrency,
-    Places,
+    Seats,
 )
-from evenkeel.flows.gate.eviction import Eviction
 from evenkeel.flows.gate.window import Window
 from evenkeel.settings import Mode
 from evenkeel_sandbox.simulator.clock import SimulatedClock
@@ -36,18 +36,18 @@ def eviction(name: str = "one", namespace: str = "shop", *, dry_run: bool = Fals
 ONE, DRY = eviction(), eviction(dry_run=True)
 
 
-class Place:
-    """What was asked of the places."""
+class Asked:
+    """What was asked of the seats."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.asked: list[tuple[str, Any, bool]] = []
-        place = Places.place
+        seat = Seats.seat
 
-        def noted(places: Places, namespace: str, since: Any, *, comes_last: bool) -> Any:
+        def noted(seats: Seats, namespace: str, since: Any, *, comes_last: bool) -> Any:
             self.asked.append((namespace, since, comes_last))
-            return place(places, namespace, since, comes_last=comes_last)
+            return seat(seats, namespace, since, comes_last=comes_last)
 
-        monkeypatch.setattr(Places, "place", noted)
+        monkeypatch.setattr(Seats, "seat", noted)
 
 
 @pytest.fixture
@@ -91,13 +91,13 @@ def test_one_that_comes_back_early_keeps_its_time_and_comes_last(
 ) -> None:
     told = crowded(concurrency, 500)[-1]
     last = eviction("pod-499")
-    places = Place(monkeypatch)
+    places = Asked(monkeypatch)
     began = clock.now()
     clock.advance(timedelta(seconds=1))
-    with concurrency.place(last):
+    with concurrency.seat(last):
         assert concurrency.defer(last) == told - timedelta(seconds=1)
     clock.advance(told - timedelta(seconds=1))
-    with concurrency.place(last):
+    with concurrency.seat(last):
         assert concurrency.defer(last) == SHORTEST
     assert places.asked == [("shop", began, True), ("shop", began, False)]
 
@@ -165,9 +165,9 @@ def test_one_that_stays_away_is_forgotten(concurrency: Concurrency, clock: Simul
 def test_a_dry_run_comes_last_and_leaves_nothing_behind(
     concurrency: Concurrency, clock: SimulatedClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    places = Place(monkeypatch)
+    places = Asked(monkeypatch)
     for _ in range(1_000):
-        with concurrency.place(DRY):
+        with concurrency.seat(DRY):
             concurrency.defer(DRY)
     assert {comes_last for *_, comes_last in places.asked} == {True}
     assert concurrency.defer(DRY, SHORTEST, in_turn=True) == SHORTEST
@@ -207,7 +207,7 @@ def test_an_eviction_without_a_place_is_not_looked_into(
     one: Gated, refusals: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        Concurrency, "place", lambda _concurrency, _asked: nullcontext(enter_result=False)
+        Concurrency, "seat", lambda _concurrency, _asked: nullcontext(enter_result=False)
     )
     (old,) = one.pods("one")
     drainer = one.drainer()

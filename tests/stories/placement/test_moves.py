@@ -13,7 +13,7 @@ from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import new_move
 from evenkeel.model.node import Node
-from evenkeel.model.placement import placed_of
+from evenkeel.model.placement import Placed
 from evenkeel.model.release import Release, ReleaseReason
 from evenkeel.model.request import Get, List, Patch
 from tests.kit import builders
@@ -70,7 +70,9 @@ class Moving(Placement):
         return self.made(self.ask(asked, uid=uid, **request), asked)
 
     def made(self, response: Document, asked: Document) -> bool:
-        note = placed_of(apply_patch(asked, response)["metadata"].get("annotations"))
+        note = Placed.read(
+            apply_patch(asked, response)["metadata"].get("annotations", {}).get(names.PLACED)
+        )
         assert note is not None
         assert note.move in ("", self.moved.uid)
         return bool(note.move)

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from evenkeel.model.durations import go_duration
+from evenkeel.model.times import go_duration
 
 
 @pytest.mark.parametrize(

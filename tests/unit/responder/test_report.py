@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.decisions.gate.verdict import Allowed, Deferred
+from evenkeel.decisions.gate.eviction import Allowed, Deferred
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Operation
 from evenkeel_responder.eviction import (

@@ -8,7 +8,7 @@ from evenkeel.errors import AlreadyExistsError, NotFoundError
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.meta import Metadata
-from evenkeel.model.request import Create, Request, Write
+from evenkeel.model.request import Create, Write
 from evenkeel.ports import Reply
 
 HOME: Final = Create(Namespace(metadata=Metadata(name=names.SYSTEM_NAMESPACE)))
@@ -22,19 +22,18 @@ def perform(
     If it cannot be made, their replies carry that error.
     """
     replies = carry_out(writes)
-    lacking = [each for each in enumerate(replies) if isinstance(each[1].error, NotFoundError)]
-    homeless = [position for position, reply in lacking if _is_own(reply.request)]
+    homeless = []
+    for position, reply in enumerate(replies):
+        made = reply.request.object if isinstance(reply.request, Create) else None
+        is_own = made is not None and made.namespace == names.SYSTEM_NAMESPACE
+        if is_own and isinstance(reply.error, NotFoundError):
+            homeless.append(position)
     if not homeless:
         return replies
-    (made,) = carry_out([HOME])
-    if made.error is None or isinstance(made.error, AlreadyExistsError):
+    (home,) = carry_out([HOME])
+    if home.error is None or isinstance(home.error, AlreadyExistsError):
         again = carry_out([writes[position] for position in homeless])
     else:
-        again = [replace(replies[position], error=made.error) for position in homeless]
+        again = [replace(replies[position], error=home.error) for position in homeless]
     found = dict(zip(homeless, again, strict=True))
     return [found.get(position, reply) for position, reply in enumerate(replies)]
-
-
-def _is_own(request: Request) -> bool:
-    """Whether it makes an object in Evenkeel's namespace."""
-    return isinstance(request, Create) and request.object.namespace == names.SYSTEM_NAMESPACE

@@ -19,7 +19,7 @@ KEPT_FOR: Final = timedelta(seconds=1)
 MOST_BYTES: Final = 2**25
 """Bytes, as the API server sent them, of the listings that are kept."""
 
-type Found = KubernetesObject | Listing[KubernetesObject] | None
+type Answer = KubernetesObject | Listing[KubernetesObject] | None
 
 
 class ReadCache:
@@ -29,7 +29,7 @@ class ReadCache:
         self._cluster = cluster
         self._clock = clock
         self._lock = Lock()
-        self._known: dict[Read, tuple[Found, datetime]] = {}  # the oldest first
+        self._known: dict[Read, tuple[Answer, datetime]] = {}  # the oldest first
         self._bytes = 0
 
     def __len__(self) -> int:
@@ -41,7 +41,7 @@ class ReadCache:
         *questions: Read,
         afresh: Collection[Read] = (),
         optional: Collection[Read] = (),
-    ) -> Sequence[Found]:
+    ) -> Sequence[Answer]:
         """The answers in the order of the questions; None for an object that does not exist.
 
         Questions without a kept answer are asked together. ``afresh``: of these no kept answer
@@ -83,7 +83,7 @@ class ReadCache:
         (found,) = self.ask(asked, afresh=(asked,) if afresh else (), optional=optional)
         return found if isinstance(found, Deployment) and found.uid == owner.uid else None
 
-    def _keep(self, question: Read, found: Found, now: datetime) -> None:
+    def _keep(self, question: Read, found: Answer, now: datetime) -> None:
         """Keep an answer; drop expired ones, and the oldest while all exceed ``MOST_BYTES``."""
         self._drop(question)
         self._known[question] = found, now
@@ -103,5 +103,5 @@ class ReadCache:
         return kept is not None and now - kept[1] < KEPT_FOR
 
 
-def _size(found: Found) -> int:
+def _size(found: Answer) -> int:
     return found.size if isinstance(found, Listing) else 0

@@ -14,7 +14,7 @@ from evenkeel.errors import (
     UnreadableObjectError,
 )
 from evenkeel.model.meta import KubernetesObject
-from evenkeel.model.request import Get, List, Listing, Read, Request, Selection
+from evenkeel.model.request import Get, List, Listing, Read, Selection
 from evenkeel.ports import Cluster, Reply
 
 MANY = 8
@@ -61,6 +61,12 @@ def items_of(replies: Sequence[Reply]) -> Sequence[Sequence[Any]]:
     return found
 
 
+def of_kind[T](kind: type[T], *answers: object) -> list[T]:
+    """The objects of this kind in the listings among some answers."""
+    listings = (each for each in answers if isinstance(each, Listing))
+    return [item for each in listings for item in each.items if isinstance(item, kind)]
+
+
 def allowed_items(replies: Sequence[Reply]) -> Sequence[Sequence[Any] | None]:
     """As ``items_of``; None for what may not be read, and nothing of a kind that is not served."""
     found: list[Sequence[Any] | None] = []
@@ -88,20 +94,16 @@ def read_all(cluster: Cluster, requests: Sequence[Read]) -> Sequence[Reply]:
         if not isinstance(reply.error, ForbiddenError):
             (items,) = items_of([reply])
             listed[selection] = {item.name: item for item in items}
-    found: dict[Read, Reply] = {
-        each: _of(each, listed[where].get(each.name))
-        for each in single
-        if (where := Selection(each.kind, each.namespace)) in listed
-    }
+    found = dict[Read, Reply]()
+    for each in single:
+        if (where := Selection(each.kind, each.namespace)) in listed:
+            item = listed[where].get(each.name)
+            error = NotFoundError(f"there is no {each.name}") if item is None else None
+            found[each] = Reply(each, item, error)
     others = [each for each in requests if each not in found]
     found |= zip(others, cluster.perform(others), strict=True)
     shown([found[each] for each in others if isinstance(each, Get) and each.namespace])
     return [found[each] for each in requests]
-
-
-def _of(request: Get[Any], found: KubernetesObject | None) -> Reply:
-    error = NotFoundError(f"there is no {request.name}") if found is None else None
-    return Reply(request, found, error)
 
 
 def shown(replies: Sequence[Reply]) -> Sequence[Reply]:
@@ -112,17 +114,17 @@ def shown(replies: Sequence[Reply]) -> Sequence[Reply]:
     object of a kind that is in every cluster. That one does not exist, or cannot be decoded, is
     about that one.
     """
-    own = [each for each in answered(replies) if not _is_of_custom_kind(each.request)]
+    own = [
+        each
+        for each in answered(replies)
+        if not isinstance(each.request, Get) or not each.request.kind.resource.is_custom
+    ]
     errors = [each.error for each in own if each.error is not None]
     of_one = any(isinstance(each, NotFoundError | UnreadableObjectError) for each in errors)
     if len(errors) == len(own) and not of_one:
         for error in errors:
             raise error
     return replies
-
-
-def _is_of_custom_kind(request: Request) -> bool:
-    return isinstance(request, Get) and request.kind.resource.is_custom
 
 
 def answered(replies: Sequence[Reply]) -> Sequence[Reply]:

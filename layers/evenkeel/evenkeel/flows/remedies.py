@@ -34,24 +34,24 @@ def record_unread(recorder: Recorder, unread: Mapping[str, ClusterError]) -> Non
 
 
 def nothing_done(error: ClusterError) -> NothingDoneError:
-    """The error that a scheduled invocation raises if this one let it read nothing."""
-    return NothingDoneError(f"{_remedy_of(error)}: {error}")
+    """The error that a scheduled invocation raises if this one let it read nothing.
 
-
-def _remedy_of(error: ClusterError) -> str:
-    """What an operator can do about it."""
+    It says what an operator can do about it.
+    """
     match error:
         case UnauthenticatedError():
-            return (
+            remedy = (
                 "the API server does not accept the function's role (401): unless the log blames a"
                 " clock, restore its access entry, or its line in aws-auth"
             )
         case ForbiddenError():
-            return (
+            remedy = (
                 "the API server accepts the function's role and forbids what it needs (403):"
                 " evenkeel doctor says which right is missing and what gives it back"
             )
-    return (
-        "the API server cannot be used: check that it is up, and the endpoint, the certificate"
-        " authority and the network that the stack was deployed with"
-    )
+        case _:
+            remedy = (
+                "the API server cannot be used: check that it is up, and the endpoint, the"
+                " certificate authority and the network that the stack was deployed with"
+            )
+    return NothingDoneError(f"{remedy}: {error}")

@@ -3,27 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from evenkeel.flows.reads import ask
 from evenkeel.model.cluster_objects import Lease
-from evenkeel.model.request import Delete, List, Selection, Write
-from evenkeel.ports import Cluster, Reply
+from evenkeel.model.request import Delete, Write
+from evenkeel.ports import Reply
 
 MOST: Final = 30
 """So many are deleted in one sweep: about as many requests as are sent at once."""
-
-
-def sweep(
-    cluster: Cluster,
-    leases: Selection[Lease],
-    is_old: Callable[[Lease], bool],
-    carry_out: Callable[[Sequence[Write]], Sequence[Reply]],
-) -> int:
-    """Delete those of these Leases that are old; answers how many.
-
-    None that was written since it was read. Raises ClusterError, and as ``carry_out`` does.
-    """
-    old = ask(cluster, List(leases, kept=lambda lease: lease if is_old(lease) else None)).items
-    return delete_all(old, carry_out)
 
 
 def delete_all(
@@ -33,10 +18,14 @@ def delete_all(
 
     Raises as ``carry_out`` does.
     """
-    deletes = [_delete(lease) for lease in leases[:MOST]]
+    deletes = [
+        Delete(
+            Lease,
+            each.name,
+            each.namespace,
+            each.uid,
+            resource_version=each.metadata.resource_version,
+        )
+        for each in leases[:MOST]
+    ]
     return sum(reply.error is None for reply in carry_out(deletes)) if deletes else 0
-
-
-def _delete(lease: Lease) -> Delete:
-    version = lease.metadata.resource_version
-    return Delete(Lease, lease.name, lease.namespace, lease.uid, resource_version=version)

@@ -110,11 +110,23 @@ class _NoticeHandler:
                     replay_source=self._settings.replay_source,
                 )
             except MalformedNoticeError as error:
-                self._reject(record, error)
+                self._recorder.counted(Metric.NOTICES_MALFORMED)
+                message = Reference(kind="Message", name=record.message_id)
+                self._recorder.decided(
+                    Decision.about(
+                        message, Verb.REJECT, Reason.MALFORMED_NOTICE, str(error), warning=True
+                    )
+                )
                 batch.malformed.append(record)
                 continue
             if isinstance(reading, Understood):
-                self._welcome(record, reading)
+                if record.receives == 1:
+                    self._recorder.counted(Metric.NOTICES_RECEIVED)
+                if reading.warning:
+                    first = reading.notice
+                    self._recorder.noted(
+                        reading.warning, event_id=first.event_id, instance_id=first.instance_id
+                    )
                 batch.notices.extend((record, notice) for notice in reading.notices)
             elif isinstance(reading, Probe):
                 batch.probes.append(reading)
@@ -145,28 +157,6 @@ class _NoticeHandler:
                 )
             )
         return [error] if error else []
-
-    def _welcome(self, record: Record, reading: Understood) -> None:
-        if record.receives == 1:
-            self._recorder.counted(Metric.NOTICES_RECEIVED)
-        if reading.warning:
-            self._recorder.noted(
-                reading.warning,
-                event_id=reading.notice.event_id,
-                instance_id=reading.notice.instance_id,
-            )
-
-    def _reject(self, record: Record, error: MalformedNoticeError) -> None:
-        self._recorder.counted(Metric.NOTICES_MALFORMED)
-        self._recorder.decided(
-            Decision.about(
-                Reference(kind="Message", name=record.message_id),
-                Verb.REJECT,
-                Reason.MALFORMED_NOTICE,
-                str(error),
-                warning=True,
-            )
-        )
 
     def _acknowledge(self, reading: Harmless | Unknown) -> None:
         if isinstance(reading, Harmless):

@@ -6,9 +6,7 @@ In a dry run a warning says what was decided, so that a person sees that the web
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from evenkeel.decisions.gate.scope import Evictor
-from evenkeel.decisions.gate.verdict import Deferred
-from evenkeel.flows.gate.eviction import Eviction
+from evenkeel.decisions.gate.eviction import Deferred, Eviction, Evictor
 from evenkeel.flows.gate.flow import GateFlow
 from evenkeel.flows.placement.flow import PlacementFlow
 from evenkeel.handlers import Handler
@@ -70,7 +68,7 @@ def _place(
     flow: PlacementFlow, adds: Adds, recorder: Recorder, request: AdmissionRequest
 ) -> AnsweredReview:
     """Place a pod. It is never refused: an error leaves it as it is."""
-    if not request.creates_a_pod:
+    if not request.creates_of_pod():
         return allowed(request.uid)
     try:
         outcome = flow.place(request, decoded(NewPod, request.object))
@@ -85,11 +83,22 @@ def _place(
 
 def _gate(flow: GateFlow, recorder: Recorder, request: AdmissionRequest) -> AnsweredReview:
     """Let an eviction pass, or defer it. An error lets it pass."""
-    if not request.evicts_a_pod:
+    if not request.creates_of_pod("eviction"):
         return allowed(request.uid)
     try:
         body = decoded(EvictionBody, request.object)
-        eviction = _eviction(request, body)
+        user, options = request.user_info, request.options
+        evictor = Evictor(
+            username=user.username,
+            groups=frozenset(user.groups or ()),
+            field_manager=options.field_manager if options is not None else "",
+        )
+        eviction = Eviction(
+            name=request.name or body.metadata.name,
+            namespace=request.namespace,
+            evictor=evictor,
+            dry_run=bool(request.dry_run) or body.is_dry_run,  # the request or its deletion asks
+        )
         verdict = flow.review(eviction)
     except Exception as error:  # noqa: BLE001 - a webhook fails open, whatever fails
         what = _failed(recorder, request, error, Metric.GATE_FAILED, "an eviction passed")
@@ -99,21 +108,6 @@ def _gate(flow: GateFlow, recorder: Recorder, request: AdmissionRequest) -> Answ
     warns = verdict.warning or eviction.dry_run
     warnings = (f"evenkeel: {verdict.message}",) if warns else ()
     return allowed(request.uid, warnings=warnings)
-
-
-def _eviction(request: AdmissionRequest, body: EvictionBody) -> Eviction:
-    """The eviction in a review. The request or its deletion may ask for a dry run."""
-    user, options = request.user_info, request.options
-    return Eviction(
-        name=request.name or body.metadata.name,
-        namespace=request.namespace,
-        evictor=Evictor(
-            username=user.username,
-            groups=frozenset(user.groups or ()),
-            field_manager=options.field_manager if options is not None else "",
-        ),
-        dry_run=bool(request.dry_run) or body.is_dry_run,
-    )
 
 
 def _failed(

@@ -9,9 +9,8 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.model.meta import ApiStruct, Metadata
+from evenkeel.model.meta import BUDGET_CAUSE, ApiStruct, Cause, Metadata, Status, StatusDetails
 from evenkeel.model.request import Operation
-from evenkeel.model.status import BUDGET_CAUSE, Cause, Status, StatusDetails
 
 API_VERSION: Final = "admission.k8s.io/v1"
 KIND: Final = "AdmissionReview"
@@ -57,17 +56,8 @@ class AdmissionRequest(ApiStruct, frozen=True, kw_only=True):
     options: Options | None = None
     object: msgspec.Raw = msgspec.Raw(b"null")
 
-    @property
-    def creates_a_pod(self) -> bool:
-        """Whether a pod is being made: not changed, and no subresource of one."""
-        return self._creates("")
-
-    @property
-    def evicts_a_pod(self) -> bool:
-        """Whether it is the eviction of a pod."""
-        return self._creates("eviction")
-
-    def _creates(self, sub_resource: str) -> bool:
+    def creates_of_pod(self, sub_resource: str = "") -> bool:
+        """Whether a pod is being made, or this subresource of one, such as its ``eviction``."""
         asked = self.resource
         return (
             self.operation == "CREATE"

@@ -142,3 +142,17 @@ def only_node(selector: Mapping[str, str] | None, affinity: NewAffinity | None) 
 
 def _first(found: Iterable[str]) -> str:
     return next(filter(None, found), "")
+
+
+class TemplateMetadata(ApiStruct, frozen=True, kw_only=True):
+    """Metadata of a pod template; it has no name."""
+
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+
+
+class PodTemplate(ApiStruct, frozen=True, kw_only=True):
+    """The pods that a workload makes, and where they may go by their owner's own rules."""
+
+    metadata: TemplateMetadata = TemplateMetadata()
+    spec: NewPodSpec = NewPodSpec()

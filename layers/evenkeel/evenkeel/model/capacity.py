@@ -91,7 +91,9 @@ class CapacityLabels(msgspec.Struct, frozen=True):
 
     def meant(self, key: str, value: str) -> Capacity | None:
         """What a label means by its value; None if neither capacity type."""
-        if value in self.spot_values(key) or (key not in self.values and says_spot(value)):
+        if value in self.spot_values(key) or (
+            key not in self.values and value.lower() == names.SPOT
+        ):
             return Capacity.SPOT
         if self.all_else_is_on_demand(key) or value.lower() in ON_DEMAND_VALUES:
             return Capacity.ON_DEMAND
@@ -140,8 +142,3 @@ WELL_KNOWN: Final = CapacityLabels()
 def is_interruptible(node: Node) -> bool:
     """Whether a node runs in an interruptible Capacity Reservation, by Karpenter's label."""
     return node.metadata.labels.get(names.INTERRUPTIBLE) == names.TRUE
-
-
-def says_spot(value: str) -> bool:
-    """Whether a value of a capacity label means spot; it is compared without case."""
-    return value.lower() == names.SPOT

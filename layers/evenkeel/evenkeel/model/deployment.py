@@ -3,9 +3,9 @@
 from typing import ClassVar
 
 from evenkeel.model import names
+from evenkeel.model.affinity import PodTemplate
 from evenkeel.model.floor import NONE
 from evenkeel.model.meta import ApiStruct, KubernetesObject, LabelSelector, Resource
-from evenkeel.model.pod_template import PodTemplate
 
 type IntOrString = int | str
 

@@ -12,8 +12,7 @@ import msgspec
 
 from evenkeel.model import names
 from evenkeel.model.gang import group_of
-from evenkeel.model.notes import read_note
-from evenkeel.model.notice import VERSION
+from evenkeel.model.notes import VERSION, read_note
 from evenkeel.model.pod import Pod
 
 MOST: Final = 8

@@ -14,8 +14,7 @@ import msgspec
 
 from evenkeel.model.meta import Reference
 from evenkeel.model.names import is_subdomain
-from evenkeel.model.notes import read_note
-from evenkeel.model.notice import VERSION
+from evenkeel.model.notes import VERSION, read_note
 from evenkeel.model.pod_count import PodCount
 from evenkeel.model.times import earliest, is_sound
 

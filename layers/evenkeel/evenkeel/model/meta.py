@@ -1,11 +1,14 @@
-"""What every Kubernetes object has: its resource and its metadata."""
+"""What every Kubernetes object has, its resource and its metadata, and how one is refused."""
 
 from collections.abc import Collection
 from datetime import datetime
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar, Final, Self
 
 import msgspec
+
+OTHER_ANNOTATIONS: Final = "others"
+"""Stands for annotations that were left out: a patch has to know that there are some."""
 
 
 class Resource(msgspec.Struct, frozen=True):
@@ -220,20 +223,19 @@ class LabelSelector(ApiStruct, frozen=True, kw_only=True):
         """
         if any(labels.get(key) != value for key, value in self.match_labels.items()):
             return False
-        return all(_holds(clause, labels) for clause in self.match_expressions)
+        for clause in self.match_expressions:
+            holds = label_holds(clause.operator, labels.get(clause.key), clause.values)
+            if holds is None:
+                message = f"unknown label selector operator {clause.operator!r}"
+                raise ValueError(message)
+            if not holds:
+                return False
+        return True
 
     def mentions(self, *keys: str) -> bool:
         """Whether any clause is about one of these label keys."""
         clauses = (*self.match_labels, *(clause.key for clause in self.match_expressions))
         return any(key in keys for key in clauses)
-
-
-def _holds(clause: LabelSelectorRequirement, labels: dict[str, str]) -> bool:
-    holds = label_holds(clause.operator, labels.get(clause.key), clause.values)
-    if holds is None:
-        message = f"unknown label selector operator {clause.operator!r}"
-        raise ValueError(message)
-    return holds
 
 
 def label_holds(operator: str, value: str | None, values: Collection[str]) -> bool | None:
@@ -252,3 +254,32 @@ def label_holds(operator: str, value: str | None, values: Collection[str]) -> bo
         case "DoesNotExist":
             return value is None
     return None
+
+
+# metav1.Status: how the API server, and a webhook through it, words a refusal.
+
+BUDGET_CAUSE: Final = "DisruptionBudget"
+"""The cause in a 429 on eviction that tells a budget's refusal from throttling."""
+
+
+class Cause(ApiStruct, frozen=True, kw_only=True):
+    """One of a refusal's causes, as clients look for them."""
+
+    reason: str = ""
+    message: str = ""
+
+
+class StatusDetails(ApiStruct, frozen=True, kw_only=True):
+    """What else a client is told: when to ask again, and why it is refused."""
+
+    retry_after_seconds: int = 0
+    causes: tuple[Cause, ...] = ()
+
+
+class Status(ApiStruct, frozen=True, kw_only=True):
+    """A refusal."""
+
+    code: int = 0
+    reason: str = ""
+    message: str = ""
+    details: StatusDetails | None = None

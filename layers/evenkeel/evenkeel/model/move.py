@@ -9,19 +9,18 @@ begin one move.
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final, Self
+from typing import ClassVar, Final
 
 import msgspec
 
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import Lease, LeaseSpec
-from evenkeel.model.meta import KubernetesObject, Metadata, Reference
-from evenkeel.model.notes import read_note
-from evenkeel.model.notice import VERSION
+from evenkeel.model.meta import Metadata, Reference
+from evenkeel.model.notes import VERSION, Note
 from evenkeel.model.pool import Pool, noted, pools_in
 from evenkeel.model.release import CLOCK_SKEW
-from evenkeel.model.times import is_sound, to_micro_time
+from evenkeel.model.times import to_micro_time
 
 PER_RUN: Final = 50
 """How many pods one run of restore moves, unless a setting says another number."""
@@ -128,21 +127,17 @@ def believed_move(lease: Lease, now: datetime) -> Move | None:
     return move if move.since <= now + CLOCK_SKEW else None
 
 
-class Restored(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class Restored(Note, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """The annotation ``evenkeel.dev/restored`` of a workload: restore's last move of it.
 
     ``pod`` is the pod's name. ``spot`` is how many of the workload's pods are on spot nodes if the
     move succeeds: fewer later say that spot did not last.
     """
 
+    key: ClassVar = names.RESTORED
+
     v: int = VERSION
     at: datetime
     target: Capacity
     pod: str
     spot: int = 0
-
-    @classmethod
-    def of(cls, workload: KubernetesObject) -> Self | None:
-        """What a workload notes; None if nothing that makes sense."""
-        found = read_note(workload.metadata.annotations.get(names.RESTORED), cls)
-        return found if found is not None and is_sound(found.at) else None

@@ -2,17 +2,14 @@
 
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, ClassVar, Self, override
 
 import msgspec
 
+from evenkeel.model import names
 from evenkeel.model.hook import Hook
 from evenkeel.model.names import is_label_value
-from evenkeel.model.times import is_sound
-
-VERSION = 1
-"""Version of the JSON that Evenkeel keeps on nodes and pods."""
-
+from evenkeel.model.notes import VERSION, Note
 
 LEAD = timedelta(seconds=120)
 """How long before EC2 stops or terminates a spot instance it warns."""
@@ -161,7 +158,7 @@ class Notice(Announcement, frozen=True, kw_only=True):
         )
 
 
-class NodeNotice(Announcement, frozen=True, kw_only=True):
+class NodeNotice(Announcement, Note, frozen=True, kw_only=True):
     """The annotation ``evenkeel.dev/notice`` of a doomed node: the notice that counts, and more.
 
     ``cordoned_before`` says that another had cordoned the node before Evenkeel drained it;
@@ -177,6 +174,8 @@ class NodeNotice(Announcement, frozen=True, kw_only=True):
     machine that was its last when the change became certain.
     """
 
+    key: ClassVar = names.NOTICE
+
     v: int = VERSION
     since: datetime
     cordoned_before: bool = False
@@ -189,20 +188,13 @@ class NodeNotice(Announcement, frozen=True, kw_only=True):
     boot_id: str = ""
 
     @property
+    @override
     def makes_sense(self) -> bool:
         """Whether Evenkeel can have written it: anybody who may annotate nodes may write one.
 
         Its times are in range, and its name can be a label's value.
         """
-        times = (
-            self.deadline,
-            self.since,
-            self.cordoned_at,
-            self.unlisted_since,
-            self.last_deadline,
-            self.ends_at,
-        )
-        return all(time is None or is_sound(time) for time in times) and is_label_value(self.name)
+        return super().makes_sense and is_label_value(self.name)
 
     @property
     def cordons(self) -> bool:

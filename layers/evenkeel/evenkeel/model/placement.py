@@ -7,6 +7,7 @@ is there. That pod's annotation ``evenkeel.dev/placed`` names it by its holder.
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import ClassVar, override
 
 import msgspec
 
@@ -15,15 +16,14 @@ from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import Lease, LeaseSpec
 from evenkeel.model.meta import ApiStruct, KubernetesObject, Metadata, OwnerReference, Reference
-from evenkeel.model.notes import read_note
-from evenkeel.model.notice import VERSION
+from evenkeel.model.notes import VERSION, Note
 from evenkeel.model.times import is_sound, to_micro_time
 
 FRESH = timedelta(seconds=10)
 """A note that is older was not made in this admission: the pod is a copy."""
 
 
-class Placed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class Placed(Note, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """The annotation ``evenkeel.dev/placed`` of a pod that was placed.
 
     ``as`` is the capacity type that its affinity asks for, ``at`` when the webhook decided that: a
@@ -34,6 +34,8 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     it made: then it may go to no other capacity type.
     """
 
+    key: ClassVar = names.PLACED
+
     v: int
     as_: Capacity = msgspec.field(name="as")
     at: datetime | None = None
@@ -43,13 +45,15 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     move: str = ""
 
     @property
+    @override
+    def makes_sense(self) -> bool:
+        """Whatever its time: what was placed counts, and asks for what it asks for."""
+        return True
+
+    @property
     def requires_on_demand(self) -> bool:
         """Whether spot will not do: it is of a floor that somebody asked for, or moved there."""
         return self.as_ is Capacity.ON_DEMAND and not self.preferred
-
-    def encode(self) -> str:
-        """The annotation's value."""
-        return msgspec.json.encode(self).decode()
 
     def is_of_this_admission(self, now: datetime) -> bool:
         """Whether it was noted moments ago: the API server asks again in the same admission."""
@@ -72,28 +76,19 @@ def placed_as(
     )
 
 
-def placed_of(annotations: dict[str, str] | None) -> Placed | None:
-    """What these annotations say of a placement; None if nothing that makes sense."""
-    return read_note((annotations or {}).get(names.PLACED), Placed)
-
-
-class Relaxation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Relaxation(Note, frozen=True, kw_only=True, rename="camel"):
     """The annotation ``evenkeel.dev/floor-relaxed``: until when a workload's floor is not held."""
+
+    key: ClassVar = names.FLOOR_RELAXED
 
     v: int = VERSION
     until: datetime
 
 
-def relaxed_until(workload: KubernetesObject) -> datetime | None:
-    """Until when a workload's floor may go to spot; None if nothing that makes sense says so."""
-    found = read_note(workload.metadata.annotations.get(names.FLOOR_RELAXED), Relaxation)
-    return found.until if found is not None and is_sound(found.until) else None
-
-
 def is_relaxed(workload: KubernetesObject, now: datetime) -> bool:
     """Whether a workload's floor may go to spot now, because no on-demand node had room."""
-    until = relaxed_until(workload)
-    return until is not None and now < until
+    relaxation = Relaxation.of(workload)
+    return relaxation is not None and now < relaxation.until
 
 
 # A pod that is being made, as far as placement reads it. Go may write null for what is not there.

@@ -15,9 +15,8 @@ from evenkeel.model.meta import (
     OwnerReference,
     Resource,
 )
-from evenkeel.model.notes import read_note
 from evenkeel.model.quantity import number
-from evenkeel.model.release import Asked, Release
+from evenkeel.model.release import CLOCK_SKEW, Asked, Release
 from evenkeel.model.times import is_sound, span
 
 DEFAULT_GRACE_SECONDS = 30
@@ -25,6 +24,9 @@ DEFAULT_GRACE_SECONDS = 30
 
 PLACES = "pods"
 """The resource of which every pod takes one."""
+
+SIDECAR = "Always"
+"""The restart policy of an init container that goes on beside the pod's containers."""
 
 LONGEST_TEXT = 4_096
 """Characters of a note; a release has some 400. What is longer is none."""
@@ -41,11 +43,6 @@ class Container(ApiStruct, frozen=True, kw_only=True):
 
     resources: ResourceRequirements = ResourceRequirements()
     restart_policy: str = ""
-
-    @property
-    def is_sidecar(self) -> bool:
-        """Whether it is an init container that goes on beside the pod's containers."""
-        return self.restart_policy == "Always"
 
 
 class ClaimSource(ApiStruct, frozen=True, kw_only=True):
@@ -109,7 +106,7 @@ class PodSpec(ApiStruct, frozen=True, kw_only=True):
         for each in self.init_containers:
             started = _sum(running, each.resources.requests)
             most = _larger(most, started)
-            if each.is_sidecar:
+            if each.restart_policy == SIDECAR:
                 running = started
         for each in self.containers:
             running = _sum(running, each.resources.requests)
@@ -238,20 +235,22 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         no release either.
         """
         text = self.metadata.annotations.get(names.RELEASE, "")
-        release = read_note(text, Release) if 0 < len(text) <= LONGEST_TEXT else None
-        return release if release is not None and release.makes_sense else None
+        return Release.read(text) if 0 < len(text) <= LONGEST_TEXT else None
 
     def believed_release(self, now: datetime) -> Release | None:
-        """What the annotation of a released pod says; None if it cannot be true by now."""
+        """What the annotation of a released pod says; None if it cannot be true by now.
+
+        It does not claim to be made later than now, as far as clocks agree.
+        """
         release = self.release
-        return release if release is not None and release.was_made_by(now) else None
+        is_later = release is not None and release.since > now + CLOCK_SKEW
+        return None if is_later else release
 
     @cached_property
     def asked(self) -> Asked | None:
         """Who asked for its eviction, which waits for its turn; None if that makes no sense."""
         text = self.metadata.annotations.get(names.ASKED, "")
-        asked = read_note(text, Asked) if 0 < len(text) <= LONGEST_TEXT else None
-        return asked if asked is not None and is_sound(asked.since) else None
+        return Asked.read(text) if 0 < len(text) <= LONGEST_TEXT else None
 
     @cached_property
     def origin_key(self) -> str:

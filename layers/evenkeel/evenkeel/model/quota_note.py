@@ -1,13 +1,11 @@
 """What is kept on a ReplicaSet to which a quota refuses pods."""
 
 from datetime import datetime, timedelta
-from typing import Final
+from typing import ClassVar, Final, override
 
-import msgspec
-
-from evenkeel.model.notice import VERSION
+from evenkeel.model import names
+from evenkeel.model.notes import VERSION, Note
 from evenkeel.model.release import LONGEST_RELEASE
-from evenkeel.model.times import is_sound
 
 MOST_TRIES: Final = 4
 """How many times more it is tried to make a pod in the place of one that is gone.
@@ -16,7 +14,7 @@ The quota's own controller has to count it first. After these tries another pod 
 """
 
 
-class QuotaNote(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class QuotaNote(Note, frozen=True, kw_only=True, rename="camel"):
     """The annotation ``evenkeel.dev/refused`` of a ReplicaSet.
 
     Each time that it is written, the ReplicaSet's controller tries to make pods at once: it was
@@ -28,6 +26,8 @@ class QuotaNote(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     - A turn ``took`` so many seconds; 0 if none is over.
     """
 
+    key: ClassVar = names.REFUSED
+
     v: int = VERSION
     at: datetime
     tries: int = 0
@@ -38,11 +38,11 @@ class QuotaNote(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     took: float = 0
 
     @property
+    @override
     def makes_sense(self) -> bool:
         """Whether Evenkeel can have written this. Anybody who may annotate ReplicaSets may have."""
-        times = (self.at, self.until or self.at, self.told_at or self.at)
         return (
-            all(map(is_sound, times))
+            super().makes_sense
             and (self.until or self.at) - self.at <= LONGEST_RELEASE
             and 0 <= self.tries <= MOST_TRIES
             and min(self.pods, self.going) >= 0

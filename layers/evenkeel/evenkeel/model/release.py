@@ -2,15 +2,13 @@
 
 from datetime import datetime, timedelta
 from enum import StrEnum
-
-import msgspec
+from typing import ClassVar, override
 
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.names import is_subdomain
-from evenkeel.model.notice import VERSION
+from evenkeel.model.notes import VERSION, Note
 from evenkeel.model.pool import MOST, Pool
-from evenkeel.model.times import is_sound
 
 LONGEST_RELEASE = timedelta(days=1)
 """No release lasts longer: a day is also the most that a recommendation may be made to count."""
@@ -29,7 +27,7 @@ class ReleaseReason(StrEnum):
     DRAIN = "drain"
 
 
-class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Release(Note, frozen=True, kw_only=True, rename="camel"):
     """The annotation ``evenkeel.dev/release`` of a released pod.
 
     ``controller`` and ``controller_uid`` name the ReplicaSet that it was taken from.
@@ -40,6 +38,8 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ``without_room``: no node there had room for its replacement then. ``asked_by``: who asked for
     its eviction, where that led to the release.
     """
+
+    key: ClassVar = names.RELEASE
 
     v: int = VERSION
     reason: ReleaseReason
@@ -76,39 +76,42 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return (pool is None) is (self.target is Capacity.ON_DEMAND) and pool not in self.avoid
 
     @property
+    @override
     def makes_sense(self) -> bool:
         """Whether Evenkeel can have written this. Anybody who may annotate pods may have.
 
-        - ``controller`` can be the name of a ReplicaSet, and ``controller_uid`` is there;
         - its times are in range;
+        - ``controller`` can be the name of a ReplicaSet, and ``controller_uid`` is there;
         - it ends in time: a pod without a replacement would be watched until then;
         - it names no more pools than a note has, and only such as labels of nodes can say.
         """
         return (
-            is_subdomain(self.controller)
+            super().makes_sense
+            and is_subdomain(self.controller)
             and self.controller_uid != ""
-            and is_sound(self.since)
-            and is_sound(self.deadline)
             and self.deadline - self.since <= LONGEST_RELEASE
             and len(self.avoid) <= MOST
             and all(pool.can_be for pool in self.avoid)
         )
 
-    def was_made_by(self, now: datetime) -> bool:
-        """Whether it does not claim to be made later than now, as far as clocks agree."""
-        return self.since <= now + CLOCK_SKEW
 
-
-class Asked(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Asked(Note, frozen=True, kw_only=True, rename="camel"):
     """The annotation ``evenkeel.dev/eviction-asked`` of a pod that waits for its release."""
+
+    key: ClassVar = names.ASKED
 
     v: int = VERSION
     by: str
     since: datetime
 
 
-class Cooldown(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The annotation ``evenkeel.dev/cooldown`` of a workload whose handover was rolled back."""
+class Cooldown(Note, frozen=True, kw_only=True, rename="camel"):
+    """The annotation ``evenkeel.dev/cooldown`` of a workload whose handover was rolled back.
+
+    Those of evictions and of moves to other pools have annotations of their own.
+    """
+
+    key: ClassVar = names.COOLDOWN
 
     v: int = VERSION
     failures: int

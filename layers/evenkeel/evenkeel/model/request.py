@@ -31,7 +31,9 @@ class Operation:
         """
         if self.op == "test":
             return True
-        *above, last = (_unescaped(part) for part in self.path.split("/")[1:])
+        *above, last = (
+            part.replace("~1", "/").replace("~0", "~") for part in self.path.split("/")[1:]
+        )
         for part in above:
             found = _at(found, part)
         if isinstance(found, tuple):
@@ -50,10 +52,6 @@ class Operation:
 def pointer(*parts: str | int) -> str:
     """A JSON pointer (RFC 6901) to these keys, escaped: ``metadata, a/b`` -> ``/metadata/a~1b``."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
-
-
-def _unescaped(part: str) -> str:
-    return part.replace("~1", "/").replace("~0", "~")
 
 
 def _at(found: object, part: str) -> object:
@@ -171,14 +169,9 @@ class Patch:
         """
         if isinstance(self.body, Mapping):
             return _includes(msgspec.to_builtins(item), self.body)
-        found = {part: msgspec.to_builtins(getattr(item, part)) for part in self._parts}
+        parts = {operation.path.split("/")[1] for operation in self.body}  # metadata, spec, status
+        found = {part: msgspec.to_builtins(getattr(item, part)) for part in parts}
         return all(operation.is_shown_by(found) for operation in self.body)
-
-    @property
-    def _parts(self) -> set[str]:
-        """The fields of the object that the operations are about: metadata, spec, status."""
-        operations = (each for each in self.body if isinstance(each, Operation))
-        return {each.path.split("/")[1] for each in operations}
 
     def to_wire(self) -> bytes:
         """The body as JSON."""
@@ -244,6 +237,12 @@ class Evict:
     def reference(self) -> Reference:
         """The pod to evict."""
         return Reference(kind="Pod", namespace=self.namespace, name=self.name, uid=self.uid)
+
+
+def patch_as_read(item: KubernetesObject, *operations: Operation) -> Patch:
+    """Change an object, if nothing about it has changed since it was read."""
+    body = (*as_read(item), *operations)
+    return Patch(kind=type(item), name=item.name, body=body, namespace=item.namespace)
 
 
 type Read = Get[Any] | List[Any]

@@ -5,6 +5,7 @@ than 8 kB is refused by proxies and load balancers before it reaches an API serv
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Final
 from urllib.parse import quote_plus
 
@@ -60,18 +61,13 @@ def fitting(selector: LabelSelector) -> str:
     """
     kept: list[str] = []
     left = LONGEST
-    for clause in _clauses(selector):
+    equal = (f"{key}={value}" for key, value in sorted(selector.match_labels.items()))
+    for clause in chain(equal, map(_clause, selector.match_expressions)):
         needed = size(f"{clause},")
         if needed <= left:
             kept.append(clause)
             left -= needed
     return ",".join(kept)
-
-
-def _clauses(selector: LabelSelector) -> Iterator[str]:
-    for key, value in sorted(selector.match_labels.items()):
-        yield f"{key}={value}"
-    yield from map(_clause, selector.match_expressions)
 
 
 def _clause(clause: LabelSelectorRequirement) -> str:

@@ -14,7 +14,7 @@ from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease, LeaseSpec
 from evenkeel.model.meta import Metadata
 from evenkeel.model.release import CLOCK_SKEW, COOLDOWN_LONGEST, FORGOTTEN_AFTER, rest_after
-from evenkeel.model.request import Create, Operation, Patch, Write, as_read
+from evenkeel.model.request import Create, Operation, Write, patch_as_read
 from evenkeel.model.times import sound_time, to_micro_time
 
 NEVER: Final = datetime(2000, 1, 1, tzinfo=UTC)
@@ -67,9 +67,4 @@ class SpotRest(msgspec.Struct, frozen=True, kw_only=True):
         if lease is None:
             metadata = Metadata(name=names.SPOT_REST, namespace=names.SYSTEM_NAMESPACE)
             return Create(Lease(metadata=metadata, spec=spec))
-        return Patch(
-            kind=Lease,
-            name=lease.name,
-            namespace=lease.namespace,
-            body=(*as_read(lease), Operation("add", "/spec", msgspec.to_builtins(spec))),
-        )
+        return patch_as_read(lease, Operation("add", "/spec", msgspec.to_builtins(spec)))

@@ -6,18 +6,14 @@ The annotation ``evenkeel.dev/template`` is written together with the template. 
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Self
-
-import msgspec
+from typing import ClassVar
 
 from evenkeel.model import names
 from evenkeel.model.affinity import NodeRequirement, PreferredTerm, Toleration, TopologySpread
 from evenkeel.model.annotations import PLACEMENT
 from evenkeel.model.cluster_objects import Lease, LeaseSpec
 from evenkeel.model.meta import KubernetesObject, Metadata, Reference
-from evenkeel.model.notes import read_note
-from evenkeel.model.notice import VERSION
-from evenkeel.model.times import is_sound
+from evenkeel.model.notes import VERSION, Note
 
 
 class Rather(StrEnum):
@@ -28,13 +24,15 @@ class Rather(StrEnum):
     ONLY_ON_DEMAND = "only-on-demand"
 
 
-class Written(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class Written(Note, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """The annotation ``evenkeel.dev/template``: what was added to a template, and what for.
 
     ``policy`` is the floor as its owner wrote it, or ``default``. ``skew`` is what the floor asks
     for; the template has no ``spread`` while no spot node takes pods. ``required`` was added to
     each required term; the others are what the template had not already.
     """
+
+    key: ClassVar = names.TEMPLATE
 
     v: int = VERSION
     at: datetime
@@ -54,16 +52,6 @@ class Written(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
             clauses += each.preference.match_expressions or ()
         of_nodes = {(clause.key, clause.values or ()) for clause in clauses}
         return frozenset(of_nodes | {(each.key, (each.value,)) for each in self.tolerations})
-
-    def encode(self) -> str:
-        """The annotation's value."""
-        return msgspec.json.encode(self).decode()
-
-    @classmethod
-    def of(cls, workload: KubernetesObject) -> Self | None:
-        """What a workload notes; None if nothing that makes sense."""
-        found = read_note(workload.metadata.annotations.get(names.TEMPLATE), cls)
-        return found if found is not None and is_sound(found.at) else None
 
 
 def is_by_template(workload: KubernetesObject) -> bool:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from cryptography import x509
 
-from evenkeel.adapters.kubernetes import tls
+from evenkeel.adapters.kubernetes.endpoint import tls_context
 from evenkeel_cli.doctor.check import Finding, broken, fine, not_looked
 from evenkeel_cli.doctor.cluster.facts import ClientConfig, ClusterFacts
 from evenkeel_cli.program import NAME
@@ -83,7 +83,7 @@ def shake_hands(place: Place) -> datetime | Finding:
     if not place.host:
         return unreached(place, "it names no host")
     try:
-        context = tls.context(place.authority or None)
+        context = tls_context(place.authority or None)
     except (OSError, ValueError) as error:
         return untrusted(place, f"its caBundle is no certificate: {error}")
     try:

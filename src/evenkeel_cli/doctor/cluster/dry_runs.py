@@ -22,7 +22,7 @@ from evenkeel.flows.reads import ask
 from evenkeel.flows.restore.reading import POLICY
 from evenkeel.model import names
 from evenkeel.model.controllers.replica_set import ReplicaSet
-from evenkeel.model.placement import NewPod, placed_of
+from evenkeel.model.placement import NewPod, Placed
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Selection
 from evenkeel_cli.doctor.api_server import ApiServer
@@ -160,7 +160,7 @@ def _sent_to_on_demand(server: ApiServer, namespace: str) -> Finding:
     body = _new_pod(namespace, annotations={names.ON_DEMAND: "all"})
     answer = server.try_out(_pods_of(namespace), body, f"try {subject}").body
     made = msgspec.json.decode(answer, type=NewPod)
-    if placed_of(made.metadata.annotations) is not None:
+    if Placed.of(made) is not None:
         return fine(f"{subject} that asks for on-demand is sent there")
     return broken(f"{subject} that asks for on-demand is left as it is")
 

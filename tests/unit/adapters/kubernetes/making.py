@@ -10,8 +10,7 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 from evenkeel.adapters.kubernetes.cluster import RestCluster
-from evenkeel.adapters.kubernetes.endpoint import Endpoint, Limits
-from evenkeel.adapters.kubernetes.tokens import TokenSource
+from evenkeel.adapters.kubernetes.endpoint import Endpoint, Limits, TokenSource
 from evenkeel.adapters.kubernetes.transport import SILENT, Transport
 from evenkeel.errors import ClusterError
 from evenkeel.model.metrics import Metric

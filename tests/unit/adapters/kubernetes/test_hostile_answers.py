@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from evenkeel.adapters.kubernetes.endpoint import Limits
-from evenkeel.adapters.kubernetes.objects import LARGEST, LONGEST_ANNOTATION, OTHERS
+from evenkeel.adapters.kubernetes.objects import LARGEST, LONGEST_ANNOTATION
 from evenkeel.adapters.kubernetes.transport import MOST_BYTES
 from evenkeel.errors import TooLargeError, UnavailableError, UnreadableObjectError
 from evenkeel.model import names
-from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.meta import OTHER_ANNOTATIONS, KubernetesObject
 from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
@@ -280,10 +280,10 @@ def test_annotations_that_are_never_read_are_forgotten(
     release = {names.RELEASE: "{}", names.PLACED: "x" * (LONGEST_ANNOTATION + 1)}
     server.script(page(large("a", 5_000, **release), large("b", 100), large("c", 5_000)))
     a, b, c = (item.metadata.annotations for item in listing(connect).items)
-    assert a == {names.RELEASE: "{}", OTHERS: ""}
+    assert a == {names.RELEASE: "{}", OTHER_ANNOTATIONS: ""}
     assert b == {"note": "x" * 100}
     # A patch has to know that there are some.
-    assert c == {OTHERS: ""}
+    assert c == {OTHER_ANNOTATIONS: ""}
 
 
 def reading(connect: Connect, requests: Sequence[List[Any]]) -> tuple[int, list[KubernetesObject]]:

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 import urllib3
 
-from evenkeel.adapters.kubernetes import connect, tls
+from evenkeel.adapters.kubernetes import connect
 from evenkeel.adapters.kubernetes.cluster import RestCluster
-from evenkeel.adapters.kubernetes.endpoint import Endpoint
+from evenkeel.adapters.kubernetes.endpoint import Endpoint, tls_context
 from evenkeel.adapters.kubernetes.transport import Transport
 from evenkeel.errors import ClusterError, SettingsError, UnavailableError
 from evenkeel.model.pod import Pod
@@ -40,7 +40,7 @@ def eks_server(eks: Authority, folder: Path, *names: str) -> Iterator[ScriptedSe
 
 
 def ask(server: ScriptedServer, authority: Authority, server_name: str = "") -> ClusterError | None:
-    context = tls.context(authority.certificate)
+    context = tls_context(authority.certificate)
     clock = HandClock()
     pools = partial(urllib3.PoolManager, server_hostname=server_name or None)
     endpoint = Endpoint(server.url, tls=context, pools=pools)
@@ -119,7 +119,7 @@ def test_a_server_that_speaks_no_tls_is_unavailable(eks: Authority) -> None:
     clock = HandClock()
     with serving() as plain:
         url = plain.url.replace("http:", "https:")
-        transport = Transport(Endpoint(url, tls=tls.context(eks.certificate)), clock=clock)
+        transport = Transport(Endpoint(url, tls=tls_context(eks.certificate)), clock=clock)
         with RestCluster(transport) as cluster:
             assert isinstance(error_of(cluster, READ), UnavailableError)
 
@@ -129,7 +129,7 @@ def test_a_session_over_tls_ends_at_once_although_its_watch_is_silent(
 ) -> None:
     with eks_server(eks, tmp_path) as server:
         server.script(page(pod("a")), stream(event("ADDED", pod("b", 12)), then=hang))
-        endpoint = Endpoint(server.url, tls=tls.context(eks.certificate))
+        endpoint = Endpoint(server.url, tls=tls_context(eks.certificate))
         before = set(threading.enumerate())
         with RestCluster(Transport(endpoint)) as cluster, cluster.session() as session:
             session.watch(Selection(Pod))

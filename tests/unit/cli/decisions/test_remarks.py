@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.floor.source import FloorOf, Source
-from evenkeel.decisions.floor.standing import Standing, Workload, stand
+from evenkeel.decisions.floor.standing import Movable, Standing, stand
 from evenkeel.decisions.pools.spread import Spread
 from evenkeel.decisions.restore.snapshot import Candidate
 from evenkeel.model import names
@@ -188,7 +188,7 @@ BY_TEMPLATE = builders.deployment(annotations={names.PLACEMENT: names.BY_TEMPLAT
     ],
 )
 def test_what_moves_out_of_a_pool_with_too_many_is_told(
-    workload: Workload, told: str, *, is_managed: bool, in_gang: bool
+    workload: Movable, told: str, *, is_managed: bool, in_gang: bool
 ) -> None:
     floor = FloorOf(NONE, Source.WORKLOAD)
     stands = stand(workload, floor, (), FLEET.capacities, is_managed=is_managed)
@@ -251,14 +251,14 @@ UPSET = f"its hard spread over zone {WHAT} nodeTaintsPolicy: Honor and matchLabe
 
 
 def candidate_of(
-    workload: Workload, source: Source = Source.WORKLOAD, *, managed: bool = True, **fields: Any
+    workload: Movable, source: Source = Source.WORKLOAD, *, managed: bool = True, **fields: Any
 ) -> Candidate:
     floor = FloorOf(NONE, source)
     standing = stand(workload, floor, (), FLEET.capacities, is_managed=managed)
     return Candidate(workload=workload, standing=standing, fleet=FLEET, **fields)
 
 
-def spreads_of(workload: Workload, *, managed: bool, by_policy: bool = False) -> Sequence[Remark]:
+def spreads_of(workload: Movable, *, managed: bool, by_policy: bool = False) -> Sequence[Remark]:
     return of_spreads(candidate_of(workload, managed=managed, by_policy=by_policy), WELL_KNOWN)
 
 
@@ -321,7 +321,7 @@ def test_each_spread_says_what_it_lacks() -> None:
         pytest.param(builders.stateful_set(), False, id="its pods are not handed over"),
     ],
 )
-def test_of_other_spreads_nothing_is_said(workload: Workload, *, managed: bool) -> None:
+def test_of_other_spreads_nothing_is_said(workload: Movable, *, managed: bool) -> None:
     assert spreads_of(workload, managed=managed) == []
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from evenkeel.decisions.floor.source import FloorOf, Source, floor_of, floor_of_any
 from evenkeel.model import names
+from evenkeel.model.affinity import TemplateMetadata
 from evenkeel.model.floor import ALL, MAJORITY_OF_ALL, NONE, Floor, Unit
-from evenkeel.model.pod_template import TemplateMetadata
 from evenkeel.model.workload import Workload
 from tests.kit import builders
 

@@ -1,9 +1,10 @@
 """Where a workload stands: its replicas by capacity type."""
 
+import msgspec
 import pytest
 
 from evenkeel.decisions.floor.source import FloorOf, Source
-from evenkeel.decisions.floor.standing import stand, told_of_waiting
+from evenkeel.decisions.floor.standing import stand
 from evenkeel.model.floor import MAJORITY_OF_ALL, NONE
 from tests.kit import builders
 from tests.unit.decisions.floor.standings import FLEET, REPLICA_SET, TWO, pods, standing
@@ -72,5 +73,10 @@ def test_pods_that_wait_are_told_of_with_the_scheduler_s_word(waiting: int, told
 
 
 def test_pods_of_which_the_scheduler_says_nothing_are_told_of_without() -> None:
-    assert told_of_waiting(2, "") == "2 of its pods wait for a node"
-    assert told_of_waiting(1, "no room.") == "1 of its pods waits for a node (no room)"
+    silent = msgspec.structs.replace(standing(TWO, pods(1, 1, 2)), why_waiting="")
+    assert silent.told_of_waiting == "2 of its pods wait for a node"
+
+
+def test_the_scheduler_s_word_is_told_without_its_full_stop() -> None:
+    found = msgspec.structs.replace(standing(TWO, pods(1, 1, 1)), why_waiting="no room.")
+    assert found.told_of_waiting == "1 of its pods waits for a node (no room)"

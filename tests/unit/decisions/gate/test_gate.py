@@ -8,9 +8,8 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.gate import gate
+from evenkeel.decisions.gate.eviction import Allowed, Deferred, Evictor, Verdict
 from evenkeel.decisions.gate.gate import SHORTEST_RETRY, GatedPod
-from evenkeel.decisions.gate.scope import Evictor
-from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
 from evenkeel.errors import ForbiddenError
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
@@ -430,14 +429,15 @@ def test_an_eviction_has_no_patience_anew_when_its_node_turns_out_to_die() -> No
 
 def test_an_eviction_whose_release_is_refused_comes_back_while_it_has_patience() -> None:
     error = ForbiddenError("the platform team says no")
-    verdict = gate.refused(error, is_over=False)
+    verdict = gate.refused(error, is_for_good=False, is_over=False)
     assert isinstance(verdict, Deferred)
     assert (verdict.reason, verdict.retry_after) == ("Changed", seconds(1))
     assert verdict.message == "its release is refused: the platform team says no"
-    assert passed(gate.refused(error, is_over=True)) == ("PatienceOver", True)
+    assert passed(gate.refused(error, is_for_good=False, is_over=True)) == ("PatienceOver", True)
 
 
 def test_an_eviction_whose_release_is_always_refused_passes_with_the_refuser_s_words() -> None:
-    verdict = gate.not_released(ForbiddenError("the platform team says no"))
+    error = ForbiddenError("the platform team says no")
+    verdict = gate.refused(error, is_for_good=True, is_over=False)
     assert passed(verdict) == ("ReleaseRefused", True)
     assert verdict.message == "it cannot be released: the platform team says no"

@@ -6,7 +6,8 @@ import pytest
 
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Route
-from evenkeel.decisions.gate.scope import Evictor, passes_by_itself, passes_by_place
+from evenkeel.decisions.gate.eviction import Eviction, Evictor
+from evenkeel.decisions.gate.scope import passes_by_itself, passes_by_namespace
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.meta import Metadata
@@ -26,6 +27,11 @@ def left(consequence: str = "") -> Route:
         cause="forbidden",
         consequence=consequence,
     )
+
+
+def test_evictions_of_one_pod_are_one_whoever_asks() -> None:
+    first = Eviction(name="web-1", namespace="shop", evictor=Evictor(username="alice"))
+    assert first.key == Eviction(name="web-1", namespace="shop", uid="u").key
 
 
 GATED, MANAGED = {names.GATE: "true"}, {names.MANAGED: "true"}
@@ -64,7 +70,7 @@ def test_a_namespace_is_gated_by_its_label(
     name: str, labels: Mapping[str, str], reason: str | None, *, everywhere: bool
 ) -> None:
     namespace = Namespace(metadata=Metadata(name=name, labels=dict(labels)))
-    passes = passes_by_place(namespace, everywhere=everywhere)
+    passes = passes_by_namespace(namespace, everywhere=everywhere)
     assert (passes.reason if passes is not None else None) == reason
 
 

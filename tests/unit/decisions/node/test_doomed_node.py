@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evenkeel.decisions.node.doomed_node import (
     LOAD_BALANCER_LEAD,
-    Situation,
+    DoomedNode,
     plan,
     unreadable,
 )
@@ -32,18 +32,18 @@ EXCLUDED = {names.EXCLUDE_FROM_LOAD_BALANCERS: "true"}
 
 def situation(
     notice: NodeNotice = WARNING, *, now: datetime = NOW, node: Node | None = None, **known: Any
-) -> Situation:
+) -> DoomedNode:
     node = node if node is not None else builders.node(notice=notice)
     defaults: dict[str, Any] = {"heard_at": now, "others_remain": True}
-    return Situation(now=now, node=node, notice=notice, **(defaults | known))
+    return DoomedNode(now=now, node=node, notice=notice, **(defaults | known))
 
 
-def decided(at: Situation) -> list[tuple[Verb, str]]:
+def decided(at: DoomedNode) -> list[tuple[Verb, str]]:
     steps, _ = plan(at)
     return [(step.verb, step.reason) for step in steps]
 
 
-def the(verb: Verb, at: Situation) -> Decision:
+def the(verb: Verb, at: DoomedNode) -> Decision:
     (found,) = [step for step in plan(at)[0] if step.verb is verb]
     return found
 
@@ -106,7 +106,7 @@ def test_nothing_is_decided_about_load_balancers_while_others_are_not_known() ->
     ],
     ids=["a hint", "a hint near its end", "excluded", "stopped", "terminated", "it lives on"],
 )
-def test_a_node_is_not_excluded_when_that_is_no_use(left: Situation) -> None:
+def test_a_node_is_not_excluded_when_that_is_no_use(left: DoomedNode) -> None:
     assert not left.wants_exclusion
     assert Verb.EXCLUDE not in {verb for verb, _ in decided(left)}
 
@@ -196,7 +196,7 @@ def unlisted(
     since: datetime | None = LISTED_NO_MORE,
     ready: bool = False,
     **known: Any,
-) -> Situation:
+) -> DoomedNode:
     notice = builders.notice(unlisted_since=since)
     node = builders.node(notice=notice, ready=ready, labels=EXCLUDED)
     known = {"state": UNLISTED, "heard_at": heard_at} | known

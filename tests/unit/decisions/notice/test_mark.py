@@ -278,7 +278,7 @@ def test_nothing_is_written_when_there_is_no_mark() -> None:
     assert mark.drain(node, NOW) is None
     assert mark.exclude(node) is None
     assert mark.take_out_of_service(node) is None
-    assert mark.note_unlisted(node, NOW) is None
+    assert mark.note(node, unlisted_since=NOW) is None
     assert mark.end_hook(node) is None
     assert not mark.is_only_noted(node)
 

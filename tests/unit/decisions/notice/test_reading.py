@@ -13,8 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.notice import kinds
-from evenkeel.decisions.notice.event import Event, Harmless, Probe, Reading, Understood, Unknown
-from evenkeel.decisions.notice.fields import Fields
+from evenkeel.decisions.notice.event import (
+    Event,
+    Fields,
+    Harmless,
+    Probe,
+    Reading,
+    Understood,
+    Unknown,
+)
 from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.decisions.notice.reading import read, read_json
 from evenkeel.errors import MalformedNoticeError

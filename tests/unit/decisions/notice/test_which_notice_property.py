@@ -6,7 +6,7 @@ import msgspec
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from evenkeel.decisions.node.doomed_node import Situation, plan
+from evenkeel.decisions.node.doomed_node import DoomedNode, plan
 from evenkeel.decisions.notice import mark
 from evenkeel.decisions.notice.which_notice import CROSSING, OUTLIVED_AFTER
 from evenkeel.model.decision import Verb
@@ -106,7 +106,7 @@ class Marked(World):
         carried = mark.read(self.node)
         if carried is None:
             return False
-        situation = Situation(
+        situation = DoomedNode(
             now=now, node=self.node, notice=carried, heard_at=now, state="running"
         )
         decisions, _ = plan(situation)

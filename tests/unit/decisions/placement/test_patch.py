@@ -12,7 +12,7 @@ from evenkeel.decisions.placement.patch import KeptOff, placement_patch
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
 from evenkeel.model.meta import label_holds
-from evenkeel.model.placement import placed_as, placed_of
+from evenkeel.model.placement import Placed, placed_as
 from evenkeel.model.pool import Pool
 from tests.kit.builders import NOW
 from tests.unit.decisions.placement.pods import (
@@ -131,7 +131,7 @@ def test_on_demand_by_default_is_preferred_and_spot_is_borne() -> None:
     assert keys == [*(key for key in KEYS for _ in range(3)), names.HEADROOM]
     metadata = placed["metadata"]
     assert metadata["labels"][names.CAPACITY] == "on-demand"
-    assert placed_of(metadata["annotations"]) == BY_DEFAULT
+    assert Placed.read(metadata["annotations"][names.PLACED]) == BY_DEFAULT
 
 
 @pytest.mark.parametrize("kept_off", ["full", "lost"])
@@ -165,7 +165,7 @@ def test_what_was_decided_is_noted_on_the_pod() -> None:
     placed = place(document(labels={"app": "web"}, annotations={"a": "b"}), ON_DEMAND)
     metadata = placed["metadata"]
     assert metadata["labels"] == {"app": "web", "evenkeel.dev/capacity": "on-demand"}
-    assert placed_of(metadata["annotations"]) == ON_DEMAND
+    assert Placed.read(metadata["annotations"][names.PLACED]) == ON_DEMAND
     assert metadata["annotations"]["a"] == "b"
 
 
@@ -186,8 +186,8 @@ def test_what_is_there_is_not_added_again(placed: Any, spec: Document) -> None:
 
 def test_an_annotation_that_makes_no_sense_notes_nothing() -> None:
     for text in ("", "{}", "[", '{"v":1,"as":"moon","at":"2026-11-21T06:00:00Z"}'):
-        assert placed_of({"evenkeel.dev/placed": text}) is None
-    assert placed_of(None) is None
+        assert Placed.read(text) is None
+    assert Placed.read(None) is None
 
 
 MOVED = placed_as(Capacity.SPOT, NOW, move="uid-of-the-moved")

@@ -8,8 +8,8 @@ import pytest
 from evenkeel.decisions.floor.source import floor_of
 from evenkeel.decisions.placement.policy import untold
 from evenkeel.model import names
+from evenkeel.model.affinity import TemplateMetadata
 from evenkeel.model.controllers.stateful_set import Ordinals
-from evenkeel.model.pod_template import TemplateMetadata
 from evenkeel.model.workload import Workload
 from tests.kit import builders
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evenkeel.decisions.pools.goal import goal_of
+from evenkeel.decisions.pools.spread import goal_of
 from evenkeel.model import names
 from tests.kit import builders
 

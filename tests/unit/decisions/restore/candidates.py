@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
-from evenkeel.decisions.floor.standing import Workload
+from evenkeel.decisions.floor.standing import Movable
 from evenkeel.decisions.pools.warned import warned
 from evenkeel.decisions.restore.plan import plan
 from evenkeel.decisions.restore.snapshot import (
@@ -17,10 +17,10 @@ from evenkeel.decisions.restore.snapshot import (
     Terms,
     candidate_of,
 )
-from evenkeel.decisions.restore.step import Outcome, RestorePlan, Step
+from evenkeel.decisions.restore.step import RestorePlan, RestoreStep, StepOrDecision
 from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.model import names
-from evenkeel.model.affinity import NewPodSpec
+from evenkeel.model.affinity import NewPodSpec, PodTemplate
 from evenkeel.model.capacity import WELL_KNOWN, Capacity
 from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.controllers.stateful_set import StatefulSet
@@ -30,7 +30,6 @@ from evenkeel.model.move import Restored
 from evenkeel.model.node import Node
 from evenkeel.model.placement import Placed
 from evenkeel.model.pod import Pod
-from evenkeel.model.pod_template import PodTemplate
 from evenkeel.model.spot_rest import SpotRest
 from tests.kit import builders
 from tests.kit.builders import LONG_AGO, NOW
@@ -97,7 +96,7 @@ def with_rules[T: (Deployment, ReplicaSet, StatefulSet)](workload: T, **rules: A
 
 
 def candidate(
-    workload: Workload,
+    workload: Movable,
     *places: str,
     pods: Sequence[Pod] | None = None,
     replica_sets: Sequence[ReplicaSet] | None = None,
@@ -125,7 +124,7 @@ def replica_set(of: Deployment, **options: Any) -> ReplicaSet:
     )
 
 
-def pods_of(workload: Workload, *places: str, **options: Any) -> list[Pod]:
+def pods_of(workload: Movable, *places: str, **options: Any) -> list[Pod]:
     """A Ready pod of a workload on each of these nodes; their names end in 0, 1 ..."""
     owner = replica_set(workload) if isinstance(workload, Deployment) else workload
     return [
@@ -139,7 +138,7 @@ def pods_of(workload: Workload, *places: str, **options: Any) -> list[Pod]:
     ]
 
 
-def ruled(workload: Workload, pod: Pod) -> Pod:
+def ruled(workload: Movable, pod: Pod) -> Pod:
     """A pod with what its workload's template asks of its node."""
     rules = workload.spec.template.spec
     spec = msgspec.structs.replace(
@@ -152,7 +151,7 @@ def ruled(workload: Workload, pod: Pod) -> Pod:
 
 
 def waiting(
-    workload: Workload,
+    workload: Movable,
     name: str = "web-w",
     *,
     age: timedelta = timedelta(minutes=10),
@@ -210,24 +209,24 @@ def planned(*candidates: Candidate, **options: Any) -> RestorePlan:
     return plan(snapshot(*candidates, **options))
 
 
-def outcome(candidate: Candidate, **options: Any) -> Outcome:
+def outcome(candidate: Candidate, **options: Any) -> StepOrDecision:
     """What becomes of one workload."""
     made = planned(candidate, **options)
-    both: list[Outcome] = [*made.steps, *made.left]
+    both: list[StepOrDecision] = [*made.steps, *made.left]
     (found,) = both
     return found
 
 
-def step(candidate: Candidate, **options: Any) -> Step:
+def step(candidate: Candidate, **options: Any) -> RestoreStep:
     """The step that is taken about one workload."""
     found = outcome(candidate, **options)
-    assert isinstance(found, Step), found.message
+    assert isinstance(found, RestoreStep), found.message
     return found
 
 
 def reason(candidate: Candidate, **options: Any) -> str:
     """Why one workload is left."""
     found = outcome(candidate, **options)
-    assert not isinstance(found, Step), found.decision.message
+    assert not isinstance(found, RestoreStep), found.decision.message
     assert found.write is None
     return found.reason

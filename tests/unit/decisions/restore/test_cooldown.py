@@ -7,7 +7,7 @@ import pytest
 
 from evenkeel.decisions.drain import writes
 from evenkeel.decisions.restore.snapshot import Candidate
-from evenkeel.decisions.restore.step import Step
+from evenkeel.decisions.restore.step import RestoreStep
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.move import Restored
@@ -52,7 +52,7 @@ def test_while_failures_count_there_is_one_move_for_each_cooldown() -> None:
     notes = cooldown(2, NOW - MINUTE)
     for ago in (2 * COOLDOWN_FIRST - MINUTE, timedelta()):
         found = outcome(web(*ABOVE, **notes, **restored(SPOT, at=NOW - ago, spot=1)))
-        assert not isinstance(found, Step)
+        assert not isinstance(found, RestoreStep)
         assert (found.reason, found.until) == ("CoolingDown", NOW - ago + 2 * COOLDOWN_FIRST)
     longer_ago = restored(SPOT, at=NOW - 2 * COOLDOWN_FIRST, spot=1)
     assert step(web(*ABOVE, **notes, **longer_ago)).moves
@@ -91,7 +91,7 @@ def test_spot_that_did_not_last_counts_as_a_failure_once() -> None:
 )
 def test_nothing_else_counts_as_one(notes: dict[str, str]) -> None:
     found = outcome(candidate(deployment(5, "1", notes=notes), "o1", "o2", "o1", "o2", "s1"))
-    decision = found.decision if isinstance(found, Step) else found
+    decision = found.decision if isinstance(found, RestoreStep) else found
     assert decision.reason in ("AboveFloor", "CoolingDown")
 
 

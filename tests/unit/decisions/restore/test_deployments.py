@@ -9,7 +9,7 @@ import pytest
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.placement.clauses import not_spot
 from evenkeel.decisions.restore.snapshot import Candidate
-from evenkeel.decisions.restore.step import Step
+from evenkeel.decisions.restore.step import RestoreStep
 from evenkeel.errors import InvalidError
 from evenkeel.model import names
 from evenkeel.model.affinity import NewAffinity, NodeAffinity, NodeSelector, NodeSelectorTerm
@@ -312,7 +312,7 @@ def test_what_another_run_is_about_to_release_is_left_to_it() -> None:
         move = move_of(new_move(owner.reference, named, SPOT, at, at + seconds(300)))
         assert move is not None
         found = outcome(candidate(web, "o1", "o2", moves={owner.uid: move}))
-        return "moves" if isinstance(found, Step) else found.reason
+        return "moves" if isinstance(found, RestoreStep) else found.reason
 
     assert told("web-1", 29) == "Moving"
     assert told("web-1", 30) == "moves"
@@ -361,7 +361,7 @@ KEPT_OFF = Taint(key="spot", value="true", effect="NoSchedule")
 
 def left(candidate: Candidate, **options: Any) -> tuple[str, str]:
     found = outcome(candidate, **options)
-    assert not isinstance(found, Step), found.decision.message
+    assert not isinstance(found, RestoreStep), found.decision.message
     return found.reason, found.message
 
 

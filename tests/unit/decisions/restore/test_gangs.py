@@ -8,7 +8,7 @@ import pytest
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.restore.plan import plan
 from evenkeel.decisions.restore.snapshot import Candidate
-from evenkeel.decisions.restore.step import Outcome, Step
+from evenkeel.decisions.restore.step import RestoreStep, StepOrDecision
 from evenkeel.decisions.restore.workload import consider
 from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.decisions.room.rules import NodeRequest
@@ -58,7 +58,7 @@ def gang(floor: str, *places: str, **options: Any) -> Candidate:
     return candidate(in_group(deployment(len(places), floor)), *places, **options)
 
 
-def left(found: Outcome) -> tuple[str, str]:
+def left(found: StepOrDecision) -> tuple[str, str]:
     assert isinstance(found, Decision)
     return found.reason, found.message
 
@@ -134,8 +134,8 @@ def test_without_room_for_all_none_moves_and_none_is_taken() -> None:
     )
     rooms = Rooms(where)
     request = NodeRequest(resources={"pods": 1.0}, rules=NewPodSpec())
-    assert not rooms.take_all(request, SPOT, 4)
-    assert rooms.take_all(request, SPOT, 3)
+    assert not rooms.take(request, SPOT, 4)
+    assert rooms.take(request, SPOT, 3)
     assert not rooms.has(request, SPOT)
 
 
@@ -158,7 +158,7 @@ def test_a_part_of_a_gang_does_not_move() -> None:
     for members, is_alone in (({TRAIN: 2}, True), ({TRAIN: 3}, False), ({}, True)):
         looked = msgspec.structs.replace(snapshot(found), members=members)
         made = consider(found, looked, Rooms(looked.fleet))
-        assert isinstance(made, Step) is is_alone
+        assert isinstance(made, RestoreStep) is is_alone
         if not is_alone:
             assert left(made)[0] == "Gang"
 
@@ -174,7 +174,7 @@ def test_one_pod_that_may_not_be_handed_over_keeps_all(word: str, *, keeps: bool
     notes = {names.DO_NOT_DISRUPT: word}
     kept = builders.pod("web-1", of=replica_set(web), node="o2", annotations=notes)
     made = outcome(candidate(web, pods=[free, kept]))
-    found = made.decision if isinstance(made, Step) else made
+    found = made.decision if isinstance(made, RestoreStep) else made
     assert found.reason == ("Protected" if keeps else "AboveFloor")
 
 

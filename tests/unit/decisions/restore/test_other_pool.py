@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evenkeel.decisions.restore.other_pool import MOST_TERMS
 from evenkeel.decisions.restore.snapshot import Candidate, NotTaken
-from evenkeel.decisions.restore.step import Outcome, Step
+from evenkeel.decisions.restore.step import RestoreStep, StepOrDecision
 from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
@@ -61,22 +61,22 @@ def web(goal: str, *places: str, nodes: Fleet = THREE, **options: Any) -> Any:
     return candidate(workload, *places, nodes=nodes, **options)
 
 
-def outcome(candidate: Candidate, **options: Any) -> Outcome:
+def outcome(candidate: Candidate, **options: Any) -> StepOrDecision:
     """What becomes of one workload, but for a note of its full pools."""
     made = planned(candidate, **options)
-    both: list[Outcome] = [*made.left, *made.steps]
+    both: list[StepOrDecision] = [*made.left, *made.steps]
     return both[0]
 
 
-def step(candidate: Candidate, **options: Any) -> Step:
+def step(candidate: Candidate, **options: Any) -> RestoreStep:
     found = outcome(candidate, **options)
-    assert isinstance(found, Step), found.message
+    assert isinstance(found, RestoreStep), found.message
     return found
 
 
 def reason(candidate: Candidate, **options: Any) -> str:
     found = outcome(candidate, **options)
-    assert not isinstance(found, Step), found.decision.message
+    assert not isinstance(found, RestoreStep), found.decision.message
     return found.reason
 
 
@@ -88,7 +88,7 @@ def notes(candidate: Candidate, **options: Any) -> list[str | None]:
     return [each.metadata.annotations.get(names.FULL_POOLS) for each in made]
 
 
-def avoided(made: Step) -> tuple[Pool, ...]:
+def avoided(made: RestoreStep) -> tuple[Pool, ...]:
     """The pools that the move's Lease names."""
     (told,) = made.before
     assert isinstance(told, Create)
@@ -135,14 +135,14 @@ def test_a_pool_may_have_as_many_as_its_goal_and_nobody_may_ask_for_one() -> Non
 def test_where_no_other_pool_has_room_it_stays(other: Node) -> None:
     here = fleet(at("sa", A), other)
     found = outcome(web("1", "sa", "sa", nodes=here), nodes=here)
-    assert not isinstance(found, Step)
+    assert not isinstance(found, RestoreStep)
     assert (found.verb, found.reason) == (Verb.LEAVE, "PoolTooFull")
 
 
 def test_a_full_pool_is_no_place_to_go() -> None:
     here = fleet(at("sa", A), at("sb", B))
     found = outcome(web("1", "sa", "sa", "sb", nodes=here), nodes=here)
-    assert not isinstance(found, Step)
+    assert not isinstance(found, RestoreStep)
     assert found.reason == "PoolTooFull"
     assert found.message.startswith("m5 in a has too many of its pods, and no other pool")
 
@@ -180,8 +180,8 @@ def test_after_a_move_it_rests_for_ten_minutes() -> None:
         assert (found.verb, found.reason) == (Verb.WAIT, "PoolTooFull")
         assert found.until == NOW + timedelta(minutes=10 - minutes)
         assert found.message.startswith("m5 in a has too many of its pods: none moves before ")
-    assert isinstance(told(10), Step)
-    assert isinstance(told(-1), Step)  # a time that has not come is not believed
+    assert isinstance(told(10), RestoreStep)
+    assert isinstance(told(-1), RestoreStep)  # a time that has not come is not believed
 
 
 def test_after_such_moves_failed_it_rests_longer_each_time_but_goes_to_spot_at_once() -> None:
@@ -192,9 +192,9 @@ def test_after_such_moves_failed_it_rests_longer_each_time_but_goes_to_spot_at_o
         return outcome(web("1", *(places or ("sa", "sa")), notes=rest | last), nodes=THREE)
 
     assert (told(3, 19, 24).verb, told(3, 19, 24).until) == (Verb.WAIT, NOW + timedelta(minutes=1))
-    assert isinstance(told(3, 20, 25), Step)
+    assert isinstance(told(3, 20, 25), RestoreStep)
     assert told(3, 60, 19).until == NOW + timedelta(minutes=1)
-    assert isinstance(told(3, 60, 20), Step)
+    assert isinstance(told(3, 60, 20), RestoreStep)
     assert told(3, 1, 6, "sa", "sa", "o1").decision.reason == "AboveFloor"
 
 
@@ -208,7 +208,7 @@ def test_an_affinity_that_would_get_too_many_terms_stays_as_it_is() -> None:
         return outcome(web("1", "sa", "sa", rules={"affinity": affinity}), nodes=THREE)
 
     assert MOST_TERMS == 20
-    assert isinstance(with_terms(3), Step)
+    assert isinstance(with_terms(3), RestoreStep)
     assert (with_terms(4).verb, with_terms(4).reason) == (Verb.LEAVE, "PoolTooFull")
     assert with_terms(4).message == (
         "excluding pools in one zone beside its own affinity takes 24 terms, and 20 are the most"
@@ -216,16 +216,18 @@ def test_an_affinity_that_would_get_too_many_terms_stays_as_it_is() -> None:
 
 
 def test_pools_in_many_zones_take_too_many_terms() -> None:
-    def in_zones(zones: str, labels: CapacityLabels = WELL_KNOWN) -> Outcome:
+    def in_zones(zones: str, labels: CapacityLabels = WELL_KNOWN) -> StepOrDecision:
         here = fleet(*(at(f"s{zone}", Pool("m5", zone)) for zone in f"{zones}z"))
         here = msgspec.structs.replace(here, labels=labels)
         places = [f"s{zone}" for zone in f"{zones}a"]
         return outcome(web("1", *places, nodes=here), nodes=here)
 
-    assert isinstance(in_zones("abcde"), Step)
-    assert isinstance(in_zones("abcd", CapacityLabels(names_interruptible=True)), Step), "20 terms"
+    assert isinstance(in_zones("abcde"), RestoreStep)
+    assert isinstance(in_zones("abcd", CapacityLabels(names_interruptible=True)), RestoreStep), (
+        "20 terms"
+    )
     found = in_zones("abcdef")
-    assert not isinstance(found, Step)
+    assert not isinstance(found, RestoreStep)
     assert found.message == "excluding pools in 6 zones takes 21 terms, and 20 are the most"
 
 
@@ -293,14 +295,14 @@ def numbered(number: int) -> Pool:
 
 
 def test_where_more_pools_are_full_than_a_move_can_exclude_none_moves() -> None:
-    def with_full(number: int) -> Outcome:
+    def with_full(number: int) -> StepOrDecision:
         here = fleet(*(at(f"s{each}", numbered(each)) for each in range(number + 1)))
         places = ["s0", *(f"s{each}" for each in range(number))]
         return outcome(web("1", *places, nodes=here), nodes=here)
 
-    assert isinstance(with_full(16), Step)
+    assert isinstance(with_full(16), RestoreStep)
     found = with_full(17)
-    assert not isinstance(found, Step)
+    assert not isinstance(found, RestoreStep)
     assert found.reason == "PoolTooFull"
     assert found.message == "17 pools are full, and a move can exclude 16: none moves"
 
@@ -319,7 +321,7 @@ def test_moves_come_to_an_end_with_the_goal_kept_or_too_many_pools_full(
     for _ in range(sum(spread.values()) + 1):
         places = [f"s{number}" for number in counts.elements()]
         found = outcome(web(str(goal), *places, nodes=here), nodes=here) if places else None
-        if not isinstance(found, Step):
+        if not isinstance(found, RestoreStep):
             break
         full = avoided(found)
         counts[int(found.decision.node[1:])] -= 1

@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.restore.step import Step
+from evenkeel.decisions.restore.step import RestoreStep
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.meta import Condition
-from evenkeel.model.placement import Relaxation, is_relaxed, relaxed_until
+from evenkeel.model.placement import Relaxation, is_relaxed
 from evenkeel.model.request import Delete
 from tests.kit.builders import NOW, patched
 from tests.unit.decisions.restore.candidates import (
@@ -45,7 +45,7 @@ def test_after_a_while_a_waiting_floor_may_go_to_spot() -> None:
     assert "2 pods of its floor wait" in made.decision.message
     assert made.decision.warning
     assert made.decision.subject == web.reference
-    assert relaxed_until(patched(web, made.decision.write)) == NOW + 30 * MINUTE
+    assert Relaxation.of(patched(web, made.decision.write)) == Relaxation(until=NOW + 30 * MINUTE)
     assert [each.name for each in made.after if isinstance(each, Delete)] == ["w1", "w2"]
     assert all(isinstance(each, Delete) and each.uid for each in made.after)
     assert not made.moves
@@ -77,7 +77,7 @@ def test_what_waits_for_something_else_than_room_is_left_with_the_words_that_it_
     web = deployment(2, "2")
     pods = [*pods_of(web, "o1"), waiting(web, why=why), waiting(web, "w2", why=why)]
     found = outcome(candidate(web, pods=pods))
-    assert not isinstance(found, Step)
+    assert not isinstance(found, RestoreStep)
     assert (found.reason, found.verb) == ("PodsWait", Verb.WAIT)
     assert found.message == f"2 of its pods wait for a node ({why.message.rstrip('.')})"
 
@@ -96,7 +96,7 @@ def test_a_pod_for_which_spot_has_no_place_either_is_left(
     web = with_rules(deployment(1, "1"), **rules)
     nodes = fleet(node("s1", {"cpu": room, "pods": room}))
     found = outcome(candidate(web, pods=[waiting(web)], nodes=nodes), nodes=nodes)
-    assert not isinstance(found, Step)
+    assert not isinstance(found, RestoreStep)
     assert found.reason == "PodsWait"
     assert f"affinity/selector), and {why}" in found.message
 
@@ -114,7 +114,7 @@ def test_while_relaxed_too() -> None:
     web = deployment(2, "2", notes=relaxed(29 * MINUTE))
     pods = [*pods_of(web, "s1"), waiting(web, why=GATED)]
     found = outcome(candidate(web, pods=pods, nodes=NO_ON_DEMAND), nodes=NO_ON_DEMAND)
-    assert not isinstance(found, Step)
+    assert not isinstance(found, RestoreStep)
     assert found.reason == "FloorRelaxed"
 
 
@@ -148,7 +148,7 @@ def test_it_is_said_again_before_it_ends() -> None:
     made = step(candidate(web, "s1", "s2", nodes=NO_ON_DEMAND), nodes=NO_ON_DEMAND)
     assert made.decision.verb is Verb.RELAX
     assert "its floor has waited" in made.decision.message
-    assert relaxed_until(patched(web, made.decision.write)) == NOW + 30 * MINUTE
+    assert Relaxation.of(patched(web, made.decision.write)) == Relaxation(until=NOW + 30 * MINUTE)
     assert made.after == []
 
 

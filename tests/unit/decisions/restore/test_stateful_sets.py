@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
-from evenkeel.decisions.restore.step import Outcome, Step
+from evenkeel.decisions.restore.step import RestoreStep, StepOrDecision
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease, PersistentVolume
 from evenkeel.model.controllers.stateful_set import Ordinals, StatefulSetStatus, StatefulSetStrategy
@@ -110,7 +110,7 @@ def test_none_moves_where_nothing_would_place_its_next_pod() -> None:
     nothing = "no webhook places new pods"
     unplaced = candidate(stateful_set(1, "all"), "s1", unplaced=nothing)
     found = outcome(unplaced)
-    assert not isinstance(found, Step)
+    assert not isinstance(found, RestoreStep)
     assert (found.reason, found.message) == (
         "NothingPlaces",
         "no webhook places new pods: no pod is moved",
@@ -124,7 +124,7 @@ def test_none_moves_where_the_policy_would_place_its_next_pod_otherwise() -> Non
     spec = msgspec.structs.replace(later.spec, ordinals=Ordinals(start=3))
     later = msgspec.structs.replace(later, spec=spec)
     found = outcome(candidate(later, "s1", "s1", "s1", by_policy=True))
-    assert not isinstance(found, Step)
+    assert not isinstance(found, RestoreStep)
     assert found.reason == "PolicyCannotTell"
     assert found.message == (
         "the policy would place the next pod, so none is moved: its floor of majority stands on the"
@@ -189,7 +189,7 @@ def test_a_node_has_to_have_room_either_way() -> None:
     db = candidate(stateful_set(3, MAJORITY), "s1", "o1", "s1", nodes=only_spot)
     assert reason(db, nodes=only_spot) == "NoRoomOnDemand"
     found = outcome(db, nodes=only_spot)
-    assert not isinstance(found, Step)
+    assert not isinstance(found, RestoreStep)
     assert found.message == "no on-demand node has room for db-0"
     only_on_demand = fleet(node("o1"))
     db = candidate(stateful_set(3, MAJORITY), "o1", "o1", "o1", nodes=only_on_demand)
@@ -202,7 +202,7 @@ def test_and_that_in_the_zone_of_its_volumes() -> None:
     pods = pods_of(db, "o1", "o1", "o1", claim="disk")
     around = NamespaceObjects(claims=[builders.claim("disk", bound_to="pv")])
 
-    def where(volumes: dict[str, PersistentVolume] | None) -> Outcome:
+    def where(volumes: dict[str, PersistentVolume] | None) -> StepOrDecision:
         there = msgspec.structs.replace(nodes, volumes=volumes)
         return outcome(candidate(db, pods=pods, nodes=there, around=around), nodes=there)
 
@@ -210,10 +210,10 @@ def test_and_that_in_the_zone_of_its_volumes() -> None:
     candidates = [({"pv": builders.in_zone("a")}, "a volume that it mounts"), ({}, unknown)]
     for volumes, why in [*candidates, (None, unknown)]:
         found = where(volumes)
-        assert not isinstance(found, Step)
+        assert not isinstance(found, RestoreStep)
         assert found.reason == "NoNodeTakesIt"
         assert found.message == f"no spot node takes db-2: {why} (1 node)"
-    assert isinstance(where({"pv": builders.in_zone("b")}), Step)
+    assert isinstance(where({"pv": builders.in_zone("b")}), RestoreStep)
 
 
 def test_its_own_rules_and_its_rest_count_as_for_others() -> None:
@@ -244,6 +244,6 @@ def test_no_ordinal_is_updated_by_the_way(strategy: str, revision: str, *, moves
     )
     pods = pods_of(db, "o1", "o2", "o1", labels={names.REVISION_HASH: revision})
     found = outcome(candidate(db, pods=pods))
-    assert isinstance(found, Step) is moves
+    assert isinstance(found, RestoreStep) is moves
     if not moves:
         assert reason(candidate(db, pods=pods)) == "UpdateOnDelete"

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.floor.standing import Workload
+from evenkeel.decisions.floor.standing import Movable
 from evenkeel.decisions.restore.plan import plan
 from evenkeel.decisions.restore.snapshot import Candidate
-from evenkeel.decisions.restore.step import Step
+from evenkeel.decisions.restore.step import RestoreStep
 from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
@@ -43,19 +43,19 @@ NO_SPOT = fleet(node("o1"), node("o2"))
 OLD, NEW = "db-1", "db-2"
 
 
-def web(replicas: int = 4, floor: str = "1", **options: Any) -> Workload:
+def web(replicas: int = 4, floor: str = "1", **options: Any) -> Movable:
     return deployment(replicas, floor, notes=BY_TEMPLATE | options.pop("notes", {}), **options)
 
 
-def db(replicas: int = 3, floor: str = "", **options: Any) -> Workload:
+def db(replicas: int = 3, floor: str = "", **options: Any) -> Movable:
     return stateful_set(replicas, floor, notes=BY_TEMPLATE, **options)
 
 
-def trace(of: Workload) -> Lease:
+def trace(of: Movable) -> Lease:
     return new_trace(of.reference)
 
 
-def written(of: Workload, nodes: Fleet | None = None) -> Workload:
+def written(of: Movable, nodes: Fleet | None = None) -> Movable:
     """The workload after restore wrote its template, a good while ago."""
     made = step(candidate(of, "o1", nodes=nodes), nodes=nodes).decision.write
     there = patched(of, made)
@@ -64,30 +64,30 @@ def written(of: Workload, nodes: Fleet | None = None) -> Workload:
     return noted(there, msgspec.structs.replace(note, at=LONG_AGO))
 
 
-def noted(of: Workload, note: Written) -> Workload:
+def noted(of: Movable, note: Written) -> Movable:
     annotations = of.metadata.annotations | {names.TEMPLATE: note.encode()}
     return with_meta(of, annotations=annotations)
 
 
-def with_meta(of: Workload, **changes: Any) -> Workload:
+def with_meta(of: Movable, **changes: Any) -> Movable:
     return msgspec.structs.replace(of, metadata=msgspec.structs.replace(of.metadata, **changes))
 
 
-def with_spec(of: Workload, **changes: Any) -> Workload:
+def with_spec(of: Movable, **changes: Any) -> Movable:
     spec: Any = msgspec.structs.replace(of.spec, **changes)
     return msgspec.structs.replace(of, spec=spec)
 
 
-def with_floor(of: Workload, floor: str) -> Workload:
+def with_floor(of: Movable, floor: str) -> Movable:
     return with_meta(of, annotations=of.metadata.annotations | {names.ON_DEMAND: floor})
 
 
-def held(of: Workload, *places: str, **options: Any) -> Candidate:
+def held(of: Movable, *places: str, **options: Any) -> Candidate:
     """The workload as it stands when all has been written."""
     return candidate(of, *places, trace=trace(of), **options)
 
 
-def note_of(made: Step, of: Workload) -> Written:
+def note_of(made: RestoreStep, of: Movable) -> Written:
     found = Written.of(patched(of, made.decision.write))
     assert found is not None
     return found
@@ -158,10 +158,10 @@ def test_no_pod_is_moved_while_the_template_is_good() -> None:
     of = written(web(4, "1"))
     assert reason(held(of, "o1", "o1", "o2", "o2")) == "AsWanted"
     short = outcome(held(of, "s1", "s1", "s2", "s2"))
-    assert not isinstance(short, Step)
+    assert not isinstance(short, RestoreStep)
     assert (short.reason, short.warning) == ("TemplateFellShort", True)
     waiting = outcome(held(of, "o1", "s1", "s2", ""))
-    assert not isinstance(waiting, Step)
+    assert not isinstance(waiting, RestoreStep)
     assert (waiting.reason, waiting.message) == ("PodsWait", "1 of its pods waits for a node")
 
 
@@ -233,7 +233,7 @@ def test_a_spread_is_put_back_some_time_after_spot_is_back() -> None:
     assert note is not None
     soon = noted(of, msgspec.structs.replace(note, at=NOW - timedelta(minutes=9)))
     early = outcome(held(soon, "o1"))
-    assert not isinstance(early, Step)
+    assert not isinstance(early, RestoreStep)
     assert (early.reason, early.until) == ("TemplateRests", NOW + timedelta(minutes=1))
     later = noted(of, msgspec.structs.replace(note, at=NOW - timedelta(minutes=10)))
     made = step(held(later, "o1"))
@@ -265,7 +265,7 @@ def test_without_a_label_in_common_nothing_is_written_and_a_warning_says_so() ->
     bare = msgspec.structs.replace(node("o1"), metadata=builders.metadata("o1", labels={}))
     nodes = fleet(bare, node("s1"))
     left = outcome(candidate(web(), "s1", nodes=nodes), nodes=nodes)
-    assert not isinstance(left, Step)
+    assert not isinstance(left, RestoreStep)
     assert (left.reason, left.warning) == ("NoCommonLabel", True)
     assert step(candidate(web(4, "all"), "s1", nodes=nodes), nodes=nodes).rolls
     assert reason(held(written(web()), "o1", nodes=nodes), nodes=nodes) == "AsWanted"
@@ -326,7 +326,7 @@ def test_an_undone_template_is_told_and_never_written_again() -> None:
     wholly = web()
     for undone in (partly, wholly):
         left = outcome(held(undone, "s1"))
-        assert not isinstance(left, Step)
+        assert not isinstance(left, RestoreStep)
         assert (left.reason, left.warning) == ("TemplateUndone", True)
 
 
@@ -364,7 +364,7 @@ def test_an_undone_template_is_told_and_never_written_again() -> None:
         ),
     ],
 )
-def test_what_may_not_be_written_is_left(of: Workload, why: str) -> None:
+def test_what_may_not_be_written_is_left(of: Movable, why: str) -> None:
     assert reason(candidate(of, "s1")) == why
 
 
@@ -373,14 +373,14 @@ def test_a_partition_of_zero_is_none() -> None:
     assert step(candidate(with_spec(db(), update_strategy=strategy), "s1")).rolls
 
 
-def revisions(of: Workload, current: str, update: str, **status: Any) -> Workload:
+def revisions(of: Movable, current: str, update: str, **status: Any) -> Movable:
     made: Any = msgspec.structs.replace(
         of.status, current_revision=current, update_revision=update, **status
     )
     return msgspec.structs.replace(of, status=made)
 
 
-def ordinals(of: Workload, *places: str, revision: str) -> Sequence[Any]:
+def ordinals(of: Movable, *places: str, revision: str) -> Sequence[Any]:
     return pods_of(of, *places, labels={names.REVISION_HASH: revision})
 
 
@@ -453,5 +453,5 @@ def test_additions_of_another_revision_than_noted_count_as_undone() -> None:
     assert note is not None
     back = noted(before, note)
     undone = outcome(held(with_floor(back, "1"), "o1", "o1", "o1", "s1", "s1"))
-    assert not isinstance(undone, Step)
+    assert not isinstance(undone, RestoreStep)
     assert (undone.reason, undone.warning) == ("TemplateUndone", True)

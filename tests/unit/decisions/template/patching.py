@@ -2,12 +2,12 @@
 
 import msgspec
 
-from evenkeel.decisions.floor.standing import Workload
+from evenkeel.decisions.floor.standing import Movable
 from evenkeel.model.request import Patch, Write
 from evenkeel_sandbox.simulator.api.patches import json_patch
 
 
-def patched[T: Workload](workload: T, write: Write | None) -> T:
+def patched[T: Movable](workload: T, write: Write | None) -> T:
     """The workload after a JSON patch."""
     assert isinstance(write, Patch)
     assert not isinstance(write.body, dict)

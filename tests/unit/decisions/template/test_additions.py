@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.floor.standing import Workload
+from evenkeel.decisions.floor.standing import Movable
 from evenkeel.decisions.placement.clauses import (
     not_interruptible,
     not_spot,
@@ -68,9 +68,9 @@ FORMS = (Form(Rather.SPOT), Form(Rather.SPOT, 3), Form(Rather.ON_DEMAND, 1))
 ALL_FORMS = (*FORMS, Form(Rather.ONLY_ON_DEMAND))
 
 
-def workload(own: dict[str, Any], *, stateful: bool = False) -> Workload:
+def workload(own: dict[str, Any], *, stateful: bool = False) -> Movable:
     make = builders.stateful_set if stateful else builders.deployment
-    made: Workload = make(annotations={names.PLACEMENT: names.BY_TEMPLATE})
+    made: Movable = make(annotations={names.PLACEMENT: names.BY_TEMPLATE})
     template = msgspec.structs.replace(
         made.spec.template, spec=msgspec.convert(own, NewPodSpec, strict=False)
     )
@@ -84,7 +84,7 @@ def paths(patch: Patch, *operations: str) -> list[str]:
     return [each.path for each in made if each.op in operations]
 
 
-def written(of: Workload, form: Form, key: str = KEY) -> Written:
+def written(of: Movable, form: Form, key: str = KEY) -> Written:
     own = owners_part(of.spec.template.spec, Written.of(of))
     return additions(of, Aim(own, form, WELL_KNOWN, key), "2", NOW)
 

@@ -3,10 +3,15 @@
 from base64 import b64decode
 from datetime import timedelta
 
-from evenkeel.adapters.kubernetes import tls
 from evenkeel.adapters.kubernetes.cluster import RestCluster
-from evenkeel.adapters.kubernetes.endpoint import BUDGET, LISTING, Endpoint, Limits
-from evenkeel.adapters.kubernetes.tokens import TokenSource
+from evenkeel.adapters.kubernetes.endpoint import (
+    BUDGET,
+    LISTING,
+    Endpoint,
+    Limits,
+    TokenSource,
+    tls_context,
+)
 from evenkeel.adapters.kubernetes.transport import SILENT, Transport
 from evenkeel.errors import SettingsError
 from evenkeel.ports import Journal
@@ -38,7 +43,7 @@ def connect(
     if not endpoint.startswith("https://"):
         raise SettingsError(f"the endpoint {endpoint!r} should start with https://")
     try:
-        context = tls.context(b64decode(ca_data, validate=True).decode("ascii"))
+        context = tls_context(b64decode(ca_data, validate=True).decode("ascii"))
     except (ValueError, OSError) as error:
         raise SettingsError(
             f"the certificate authority should be base64 of a PEM certificate: {error}"

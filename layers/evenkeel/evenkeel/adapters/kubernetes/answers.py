@@ -115,7 +115,8 @@ def _read_pages(
 ) -> Listing[Any]:
     pages: list[Page[Any]] = []
     continued, total = "", 0
-    while not pages or (continued and not wire.suffices(pages[-1], request)):
+    enough = False
+    while not pages or (continued and not enough):
         call = wire.page(request, resource, continued, size)
         try:
             answered = transport.exchange(call, partial(_page, request, call), until)
@@ -131,10 +132,15 @@ def _read_pages(
         transport.left_out(left_out)
         pages.append(page)
         total += sent
-        before, continued = continued, pages[-1].metadata.continue_
+        # Of a limited list the first page with something that is kept is all that is read.
+        enough = bool(request.limit) and (request.kept is None or bool(page.items))
+        before, continued = continued, page.metadata.continue_
         if continued and continued == before:
             raise UnavailableError(f"{call.what}: its pages go round in circles")
-    return wire.listing(pages, request.limit, total)
+    # A watch from the first page's version misses nothing that changed while the others were read.
+    items = tuple(item for one in pages for item in one.items or ())
+    items = items[: request.limit] if request.limit else items
+    return Listing(items, pages[0].metadata.resource_version, total)
 
 
 def _page(
@@ -142,4 +148,7 @@ def _page(
 ) -> tuple[Page[Any], Sequence[UnreadableObjectError], int]:
     """What is kept of a page, what is left out of it, and its bytes. Raises UnavailableError."""
     page, left_out = read_page(request.selection.kind, body, call.what)
-    return wire.only_kept(page, request), left_out, len(body)
+    if request.kept is not None:
+        kept = [request.kept(item) for item in page.items or ()]
+        page = Page(page.metadata, tuple(item for item in kept if item is not None))
+    return page, left_out, len(body)

@@ -4,14 +4,48 @@ import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Protocol
 
 import urllib3
-
-from evenkeel.adapters.kubernetes.tokens import TokenSource
 
 PARALLEL = 32
 BUDGET = timedelta(seconds=10)
 LISTING = timedelta(seconds=20)
+
+
+class TokenSource(Protocol):
+    """Hands out bearer tokens. Several threads ask it at once."""
+
+    def token(self) -> str:
+        """A token that is valid now; a new one when the last has run out.
+
+        Raises UnauthenticatedError when none can be had.
+        """
+        ...
+
+    def refused(self, token: str) -> None:
+        """The API server answered 401 to this token: hand out another from now on.
+
+        Does nothing if the token is not the current one, so that many threads that met the
+        same refusal renew it once.
+        """
+        ...
+
+
+def tls_context(authority: str | None = None) -> ssl.SSLContext:
+    """A context that trusts one certificate authority (PEM), or the system's without one.
+
+    EKS's authorities lack the authority key identifier, which Python demands since 3.13
+    (VERIFY_X509_STRICT); chain, validity and host name are verified all the same.
+
+    Raises ssl.SSLError or ValueError if the authority is no certificate.
+    """
+    if authority is not None and not authority.strip():
+        # Python would take an empty one for none and trust the system's.
+        raise ValueError("the certificate authority is empty")
+    made = ssl.create_default_context(cadata=authority)
+    made.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    return made
 
 
 @dataclass(frozen=True, slots=True)

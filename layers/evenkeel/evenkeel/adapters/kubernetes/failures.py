@@ -21,7 +21,7 @@ from evenkeel.errors import (
     UnreadableError,
 )
 from evenkeel.model.decoding import decoded
-from evenkeel.model.status import BUDGET_CAUSE, Status
+from evenkeel.model.meta import BUDGET_CAUSE, Status
 from evenkeel.model.times import is_sound
 
 SEVERAL_BUDGETS = "more than one PodDisruptionBudget"

@@ -12,7 +12,7 @@ decides what becomes of that object alone:
 | more than LARGEST bytes that Evenkeel does read; a field of another type | it is left out |
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cache, partial
 from typing import Any, Final
@@ -23,7 +23,7 @@ from msgspec import inspect
 from evenkeel.errors import UnavailableError, UnreadableError, UnreadableObjectError
 from evenkeel.model import names
 from evenkeel.model.decoding import converted, decoded
-from evenkeel.model.meta import KubernetesObject, Metadata
+from evenkeel.model.meta import OTHER_ANNOTATIONS, KubernetesObject, Metadata
 
 LARGEST: Final = 65_536
 """Bytes of an object, as far as Evenkeel reads it. A pod with ten containers has some 3,000."""
@@ -33,9 +33,6 @@ FEW_ANNOTATIONS: Final = 4_096
 
 LONGEST_ANNOTATION: Final = 16_384
 """Characters of an annotation that Evenkeel reads, where there are more than a few."""
-
-OTHERS: Final = "others"
-"""Stands for annotations that were forgotten: a patch has to know that there are some."""
 
 
 class ListMetadata(msgspec.Struct, frozen=True, rename="camel"):
@@ -134,11 +131,6 @@ def read_page[T: KubernetesObject](
     return Page(metadata, tuple(found)), left_out
 
 
-def read_event(line: bytes, what: str) -> WatchEvent:
-    """A line of a watch. Raises UnavailableError if it is none."""
-    return expected(WatchEvent, line, what)
-
-
 def read_version(data: msgspec.Raw, what: str) -> str:
     """The resource version in a bookmark. Raises UnavailableError if it is none."""
     return expected(_Versioned, data, what).metadata.resource_version
@@ -168,9 +160,13 @@ def _slim[T: KubernetesObject](item: T, size: int, what: str) -> T:
     """
     annotations = item.metadata.annotations
     if annotations and sum(map(len, annotations.values())) > FEW_ANNOTATIONS:
-        kept = dict(_read_of(annotations))
+        kept = {
+            key: value
+            for key, value in annotations.items()
+            if key in names.KNOWN and len(value) <= LONGEST_ANNOTATION
+        }
         if len(kept) < len(annotations):
-            kept[OTHERS] = ""
+            kept[OTHER_ANNOTATIONS] = ""
             msgspec.structs.force_setattr(item.metadata, "annotations", kept)
     if size >= LARGEST and (remains := len(msgspec.json.encode(item))) > LARGEST:
         why = f"{remains} bytes of it would be read, and {LARGEST} are at most"
@@ -181,12 +177,6 @@ def _slim[T: KubernetesObject](item: T, size: int, what: str) -> T:
 def _unreadable(which: _Identity | Metadata, what: str, why: object) -> UnreadableObjectError:
     named = "/".join(filter(None, (which.namespace, which.name)))
     return UnreadableObjectError(f"{what}: {named} cannot be read: {why}")
-
-
-def _read_of(annotations: dict[str, str]) -> Iterator[tuple[str, str]]:
-    for key, value in annotations.items():
-        if key in names.KNOWN and len(value) <= LONGEST_ANNOTATION:
-            yield key, value
 
 
 @cache

@@ -18,7 +18,7 @@ https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.
 """
 
 
-class Refusals:
+class RefusedCredentials:
     """Notes the first refusal, and the first one after an accepted request. For several threads."""
 
     def __init__(self, clock: Clock, journal: Journal, remedy: str) -> None:
@@ -35,16 +35,15 @@ class Refusals:
         with self._lock:
             is_first = is_refused and not self._is_refused
             self._is_refused = is_refused
-        if is_first:
-            self._journal.noted(self._cause(date))
-
-    def _cause(self, date: str | None) -> str:
+        if not is_first:
+            return
         theirs = time_in(date)
         skew = timedelta() if theirs is None else self._clock.now() - theirs
         if abs(skew) <= TOLERANCE:
-            return f"the API server refuses these credentials (401): {self._remedy}"
+            self._journal.noted(f"the API server refuses these credentials (401): {self._remedy}")
+            return
         side = "ahead of" if skew > timedelta() else "behind"
-        return (
+        self._journal.noted(
             f"the clock here is {abs(skew).total_seconds():.0f} s {side} the API server's, which"
             " therefore refuses tokens (401): set the host's clock by NTP; on Lambda this is not"
             " expected"

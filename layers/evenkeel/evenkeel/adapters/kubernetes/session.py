@@ -103,13 +103,12 @@ class RestSession:
 
     def _carry_out(self, request: Request, then: OnReply | None, left: TimeLeft | None) -> None:
         try:
-            reply = answer(self._transport, request, left or self._whole_budget)
+            reply = answer(
+                self._transport, request, left or (lambda: self._transport.limits.budget)
+            )
         except Exception as error:  # noqa: BLE001 - the owner waits for a reply, whatever happened
             reply = Reply(request, error=ClusterError(f"{type(request).__name__}: {error!r}"))
         self._mailbox.put(replace(reply, then=then), expected=True)
-
-    def _whole_budget(self) -> timedelta:
-        return self._transport.limits.budget
 
     def _done(self, future: Future[None]) -> None:
         with self._lock:

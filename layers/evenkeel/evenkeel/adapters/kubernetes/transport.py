@@ -25,8 +25,8 @@ from urllib3.exceptions import (
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes.endpoint import Endpoint, Limits
 from evenkeel.adapters.kubernetes.failures import failure, time_in, warnings_in
-from evenkeel.adapters.kubernetes.omissions import Omissions
-from evenkeel.adapters.kubernetes.refusals import Refusals
+from evenkeel.adapters.kubernetes.occasional import Omissions
+from evenkeel.adapters.kubernetes.refusals import RefusedCredentials
 from evenkeel.adapters.kubernetes.versions import Versions
 from evenkeel.adapters.kubernetes.wire import Call
 from evenkeel.errors import ClusterError, ThrottledError, TooLargeError, UnavailableError
@@ -106,7 +106,7 @@ class Transport:
         self.limits = limits or Limits()
         self._endpoint = endpoint
         self._clock = clock or SystemClock()
-        self._refusals = Refusals(self._clock, journal, endpoint.remedy)
+        self._refusals = RefusedCredentials(self._clock, journal, endpoint.remedy)
         self.left_out = Omissions(self._clock, journal)
         self.versions = Versions(self._clock, journal)
         self._jitter = jitter or random.Random()  # noqa: S311 - spreads load, hides nothing
@@ -170,7 +170,10 @@ class Transport:
                 may_repeat = call.safe or isinstance(error, ThrottledError | NotSentError)
                 is_first = isinstance(error, NotSentError) and not self._answered
                 end = min(give_up, give_up_first) if is_first else give_up
-                is_over = left is not None and (left() <= pause or _asks_for_long(error))
+                is_long = (
+                    isinstance(error, ThrottledError) and error.retry_after > LONGEST_THROTTLED
+                )
+                is_over = left is not None and (left() <= pause or is_long)
                 if not may_repeat or is_over or self._clock.now() + pause >= end:
                     raise
             self._clock.sleep(pause)
@@ -332,14 +335,11 @@ class Transport:
         """The connections for requests; new ones if the old may be dead without a sign."""
         now = self._clock.now()
         with self._lock:
-            if self._stale(now):
+            if now - self._used > self.limits.idle:
                 self._pool.close()
                 self._pool = self._connect(self.limits.in_sessions, block=True)
             self._used = now
             return self._pool
-
-    def _stale(self, now: datetime) -> bool:
-        return now - self._used > self.limits.idle
 
     def _connect(self, size: int, *, block: bool) -> urllib3.HTTPConnectionPool:
         pools = self._endpoint.pools(
@@ -349,11 +349,6 @@ class Transport:
             ssl_context=self._endpoint.tls,
         )
         return pools.connection_from_url(self._endpoint.server)
-
-
-def _asks_for_long(error: ClusterError) -> bool:
-    """Whether the API server asks for a pause that is too long for somebody with a deadline."""
-    return isinstance(error, ThrottledError) and error.retry_after > LONGEST_THROTTLED
 
 
 def _with_body(response: Response) -> Response:

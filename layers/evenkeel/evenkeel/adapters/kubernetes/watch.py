@@ -9,7 +9,8 @@ from evenkeel.adapters.kubernetes import wire
 from evenkeel.adapters.kubernetes.answers import read_list
 from evenkeel.adapters.kubernetes.failures import failure, read_status
 from evenkeel.adapters.kubernetes.objects import (
-    read_event,
+    WatchEvent,
+    expected,
     read_metadata,
     read_object,
     read_version,
@@ -94,28 +95,20 @@ class Watch[T: KubernetesObject]:
         """List if need be, and follow to the stream's end. How long the server asks to wait."""
         try:
             if not self._version:
-                self._relist()
-            self._go_on()
+                listing = read_list(self._transport, List(self._selection))
+                self._put(Relisted(self._selection, listing))
+                self._version = listing.resource_version
+            try:
+                self._follow()
+            except (ExpiredError, SilentError):
+                # Nobody can go on from a version that is too old, nor from one that is yet to come,
+                # where etcd was restored from a backup: the API server then says nothing, not even
+                # a bookmark.
+                self._version = ""
         except ClusterError as error:
             self._complain(error)
             return error.retry_after if isinstance(error, ThrottledError) else 0.0
         return 0.0
-
-    def _relist(self) -> None:
-        listing = read_list(self._transport, List(self._selection))
-        self._put(Relisted(self._selection, listing))
-        self._version = listing.resource_version
-
-    def _go_on(self) -> None:
-        """Follow from the version that is known, or forget it where nobody can go on from there.
-
-        That is one that is too old, and one that is yet to come, where etcd was restored from a
-        backup: the API server then says nothing, not even a bookmark. Raises ClusterError.
-        """
-        try:
-            self._follow()
-        except (ExpiredError, SilentError):
-            self._version = ""
 
     def _follow(self) -> None:
         """Deliver changes until the server ends the stream. Raises ClusterError."""
@@ -134,7 +127,7 @@ class Watch[T: KubernetesObject]:
                 self._complained = False
 
     def _see(self, line: bytes, what: str) -> None:
-        event = read_event(line, what)
+        event = expected(WatchEvent, line, what)
         if event.type == "ERROR":
             body = bytes(event.object)
             raise failure(what, read_status(body).code, body)

@@ -6,12 +6,11 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
-from evenkeel.adapters.kubernetes.objects import Page
 from evenkeel.errors import InvalidError
-from evenkeel.model.meta import KubernetesObject, Resource
+from evenkeel.model.meta import Resource
 from evenkeel.model.names import FIELD_MANAGER, is_path_segment
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Create, Delete, Evict, Get, List, Listing, Patch, Selection
+from evenkeel.model.request import Create, Delete, Evict, Get, List, Patch, Selection
 
 PAGE = 500
 """Objects per page of a fresh list: a page of pods is some 5 MB."""
@@ -222,26 +221,3 @@ def _with(target: str, query: dict[str, str]) -> str:
 def _named(resource: Resource, namespace: str, name: str) -> str:
     where = f"{namespace}/" if namespace and resource.namespaced else ""
     return f"{resource.kind.lower()} {where}{name}"
-
-
-def only_kept[T: KubernetesObject](page: Page[T], request: List[T]) -> Page[T]:
-    """A page with what the request keeps of its objects."""
-    if request.kept is None:
-        return page
-    kept = [request.kept(item) for item in page.items or ()]
-    return Page(page.metadata, tuple(item for item in kept if item is not None))
-
-
-def suffices[T: KubernetesObject](page: Page[T], request: List[T]) -> bool:
-    """Whether a page is all that is read of a limited list: the first with something kept."""
-    return bool(request.limit) and (request.kept is None or bool(page.items))
-
-
-def listing[T: KubernetesObject](pages: list[Page[T]], limit: int, size: int) -> Listing[T]:
-    """The pages of one list as a Listing; ``limit`` as in List, ``size`` as in Listing.
-
-    The resource version is the first page's: a watch from there misses nothing that changed
-    while the others were read.
-    """
-    items = tuple(item for one in pages for item in one.items or ())
-    return Listing(items[:limit] if limit else items, pages[0].metadata.resource_version, size)

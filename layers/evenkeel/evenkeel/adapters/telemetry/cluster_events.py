@@ -6,7 +6,7 @@ for one reason, and decisions about pods are also counted in an Event on their w
 on their node. If there are too many, nodes come first, then workloads, and single pods last.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
@@ -64,7 +64,20 @@ class _Story:
         return f"{self.count} pods ({named}{more}): {self.first}"
 
 
-class ClusterEvents:
+class OfDecisions:
+    """The part of a Recorder that makes Events of decisions: all else is none."""
+
+    def counted_pods(self, count: PodCount) -> None:
+        """Nothing: a count is no Event."""
+
+    def counted(self, metric: Metric, value: float = 1) -> None:
+        """Nothing: a count is no Event."""
+
+    def noted(self, message: str, **details: object) -> None:
+        """Nothing: a note is no Event."""
+
+
+class ClusterEvents(OfDecisions):
     """A Recorder that creates Kubernetes Events on nodes, workloads and pods.
 
     What the API server refuses is noted in ``log``, and lost: Events are for people, and
@@ -95,15 +108,6 @@ class ClusterEvents:
                 if about != decision.subject and len(story.names) < NAMED:
                     story.names.append(decision.subject.name)
 
-    def counted_pods(self, count: PodCount) -> None:
-        """Nothing: a count is no Event."""
-
-    def counted(self, metric: Metric, value: float = 1) -> None:
-        """Nothing: a count is no Event."""
-
-    def noted(self, message: str, **details: object) -> None:
-        """Nothing: a note is no Event."""
-
     def flush(self) -> None:
         """Create the Events, all at once. Raises nothing."""
         with self._lock:
@@ -113,11 +117,7 @@ class ClusterEvents:
         events = [self._event(story, now) for story in stories[:MOST]]
         if len(stories) > MOST:
             self._log.counted(Metric.EVENTS_LEFT_OUT, len(stories) - MOST)
-        if events:
-            self._create(events)
-
-    def _create(self, events: Iterable[Event]) -> None:
-        replies = self._cluster.perform([Create(event) for event in events])
+        replies = self._cluster.perform([Create(event) for event in events]) if events else ()
         refused = [reply.error for reply in replies if reply.error is not None]
         if refused:
             self._log.counted(Metric.EVENTS_LEFT_OUT, len(refused))

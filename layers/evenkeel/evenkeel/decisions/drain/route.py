@@ -26,12 +26,11 @@ from evenkeel.decisions.drain.two_at_once import ruled_out
 from evenkeel.model import names
 from evenkeel.model.controllers import kinds
 from evenkeel.model.decision import Why
-from evenkeel.model.durations import go_duration
 from evenkeel.model.node_bound import is_mirror, is_of_daemon
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import COOLDOWN_LONGEST
-from evenkeel.model.times import LONGEST, in_words
+from evenkeel.model.times import LONGEST, go_duration, in_words
 from evenkeel.model.way import Way
 
 

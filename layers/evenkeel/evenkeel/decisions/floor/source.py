@@ -53,7 +53,14 @@ def floor_of(
 
     A value that cannot be read counts as the default, and is told. A gang has all or none.
     """
-    found = _floor_of(workload, namespace_annotations)
+    called = str(workload.reference)
+    template = workload.spec.template.metadata
+    places = (
+        (Source.WORKLOAD, workload.metadata.annotations, called),
+        (Source.TEMPLATE, template.annotations, f"the pod template of {called}"),
+        (Source.NAMESPACE, namespace_annotations, f"namespace {workload.namespace}"),
+    )
+    found = _first(places, workload.default_floor)
     is_gang = in_gang or (isinstance(workload, Controller) and workload.is_gang)
     return _of_a_gang(found) if is_gang else found
 
@@ -84,17 +91,6 @@ def _of_a_gang(found: FloorOf) -> FloorOf:
     """
     has_any = found.source is not Source.DEFAULT and found.floor.of(MANY) > 0
     return msgspec.structs.replace(found, floor=ALL if has_any else NONE)
-
-
-def _floor_of(workload: Workload, namespace_annotations: Mapping[str, str]) -> FloorOf:
-    called = str(workload.reference)
-    template = workload.spec.template.metadata
-    places = (
-        (Source.WORKLOAD, workload.metadata.annotations, called),
-        (Source.TEMPLATE, template.annotations, f"the pod template of {called}"),
-        (Source.NAMESPACE, namespace_annotations, f"namespace {workload.namespace}"),
-    )
-    return _first(places, workload.default_floor)
 
 
 def _first(places: Iterable[tuple[Source, Mapping[str, str], str]], default: Floor) -> FloorOf:

@@ -11,7 +11,7 @@ from evenkeel.model.deployment import Deployment
 from evenkeel.model.floor import NONE
 from evenkeel.model.pod import Pod
 
-type Workload = Deployment | StatefulSet
+type Movable = Deployment | StatefulSet
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,7 +29,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     for nothing runs in the place of an ordinal that moves.
     """
 
-    workload: Workload
+    workload: Movable
     floor: FloorOf
     is_managed: bool
     on_demand: int
@@ -48,17 +48,13 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def told_of_waiting(self) -> str:
         """How many of its pods wait for a node, and why, in the words that its pods have."""
-        return told_of_waiting(self.waiting, self.why_waiting)
-
-
-def told_of_waiting(waiting: int, why: str) -> str:
-    """How many of a workload's pods wait for a node, and what is said of one of them."""
-    who = "1 of its pods waits" if waiting == 1 else f"{waiting} of its pods wait"
-    return f"{who} for a node" + (f" ({why.rstrip('.')})" if why else "")
+        waiting, why = self.waiting, self.why_waiting
+        who = "1 of its pods waits" if waiting == 1 else f"{waiting} of its pods wait"
+        return f"{who} for a node" + (f" ({why.rstrip('.')})" if why else "")
 
 
 def stand(
-    workload: Workload,
+    workload: Movable,
     floor: FloorOf,
     pods: Iterable[Pod],
     capacities: Mapping[str, Capacity],
@@ -79,7 +75,8 @@ def stand(
             released += 1
         elif capacity is None:
             waiting += 1
-            why = why or _unschedulable(pod)
+            told = pod.status.not_scheduled
+            why = why or (told.message if told is not None else "")
         elif capacity is Capacity.SPOT:
             spot += 1
         else:
@@ -104,9 +101,3 @@ def stand(
         surplus=0 if stays else max(0, on_demand - wanted),
         stays=stays,
     )
-
-
-def _unschedulable(pod: Pod) -> str:
-    """What is said of why a pod has no node."""
-    told = pod.status.not_scheduled
-    return told.message if told is not None else ""

@@ -18,8 +18,7 @@ from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
 from evenkeel.decisions.drain.movers import ReleasedPod
 from evenkeel.decisions.drain.pod_plan import Candidate
-from evenkeel.decisions.gate.scope import Evictor
-from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
+from evenkeel.decisions.gate.eviction import Allowed, Deferred, Evictor, Verdict
 from evenkeel.errors import ClusterError
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import PodDisruptionBudget
@@ -106,23 +105,17 @@ def _decide(found: GatedPod, evictor: Evictor) -> Verdict:
     return _by_workload(found) or _release(found, evictor)
 
 
-def refused(error: ClusterError, *, is_over: bool) -> Verdict:
-    """The release of a pod was refused: it is looked at again soon, unless its patience is over."""
+def refused(error: ClusterError, *, is_for_good: bool, is_over: bool) -> Verdict:
+    """The release of a pod was refused: it is looked at again soon, unless its patience is over.
+
+    ``is_for_good``: it is refused each time, and the pod goes as without the gate.
+    """
+    if is_for_good:
+        message = f"it cannot be released: {error}"
+        return Allowed(reason=Reason.RELEASE_REFUSED, message=message, warning=True)
     message = f"its release is refused: {error}"
     if is_over:
         return Allowed(reason=Reason.PATIENCE_OVER, message=message, warning=True)
-    return Deferred(reason=Reason.CHANGED, message=message, retry_after=SHORTEST_RETRY)
-
-
-def not_released(error: ClusterError) -> Allowed:
-    """The release of a pod is refused each time: it goes as without the gate."""
-    message = f"it cannot be released: {error}"
-    return Allowed(reason=Reason.RELEASE_REFUSED, message=message, warning=True)
-
-
-def _changed() -> Deferred:
-    """A pod that has changed while it was decided about is looked at again soon."""
-    message = "the pod has changed meanwhile"
     return Deferred(reason=Reason.CHANGED, message=message, retry_after=SHORTEST_RETRY)
 
 
@@ -167,7 +160,8 @@ def _not_counted(found: GatedPod) -> Verdict:
         return Allowed(reason=Reason.PATIENCE_OVER, message=message, warning=True)
     is_spoilt = any(each.uid == pod.uid for each in census.unreadable)
     step = verdicts.unreadable(census, pod) if is_spoilt else None
-    return msgspec.structs.replace(_changed(), step=step)
+    message = "the pod has changed meanwhile"
+    return Deferred(reason=Reason.CHANGED, message=message, retry_after=SHORTEST_RETRY, step=step)
 
 
 def _dying(found: GatedPod, evictor: Evictor, deadline: Deadline) -> Verdict:
@@ -228,7 +222,14 @@ def _release(found: GatedPod, evictor: Evictor) -> Verdict:
     deadline = Deadline(census.now + found.patience, forced=False)
     waiting = pace.waiting_of(census, Candidate(pod, deadline))
     if waiting is None or not (found.has_room or is_last or is_overdue):
-        return _in_turn(found, evictor)
+        # A pod beyond the window waits until that has room, or its patience is over.
+        return Deferred(
+            reason=Reason.WINDOW_FULL,
+            message=WINDOW_FULL,
+            retry_after=LONGEST_RETRY / 2,
+            step=_note(found, evictor, Reason.WINDOW_FULL),
+            in_turn=True,
+        )
     release = pace.release(
         waiting,
         census.now,
@@ -242,17 +243,6 @@ def _release(found: GatedPod, evictor: Evictor) -> Verdict:
         retry_after=SHORTEST_RETRY,
         until=deadline.at,
         step=release,
-    )
-
-
-def _in_turn(found: GatedPod, evictor: Evictor) -> Verdict:
-    """A pod beyond the window waits until that has room, or its patience is over."""
-    return Deferred(
-        reason=Reason.WINDOW_FULL,
-        message=WINDOW_FULL,
-        retry_after=LONGEST_RETRY / 2,
-        step=_note(found, evictor, Reason.WINDOW_FULL),
-        in_turn=True,
     )
 
 
@@ -289,7 +279,7 @@ def _note(found: GatedPod, evictor: Evictor, reason: Reason) -> Decision | None:
         reason,
         f"{note.by} asks to evict it: it is released in its turn",
         workload=found.census.owner.workload,
-        write=writes.annotate(pod, names.ASKED, msgspec.json.encode(note).decode()),
+        write=writes.annotate(pod, names.ASKED, note.encode()),
     )
 
 

@@ -1,12 +1,8 @@
 """Evictions that the gate lets pass without a look at the pod's workload."""
 
-from typing import Final
-
-import msgspec
-
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Route
-from evenkeel.decisions.gate.verdict import Allowed
+from evenkeel.decisions.gate.eviction import Allowed
 from evenkeel.model import names
 from evenkeel.model.annotations import GATED, MANAGED, UNGATED
 from evenkeel.model.cluster_objects import Namespace
@@ -14,28 +10,8 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.way import Way
 
-OWN_GROUPS: Final = frozenset({"evenkeel-handover", "evenkeel-restore"})
-"""The groups as which Evenkeel's functions evict (manifests/rbac)."""
 
-
-class Evictor(msgspec.Struct, frozen=True, kw_only=True):
-    """Who asks for an eviction, as the API server knows it.
-
-    ``field_manager`` is what the client says of itself. Another client that calls itself
-    ``evenkeel`` does without the gate, and gets no right by it.
-    """
-
-    username: str = ""
-    groups: frozenset[str] = frozenset()
-    field_manager: str = ""
-
-    @property
-    def is_evenkeel(self) -> bool:
-        """Whether Evenkeel itself asks, which evicts only what has a replacement or has to go."""
-        return bool(OWN_GROUPS & self.groups) or self.field_manager == names.FIELD_MANAGER
-
-
-def passes_by_place(namespace: Namespace, *, everywhere: bool) -> Allowed | None:
+def passes_by_namespace(namespace: Namespace, *, everywhere: bool) -> Allowed | None:
     """Why evictions in this namespace pass; None if they are gated.
 
     ``everywhere``: managed namespaces are gated without the label ``evenkeel.dev/gate=true``, too.

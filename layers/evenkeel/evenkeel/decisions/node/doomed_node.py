@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from evenkeel.decisions.node.share import SOONEST
-from evenkeel.decisions.notice import mark, wording
+from evenkeel.decisions.notice import kinds, mark
 from evenkeel.decisions.notice.which_notice import OUTLIVED_AFTER
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
@@ -32,7 +32,7 @@ LOAD_BALANCER_LEAD: Final = timedelta(seconds=60)
 some ten seconds to notice, and let requests that are under way end."""
 
 
-class Situation(msgspec.Struct, frozen=True, kw_only=True):
+class DoomedNode(msgspec.Struct, frozen=True, kw_only=True):
     """A doomed node and what is known of it.
 
     ``state`` is EC2's word for its instance or ``UNLISTED``, None if EC2 was not asked or did not
@@ -55,11 +55,6 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     def over(self) -> bool:
         """Whether the deadline, or the hint's expiry, has passed."""
         return self.now >= self.notice.deadline and self.notice.ends_at is None
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether it was a hint that the instance ends, and that counts as certain by now."""
-        return self.now >= self.notice.deadline and self.notice.ends_at is not None
 
     @property
     def is_missing(self) -> bool:
@@ -120,30 +115,25 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
         return near or not self.handovers_left
 
 
-def plan(situation: Situation) -> tuple[Sequence[Decision], datetime | None]:
+def plan(doomed: DoomedNode) -> tuple[Sequence[Decision], datetime | None]:
     """Decide about a doomed node; also when this changes though nothing else does."""
-    if situation.over:
-        return _after_the_deadline(situation)
-    if situation.is_certain:
-        return (_make_certain(situation),), None
-    notice = situation.notice
+    if doomed.over:
+        return _after_the_deadline(doomed)
+    notice = doomed.notice
+    if doomed.now >= notice.deadline:  # it is a hint that says when the instance ends
+        certain = Decision.about(
+            doomed.node,
+            Verb.CORDON,
+            kinds.wording_of(notice).reason,
+            "it is certain by now that the instance ends: what is left on it has to go",
+            until=notice.ends_at,
+            warning=True,
+            write=mark.make_certain(doomed.node, doomed.now),
+        )
+        return (certain,), None
     lead = SOONEST if notice.is_hint else LOAD_BALANCER_LEAD
-    due = next_due(situation.now, notice.deadline - lead, notice.deadline)
-    return _exclusion(situation), due
-
-
-def _make_certain(situation: Situation) -> Decision:
-    """From now on the node is dying: what is left on it goes by its end."""
-    notice = situation.notice
-    return Decision.about(
-        situation.node,
-        Verb.CORDON,
-        wording.of_notice(notice).reason,
-        "it is certain by now that the instance ends: what is left on it has to go",
-        until=notice.ends_at,
-        warning=True,
-        write=mark.make_certain(situation.node, situation.now),
-    )
+    due = next_due(doomed.now, notice.deadline - lead, notice.deadline)
+    return _exclusion(doomed), due
 
 
 def unreadable(node: Node) -> Decision:
@@ -161,24 +151,24 @@ def unreadable(node: Node) -> Decision:
     )
 
 
-def _exclusion(situation: Situation) -> Sequence[Decision]:
+def _exclusion(doomed: DoomedNode) -> Sequence[Decision]:
     """The exclusion from load balancers, if it is wanted and it is known what they would keep."""
-    if not situation.wants_exclusion or situation.others_remain is None:
+    if not doomed.wants_exclusion or doomed.others_remain is None:
         return ()
-    if not situation.others_remain:
+    if not doomed.others_remain:
         message = "no other node would remain behind external load balancers: it stays"
-        return (Decision.about(situation.node, Verb.LEAVE, Reason.NO_OTHER_NODE, message),)
+        return (Decision.about(doomed.node, Verb.LEAVE, Reason.NO_OTHER_NODE, message),)
     exclude = Decision.about(
-        situation.node,
+        doomed.node,
         Verb.EXCLUDE,
         Reason.NODE_DYING,
         "external load balancers stop sending to it",
-        write=mark.exclude(situation.node),
+        write=mark.exclude(doomed.node),
     )
     return (exclude,)
 
 
-def _after_the_deadline(situation: Situation) -> tuple[Sequence[Decision], datetime | None]:
+def _after_the_deadline(doomed: DoomedNode) -> tuple[Sequence[Decision], datetime | None]:
     """The deadline has passed: what EC2 says of the instance decides.
 
     - certainly off: over; a StatefulSet's pods that hang on it are freed by the
@@ -194,68 +184,62 @@ def _after_the_deadline(situation: Situation) -> tuple[Sequence[Decision], datet
     - unknown, or not listed while the node is Ready: a hint expires all the same; after a warning
       EC2 is asked again.
     """
-    notice, state = situation.notice, situation.state
-    if situation.is_off:
-        return (_end(situation),), None
+    notice, state = doomed.notice, doomed.state
+    if doomed.is_off:
+        return (_end(doomed),), None
     if state in ENDING:
-        wait = Decision.about(
-            situation.node, Verb.WAIT, Reason.INSTANCE_ENDING, f"EC2 says {state}"
-        )
-        return (*_exclusion(situation), wait), None
-    if situation.is_missing:
-        return _missing(situation), None
+        wait = Decision.about(doomed.node, Verb.WAIT, Reason.INSTANCE_ENDING, f"EC2 says {state}")
+        return (*_exclusion(doomed), wait), None
+    if doomed.is_missing:
+        return _missing(doomed), None
     if notice.kind is NoticeKind.DRAIN:
-        return (_lift(situation, Reason.DRAIN_OVER, "its time is up; the cordon stays"),), None
+        return (_lift(doomed, Reason.DRAIN_OVER, "its time is up; the cordon stays"),), None
     if notice.is_hint:
-        return (_lift(situation, Reason.HINT_EXPIRED, "nothing came of the recommendation"),), None
-    if situation.outlived:
-        why = "the machine was started anew" if situation.is_started_anew else f"EC2 says {state}"
-        return (_lift(situation, Reason.INSTANCE_RUNNING, f"{why} after the deadline"),), None
-    settled = situation.settled_at
+        return (_lift(doomed, Reason.HINT_EXPIRED, "nothing came of the recommendation"),), None
+    if doomed.outlived:
+        why = "the machine was started anew" if doomed.is_started_anew else f"EC2 says {state}"
+        return (_lift(doomed, Reason.INSTANCE_RUNNING, f"{why} after the deadline"),), None
+    settled = doomed.settled_at
     known = "does not answer" if state is None else f"still says {state}"
     if state == UNLISTED:
         known = "does not list it, but the node is Ready"
     wait = Decision.about(
-        situation.node, Verb.WAIT, Reason.DEADLINE_PASSED, f"EC2 {known}", until=settled
+        doomed.node, Verb.WAIT, Reason.DEADLINE_PASSED, f"EC2 {known}", until=settled
     )
-    return (*_exclusion(situation), wait), next_due(situation.now, settled)
+    return (*_exclusion(doomed), wait), next_due(doomed.now, settled)
 
 
-def _end(situation: Situation) -> Decision:
+def _end(doomed: DoomedNode) -> Decision:
     """The instance is off: free what hangs on it, or nothing is left to do."""
-    state = situation.state
+    state = doomed.state
     known = "lists it no more, and the node is not Ready" if state == UNLISTED else f"says {state}"
-    wanted = situation.ordinals_left and situation.do_out_of_service
+    wanted = doomed.ordinals_left and doomed.do_out_of_service
     if (
         wanted
-        and not situation.notice.out_of_service
-        and (taint := mark.take_out_of_service(situation.node))
+        and not doomed.notice.out_of_service
+        and (taint := mark.take_out_of_service(doomed.node))
     ):
         message = f"EC2 {known}: its volumes detach and its ordinals can return"
-        return Decision.about(situation.node, Verb.TAINT, Reason.INSTANCE_OFF, message, write=taint)
+        return Decision.about(doomed.node, Verb.TAINT, Reason.INSTANCE_OFF, message, write=taint)
     return Decision.about(
-        situation.node, Verb.COMPLETE, Reason.INSTANCE_OFF, f"EC2 {known}: nothing is left to do"
+        doomed.node, Verb.COMPLETE, Reason.INSTANCE_OFF, f"EC2 {known}: nothing is left to do"
     )
 
 
-def _missing(situation: Situation) -> Sequence[Decision]:
+def _missing(doomed: DoomedNode) -> Sequence[Decision]:
     """EC2 does not list the instance of a node that is not Ready: wait for a second answer."""
-    since, heard_at = situation.notice.unlisted_since, situation.heard_at
+    since, heard_at = doomed.notice.unlisted_since, doomed.heard_at
     message = "EC2 does not list the instance; that counts once it says so again 30 s later"
     if since is None or since > heard_at:
-        note = mark.note_unlisted(situation.node, heard_at)
+        note = mark.note(doomed.node, unlisted_since=heard_at)
         return (
-            Decision.about(
-                situation.node, Verb.MARK, Reason.INSTANCE_UNLISTED, message, write=note
-            ),
+            Decision.about(doomed.node, Verb.MARK, Reason.INSTANCE_UNLISTED, message, write=note),
         )
     wait = Decision.about(
-        situation.node, Verb.WAIT, Reason.INSTANCE_UNLISTED, message, until=since + UNLISTED_FOR
+        doomed.node, Verb.WAIT, Reason.INSTANCE_UNLISTED, message, until=since + UNLISTED_FOR
     )
-    return (*_exclusion(situation), wait)
+    return (*_exclusion(doomed), wait)
 
 
-def _lift(situation: Situation, reason: Reason, message: str) -> Decision:
-    return Decision.about(
-        situation.node, Verb.LIFT, reason, message, write=mark.unmark(situation.node)
-    )
+def _lift(doomed: DoomedNode, reason: Reason, message: str) -> Decision:
+    return Decision.about(doomed.node, Verb.LIFT, reason, message, write=mark.unmark(doomed.node))

@@ -24,23 +24,14 @@ def admitted(
     Each kind of event has a share of its own: a recommendation should not have to wait because a
     node is cordoned until tomorrow.
     """
-    kinds = sorted({notice.name for _, notice in hinted})
-    return [
-        node
-        for kind in kinds
-        for node in _admitted(
-            [(node, notice) for node, notice in hinted if notice.name == kind], spot_nodes, share
-        )
-    ]
-
-
-def _admitted(
-    hinted: Sequence[tuple[Node, NodeNotice]], spot_nodes: int, share: float
-) -> Sequence[Node]:
     allowed = max(int(share > 0), math.floor(round(share * spot_nodes, 6)))
-    cordoned = sum(notice.cordoned_at is not None for _, notice in hinted)
-    waiting = sorted(
-        ((notice.since, node.name, node) for node, notice in hinted if notice.cordoned_at is None),
-        key=itemgetter(0, 1),
-    )
-    return [node for _, _, node in waiting[: max(0, allowed - cordoned)]]
+    found: list[Node] = []
+    for kind in sorted({notice.name for _, notice in hinted}):
+        alike = [(notice, node) for node, notice in hinted if notice.name == kind]
+        waiting = [
+            (notice.since, node.name, node) for notice, node in alike if notice.cordoned_at is None
+        ]
+        cordoned = len(alike) - len(waiting)
+        oldest = sorted(waiting, key=itemgetter(0, 1))[: max(0, allowed - cordoned)]
+        found += [node for _, _, node in oldest]
+    return found

@@ -10,7 +10,6 @@ https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-monitor.html
 from typing import Final
 
 from evenkeel.decisions.notice.event import EC2, Event, Understood
-from evenkeel.decisions.notice.instance_action import read_action
 from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.model.notice import Concern, Notice, NoticeKind
 from evenkeel.model.reasons import Reason
@@ -21,7 +20,7 @@ TIME: Final = "instance-termination-time"
 
 def parse(event: Event) -> Understood:
     """A loss at the time that the event names. Raises MalformedNoticeError."""
-    action, warning = read_action(event.detail)
+    action, warning = event.detail.action()
     deadline = event.detail.time(TIME)
     instance_id = event.detail.instance_id("instance-id")
     loss = KIND.notice(event, NoticeKind.INTERRUPTION, instance_id, deadline, action=action)

@@ -38,7 +38,7 @@ def doubt(
     the dead letters, and the instance that lived on is not to be drained for it.
     """
     if instance is not None and (instance.is_listed or notice.concerns is Concern.ANY):
-        return _RULES[notice.concerns](notice, instance, node, now)
+        return _contradicted(notice, instance, node, now)
     # A warning about spot leaves two minutes. Any other is true of too many to go by labels.
     by_label = notice.concerns is Concern.SPOT and labels.call_spot(node)
     if by_label and not is_past(notice, now):
@@ -50,28 +50,21 @@ def doubt(
     return Again(Reason.NO_ANSWER_FROM_EC2, message)
 
 
-def _unless_spot(notice: Notice, instance: Instance, node: Node, _now: datetime) -> Result | None:
-    if instance.is_spot:
-        return None
-    what = instance.lifecycle or "on-demand"
-    message = f"EC2 says that instance {notice.instance_id} is {what}: it interrupts only spot"
-    return _refused(notice, node, Reason.NOT_SPOT, message)
-
-
-def _unless_ending(notice: Notice, instance: Instance, node: Node, now: datetime) -> Result | None:
-    if not instance.lives:
-        return None
-    message = f"EC2 says that instance {notice.instance_id} is {instance.state}"
-    return _until_certain(notice, node, Reason.INSTANCE_RUNNING, message, now)
-
-
-def _unless_reserved(
-    notice: Notice, instance: Instance, node: Node, _now: datetime
-) -> Result | None:
-    if instance.is_reserved:
-        return None
-    message = f"EC2 says that instance {notice.instance_id} runs in no reserved capacity"
-    return _refused(notice, node, Reason.NOT_RESERVED, message)
+def _contradicted(notice: Notice, instance: Instance, node: Node, now: datetime) -> Result | None:
+    """What becomes of a notice of which EC2's word for the instance says that it is not true."""
+    says = f"EC2 says that instance {notice.instance_id}"
+    match notice.concerns:
+        case Concern.SPOT if not instance.is_spot:
+            what = instance.lifecycle or "on-demand"
+            message = f"{says} is {what}: it interrupts only spot"
+            return _refused(notice, node, Reason.NOT_SPOT, message)
+        case Concern.ENDING if instance.lives:
+            message = f"{says} is {instance.state}"
+            return _until_certain(notice, node, Reason.INSTANCE_RUNNING, message, now)
+        case Concern.RESERVED if not instance.is_reserved:
+            message = f"{says} runs in no reserved capacity"
+            return _refused(notice, node, Reason.NOT_RESERVED, message)
+    return None
 
 
 def _until_certain(
@@ -88,12 +81,3 @@ def _refused(notice: Notice, node: Node, reason: Reason, message: str) -> Done:
     text = f"{notice.name} notice {notice.event_id} is not believed: {message}"
     decision = Decision.about(node, Verb.ACKNOWLEDGE, reason, text, warning=True)
     return Done(decision, Metric.NOTICES_REFUSED)
-
-
-_RULES: Final = {
-    Concern.SPOT: _unless_spot,
-    Concern.ENDING: _unless_ending,
-    Concern.RESERVED: _unless_reserved,
-    Concern.ANY: lambda *_: None,
-}
-"""What becomes of a notice that is not believed of an instance, by what it may concern."""

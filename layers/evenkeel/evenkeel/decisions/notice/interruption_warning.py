@@ -6,7 +6,6 @@ https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-no
 from typing import Final
 
 from evenkeel.decisions.notice.event import EC2, Event, Understood
-from evenkeel.decisions.notice.instance_action import read_action
 from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.model.notice import LEAD, Concern, InstanceAction, Notice, NoticeKind
 from evenkeel.model.reasons import Reason
@@ -19,7 +18,7 @@ def parse(event: Event) -> Understood:
     Raises MalformedNoticeError.
     """
     instance_id = event.detail.instance_id("instance-id")
-    action, warning = read_action(event.detail)
+    action, warning = event.detail.action()
     at = event.time if action is InstanceAction.HIBERNATE else event.time + LEAD
     loss = KIND.notice(event, NoticeKind.INTERRUPTION, instance_id, at, action=action)
     return Understood(notices=(loss,), warning=warning)

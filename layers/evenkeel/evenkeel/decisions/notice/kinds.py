@@ -1,5 +1,9 @@
-"""The kinds of event of which notices come: one line each, for the module that states it."""
+"""All kinds of notices: one line for each module that states a kind of event, and the drain.
 
+A node that somebody drains on purpose gets its mark from a command, and from no event.
+"""
+
+from collections.abc import Mapping
 from typing import Final
 
 from evenkeel.decisions.notice import (
@@ -10,7 +14,9 @@ from evenkeel.decisions.notice import (
     scheduled_change,
     state_change,
 )
-from evenkeel.decisions.notice.kind import EventKind
+from evenkeel.decisions.notice.kind import EventKind, Wording
+from evenkeel.model.notice import NodeNotice, Notice, NoticeKind
+from evenkeel.model.reasons import Reason
 
 KINDS: Final[tuple[EventKind, ...]] = (
     interruption_warning.KIND,
@@ -21,15 +27,24 @@ KINDS: Final[tuple[EventKind, ...]] = (
     lifecycle_action.KIND,
 )
 
-_BY_EVENT: Final = {(kind.source, kind.detail_type): kind for kind in KINDS}
-_BY_DETAIL_TYPE: Final = {kind.detail_type: kind for kind in KINDS}
+DRAIN: Final = Wording(
+    name=NoticeKind.DRAIN,
+    reason=Reason.DRAIN_ASKED,
+    announce=lambda _: "the node is being drained on purpose",
+    brief="is being drained on purpose",
+)
+
+_WORDINGS: Final[Mapping[str, Wording]] = {each.name: each for each in (*KINDS, DRAIN)}
 
 
-def of_event(source: str, detail_type: str) -> EventKind | None:
-    """The kind of an event, None if notices come of none of this source and detail-type."""
-    return _BY_EVENT.get((source, detail_type))
+def kind_of(detail_type: str, source: str = "") -> EventKind | None:
+    """The kind of an event, None if no notices come of it; a replay's ``source`` says nothing."""
+    for kind in KINDS:
+        if kind.detail_type == detail_type and source in ("", kind.source):
+            return kind
+    return None
 
 
-def of_detail_type(detail_type: str) -> EventKind | None:
-    """The kind of a replayed event, whose source says nothing."""
-    return _BY_DETAIL_TYPE.get(detail_type)
+def wording_of(notice: Notice | NodeNotice) -> Wording:
+    """The words for a notice; those of what it says where this version does not know its cause."""
+    return _WORDINGS.get(notice.name) or _WORDINGS[notice.kind.value]

@@ -13,12 +13,11 @@ from typing import Any, Final
 import msgspec
 
 from evenkeel.decisions.notice import scheduled_change
-from evenkeel.decisions.notice.fields import INSTANCE_ID
+from evenkeel.decisions.notice.event import INSTANCE_ID
 from evenkeel.model import names
 from evenkeel.model.node import NO_SCHEDULE, Node, Taint, drain_taint
-from evenkeel.model.notes import read_note
 from evenkeel.model.notice import NodeNotice, NoticeKind
-from evenkeel.model.request import Operation, Patch, as_read, pointer
+from evenkeel.model.request import Operation, Patch, patch_as_read, pointer
 
 OUT_OF_SERVICE: Final = Taint(key=names.OUT_OF_SERVICE, value="evenkeel", effect="NoExecute")
 """The value is free (KEP-2268), and tells whose the taint is.
@@ -34,8 +33,7 @@ def read(node: Node) -> NodeNotice | None:
     Anybody who may annotate nodes can have written it, so times without a zone and times that
     are out of range are no notice either.
     """
-    notice = read_note(node.metadata.annotations.get(names.NOTICE), NodeNotice)
-    return notice if notice is not None and notice.makes_sense else None
+    return NodeNotice.of(node)
 
 
 def instance_of(node: Node, notice: NodeNotice) -> str:
@@ -98,10 +96,8 @@ def set_mark(node: Node, notice: NodeNotice, *more: Taint) -> Patch | None:
     operations += _put_taints(spec.taints, [*taints, *more])
     operations += _put_entries(("metadata", "labels"), metadata.labels, labels)
     if read(node) != notice:
-        text = msgspec.json.encode(notice).decode()
-        operations += _put_entries(
-            ("metadata", "annotations"), metadata.annotations, {names.NOTICE: text}
-        )
+        note = {names.NOTICE: notice.encode()}
+        operations += _put_entries(("metadata", "annotations"), metadata.annotations, note)
     return _patch(node, operations)
 
 
@@ -157,7 +153,7 @@ def exclude(node: Node) -> Patch | None:
     """
     if names.EXCLUDE_FROM_LOAD_BALANCERS in node.metadata.labels:
         return None
-    return _note(node, excluded=True)
+    return note(node, excluded=True)
 
 
 def take_out_of_service(node: Node) -> Patch | None:
@@ -168,12 +164,7 @@ def take_out_of_service(node: Node) -> Patch | None:
     """
     if node.has_taint(names.OUT_OF_SERVICE):
         return None
-    return _note(node, OUT_OF_SERVICE, out_of_service=True)
-
-
-def note_unlisted(node: Node, heard_at: datetime) -> Patch | None:
-    """Note when EC2 first did not list the instance of a marked node; None without a notice."""
-    return _note(node, unlisted_since=heard_at)
+    return note(node, OUT_OF_SERVICE, out_of_service=True)
 
 
 def end_hook(node: Node) -> Patch | None:
@@ -181,7 +172,7 @@ def end_hook(node: Node) -> Patch | None:
     notice = read(node)
     if notice is None or notice.hook is None:
         return None
-    return _note(node, hook=msgspec.structs.replace(notice.hook, is_over=True))
+    return note(node, hook=msgspec.structs.replace(notice.hook, is_over=True))
 
 
 def unmark(node: Node, *, lift_any: bool = False) -> Patch | None:
@@ -215,7 +206,7 @@ def unmark(node: Node, *, lift_any: bool = False) -> Patch | None:
     return _patch(node, operations)
 
 
-def _note(node: Node, *more: Taint, **changed: Any) -> Patch | None:
+def note(node: Node, *more: Taint, **changed: Any) -> Patch | None:
     """Change fields of a node's notice, and add ``more`` taints; None if it carries no notice."""
     notice = read(node)
     if notice is None:
@@ -226,7 +217,7 @@ def _note(node: Node, *more: Taint, **changed: Any) -> Patch | None:
 def _patch(node: Node, operations: Sequence[Operation]) -> Patch | None:
     if not operations:
         return None
-    return Patch(kind=Node, name=node.name, body=(*as_read(node), *operations))
+    return patch_as_read(node, *operations)
 
 
 def _put_entries(
@@ -244,7 +235,8 @@ def _put_taints(present: Sequence[Taint], wanted: Sequence[Taint]) -> list[Opera
     operations = []
     added = []
     for taint in wanted:
-        index = next((i for i, p in enumerate(present) if _is_same(p, taint)), None)
+        same = (taint.key, taint.effect)
+        index = next((i for i, p in enumerate(present) if (p.key, p.effect) == same), None)
         if index is None:
             added.append(msgspec.to_builtins(taint))
         elif present[index].value != taint.value:
@@ -254,10 +246,6 @@ def _put_taints(present: Sequence[Taint], wanted: Sequence[Taint]) -> list[Opera
     if added and not present:
         return [Operation("add", "/spec/taints", added)]
     return operations + [Operation("add", "/spec/taints/-", taint) for taint in added]
-
-
-def _is_same(one: Taint, other: Taint) -> bool:
-    return (one.key, one.effect) == (other.key, other.effect)
 
 
 def _is_ours(taint: Taint) -> bool:

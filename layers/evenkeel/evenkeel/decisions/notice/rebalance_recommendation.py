@@ -8,7 +8,7 @@ from typing import Final
 
 from evenkeel.decisions.notice.event import EC2, Event, Understood
 from evenkeel.decisions.notice.kind import EventKind
-from evenkeel.model.notice import Concern, Notice, NoticeKind
+from evenkeel.model.notice import Concern, NoticeKind
 from evenkeel.model.reasons import Reason
 
 EXPIRY: Final = timedelta(minutes=15)
@@ -22,11 +22,6 @@ def parse(event: Event) -> Understood:
     return Understood(notices=(hint,))
 
 
-def announce(notice: Notice) -> str:
-    """What the recommendation says."""
-    return f"instance {notice.instance_id} is at an elevated risk of interruption"
-
-
 KIND: Final = EventKind(
     name=NoticeKind.REBALANCE,
     source=EC2,
@@ -34,6 +29,6 @@ KIND: Final = EventKind(
     concerns=Concern.SPOT,
     parse=parse,
     reason=Reason.REBALANCE_RECOMMENDATION,
-    announce=announce,
+    announce=lambda notice: f"instance {notice.instance_id} is at an elevated risk of interruption",
     brief="is at risk (rebalance recommendation)",
 )

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Final
 
-from evenkeel.decisions.notice.event import Event, Harmless, Understood
-from evenkeel.decisions.notice.fields import INSTANCE_ID
+from evenkeel.decisions.notice.event import INSTANCE_ID, Event, Harmless, Understood
 from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
 from evenkeel.model.reasons import Reason

@@ -7,7 +7,7 @@ from typing import Final
 
 from evenkeel.decisions.notice.event import EC2, Event, Harmless, Understood
 from evenkeel.decisions.notice.kind import EventKind
-from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
+from evenkeel.model.notice import Concern, InstanceAction, NoticeKind
 from evenkeel.model.reasons import Reason
 
 LOSING: Final = {
@@ -35,11 +35,6 @@ def parse(event: Event) -> Understood | Harmless:
     return Understood(notices=(loss,))
 
 
-def announce(notice: Notice) -> str:
-    """What the state change says."""
-    return f"instance {notice.instance_id} is going now ({notice.action})"
-
-
 KIND: Final = EventKind(
     name=NoticeKind.STATE_CHANGE,
     source=EC2,
@@ -47,6 +42,6 @@ KIND: Final = EventKind(
     concerns=Concern.ENDING,
     parse=parse,
     reason=Reason.INSTANCE_STATE_CHANGE,
-    announce=announce,
+    announce=lambda notice: f"instance {notice.instance_id} is going now ({notice.action})",
     brief="is going",
 )

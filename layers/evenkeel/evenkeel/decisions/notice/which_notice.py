@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import msgspec
 
-from evenkeel.decisions.notice import mark, wording
+from evenkeel.decisions.notice import kinds, mark
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.hook import Hook
 from evenkeel.model.node import Node
@@ -55,7 +55,7 @@ def decide(node: Node, notice: Notice, now: datetime, instance_state: str = "") 
             Reason.EXPIRED_RECOMMENDATION,
             f"it expired at {in_words(notice.deadline)}",
         )
-    if has_outlived(notice, now, instance_state):
+    if instance_state == "running" and is_past(notice, now):
         return _leave(
             node, notice, Reason.OUTLIVED, f"EC2 says that instance {notice.instance_id} is running"
         )
@@ -72,17 +72,12 @@ def decide(node: Node, notice: Notice, now: datetime, instance_state: str = "") 
     return Decision.about(
         node,
         Verb.MARK,
-        wording.of_notice(wanted).reason,
+        kinds.wording_of(wanted).reason,
         _announcement(notice, present, wanted),
         until=wanted.deadline,
         warning=not wanted.is_hint,
         write=write,
     )
-
-
-def has_outlived(notice: Notice, now: datetime, instance_state: str) -> bool:
-    """Whether a notice came to nothing: its time is well past, and the instance runs."""
-    return instance_state == "running" and is_past(notice, now)
 
 
 def is_past(notice: Announcement, now: datetime) -> bool:
@@ -185,7 +180,7 @@ def _announcement(notice: Notice, present: NodeNotice | None, wanted: NodeNotice
             f" {notice.name} notice {notice.event_id} names {in_words(notice.deadline)}"
         )
     done = f"noted until {in_words(notice.deadline)}" if notice.is_hint else "cordoned"
-    text = f"{wording.of_notice(notice).announce(notice)}; {done}"
+    text = f"{kinds.wording_of(notice).announce(notice)}; {done}"
     if present is not None:
         text += f"; this supersedes the {present.name} notice {present.event_id}"
     return text

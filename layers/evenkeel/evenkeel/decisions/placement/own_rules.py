@@ -28,7 +28,7 @@ from evenkeel.model.affinity import (
     Toleration,
 )
 from evenkeel.model.capacity import SPELLINGS, CapacityLabels
-from evenkeel.model.placement import placed_of
+from evenkeel.model.placement import Placed
 from evenkeel.model.pod import Pod
 
 type Clauses = Sequence[NodeRequirement]
@@ -44,7 +44,7 @@ def own_rules(pod: Pod, labels: CapacityLabels) -> NewPodSpec:
     others counted. Of a pod that restore moved to spot, terms that were equal are one, and terms
     that match no node are gone.
     """
-    spec, note = pod.spec, placed_of(pod.metadata.annotations)
+    spec, note = pod.spec, Placed.of(pod)
     required = spec.affinity.required if spec.affinity is not None else None
     if note is None:
         return rules_of(spec.node_selector, required, spec.tolerations)
@@ -52,7 +52,10 @@ def own_rules(pod: Pod, labels: CapacityLabels) -> NewPodSpec:
         less = partial(_less_not_spot, labels=labels)
         return rules_of(spec.node_selector, _less(required, less), spec.tolerations)
     if note.move:
-        required = _once(_less(required, partial(_less_only_spot, labels=labels)))
+        required = _less(required, partial(_less_only_spot, labels=labels))
+        if required is not None:  # each term once: a move to spot makes several of each
+            terms = dict.fromkeys(required.node_selector_terms or ())
+            required = NodeSelector(node_selector_terms=tuple(terms))
     return rules_of(spec.node_selector, required, _less_borne(spec.tolerations or (), labels))
 
 
@@ -82,15 +85,6 @@ def _less(required: NodeSelector | None, less: Callable[[Clauses], Clauses]) -> 
             return None
         found.append(left)
     return NodeSelector(node_selector_terms=tuple(found))
-
-
-def _once(required: NodeSelector | None) -> NodeSelector | None:
-    """Each term once: a move to spot makes several of each."""
-    if required is None:
-        return None
-    return NodeSelector(
-        node_selector_terms=tuple(dict.fromkeys(required.node_selector_terms or ()))
-    )
 
 
 def _less_not_spot(clauses: Clauses, labels: CapacityLabels) -> Clauses:

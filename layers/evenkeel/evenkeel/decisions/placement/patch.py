@@ -22,7 +22,7 @@ from evenkeel.decisions.placement.clauses import (
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, NodeSelectorTerm, PreferredTerm, Toleration
 from evenkeel.model.capacity import Capacity, CapacityLabels
-from evenkeel.model.placement import NewPod, Placed, placed_of
+from evenkeel.model.placement import NewPod, Placed
 from evenkeel.model.pool import Pool
 from evenkeel.model.request import Operation, pointer
 
@@ -79,7 +79,7 @@ def placement_patch(
     ``is_only``: its workload has one replica, which reserved headroom is kept for.
     """
     spec, there = pod.spec, pod.spec.node_affinity.preferred
-    is_again = placed_of(pod.metadata.annotations) == placed
+    is_again = Placed.of(pod) == placed
     required: Iterable[Operation] = ()
     borne: Sequence[Toleration] = ()
     if placed.requires_on_demand:
@@ -92,11 +92,13 @@ def placement_patch(
     if is_again:
         wanted = [term for term in wanted if not _is_said(term, there or ())]
     asks = [*required, *_items(_PREFERRED, there, wanted)]
+    tolerated = spec.tolerations or ()
+    lacks = [each for each in borne if not any(covers_more(its, each) for its in tolerated)]
     return [
         *_noted(pod, placed, scales_in=scales_in),
         *(_parents(spec) if asks else ()),
         *asks,
-        *_tolerating(spec, borne, is_again=is_again),
+        *_items(_TOLERATIONS, spec.tolerations, lacks, is_again=is_again),
     ]
 
 
@@ -186,14 +188,6 @@ def _only_on_spot(
         yield Operation(
             "add", pointer(*_REQUIRED), {"nodeSelectorTerms": msgspec.to_builtins(wanted)}
         )
-
-
-def _tolerating(
-    spec: NewPodSpec, wanted: Iterable[Toleration], *, is_again: bool
-) -> Iterator[Operation]:
-    borne = spec.tolerations or ()
-    missing = [each for each in wanted if not any(covers_more(there, each) for there in borne)]
-    yield from _items(_TOLERATIONS, spec.tolerations, missing, is_again=is_again)
 
 
 def covers_more(there: Toleration, wanted: Toleration) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from evenkeel.decisions.floor.source import MANY, FloorOf, floor_of
-from evenkeel.decisions.pools.goal import goal_of
+from evenkeel.decisions.pools.spread import goal_of
 from evenkeel.model import names
 from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.floor import ALL
@@ -34,7 +34,12 @@ def untold(
     """
     if is_by_template(workload):
         return
-    seen = floor_of(_without_own(workload), namespace_annotations, in_gang=in_gang)
+    metadata = workload.metadata
+    others = {key: v for key, v in metadata.annotations.items() if key != names.ON_DEMAND}
+    as_seen = msgspec.structs.replace(
+        workload, metadata=msgspec.structs.replace(metadata, annotations=others)
+    )
+    seen = floor_of(as_seen, namespace_annotations, in_gang=in_gang)
     if (seen.floor, seen.is_asked) != (found.floor, found.is_asked):
         yield (
             f"its floor of {found.floor} stands on the workload, which the policy does not see:"
@@ -52,12 +57,3 @@ def untold(
         yield f"its ordinals start at {start}, and the policy counts its floor from 0"
     if goal_of(workload, workload.spec.template.metadata.annotations, namespace_annotations):
         yield f"{names.ONE_POOL_AT_MOST} is not kept: the policy knows no pools"
-
-
-def _without_own[W: Workload](workload: W) -> W:
-    """The workload as its pods show it."""
-    metadata = workload.metadata
-    others = {key: v for key, v in metadata.annotations.items() if key != names.ON_DEMAND}
-    return msgspec.structs.replace(
-        workload, metadata=msgspec.structs.replace(metadata, annotations=others)
-    )

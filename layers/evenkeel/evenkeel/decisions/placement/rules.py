@@ -1,6 +1,6 @@
 """Which capacity types a pod's own rules allow: its node selector and required node affinity."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from evenkeel.model import names
@@ -23,7 +23,7 @@ def allowed_by(spec: NewPodSpec, labels: CapacityLabels) -> frozenset[Capacity]:
     """
     selector = spec.node_selector or {}
     named = ((key, value) for key, value in selector.items() if key in labels)
-    selected = _each(_meant(labels, key, value) for key, value in named)
+    selected = _BOTH.intersection(*(_meant(labels, key, value) for key, value in named))
     if names.INTERRUPTIBLE in selector:
         selected = _by_interruption((selector[names.INTERRUPTIBLE],))
     required = spec.node_affinity.required
@@ -39,7 +39,8 @@ def _by_term(term: NodeSelectorTerm, labels: CapacityLabels) -> frozenset[Capaci
     for clause in clauses:
         if (clause.key, clause.operator) == (names.INTERRUPTIBLE, "In"):
             return _by_interruption(clause.values or ())
-    return _each(_by_clause(clause, labels) for clause in clauses if clause.key in labels)
+    known = [clause for clause in clauses if clause.key in labels]
+    return _BOTH.intersection(*(_by_clause(clause, labels) for clause in known))
 
 
 def _by_interruption(values: Sequence[str]) -> frozenset[Capacity]:
@@ -61,11 +62,6 @@ def _by_clause(clause: NodeRequirement, labels: CapacityLabels) -> frozenset[Cap
         on_demand = {Capacity.ON_DEMAND for v in values if v.lower() in ON_DEMAND_VALUES}
         return _BOTH - spot - on_demand
     return _BOTH
-
-
-def _each(allowed: Iterable[Iterable[Capacity]]) -> frozenset[Capacity]:
-    """The types that all of these allow; both if there are none."""
-    return _BOTH.intersection(*allowed)
 
 
 def _meant(labels: CapacityLabels, key: str, *values: str) -> frozenset[Capacity]:

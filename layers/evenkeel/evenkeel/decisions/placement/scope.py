@@ -28,14 +28,14 @@ def left_by_itself(pod: NewPod, namespace: str, labels: CapacityLabels) -> Left 
     - a DaemonSet makes one for each node, or who makes it binds it to one likewise;
     - its own rules leave one capacity type at most.
     """
-    controller = pod.controller
+    made_by = pod.controller.kind if pod.controller is not None else ""
     if namespace in names.CLUSTERS_OWN:
         return Left(Reason.SYSTEM_NAMESPACE, f"nothing is placed in the namespace {namespace}")
-    if names.MIRROR_POD in (pod.metadata.annotations or {}) or _is(controller, "Node"):
+    if names.MIRROR_POD in (pod.metadata.annotations or {}) or made_by == "Node":
         return Left(Reason.STATIC_POD, "its kubelet owns it")
     if pod.spec.node_name:
         return Left(Reason.HAS_NODE, f"it is for the node {pod.spec.node_name} already")
-    if _is(controller, "DaemonSet"):
+    if made_by == "DaemonSet":
         return Left(Reason.DAEMON_SET, "there is one for each node")
     node = only_node(pod.spec.node_selector, pod.spec.affinity)
     if node and controller_kind(pod) is None:
@@ -82,7 +82,3 @@ def _left_by_rules(pod: NewPod, labels: CapacityLabels) -> Left | None:
     if not possible:
         return Left(Reason.OWN_RULES, "its own rules allow neither capacity type")
     return Left(Reason.OWN_RULES, f"its own rules allow {next(iter(possible))} alone")
-
-
-def _is(controller: object, kind: str) -> bool:
-    return getattr(controller, "kind", "") == kind

@@ -20,7 +20,7 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.losses import COUNTS_FOR
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import Move
-from evenkeel.model.placement import placed_of
+from evenkeel.model.placement import Placed
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.spot_rest import NEVER, SpotRest
@@ -42,16 +42,21 @@ def renewed(snapshot: Snapshot, rest: SpotRest) -> SpotRest:
     """What is known by now.
 
     - a spot node was warned: it rests;
-    - a pod came back that was moved since the last cause to rest: it rests, twice as long as the
-      last time. Several that came back together count as one;
+    - a pod is its owner's again that was moved since the last cause to rest, which its workload has
+      not counted already: it rests, twice as long as the last time. Several that came back together
+      count as one;
     - else, one of these arrived: failures are forgotten.
     """
     warned = max((min(loss.at, snapshot.now) for loss in snapshot.fleet.losses), default=NEVER)
     if warned > rest.since:
         until = max(rest.until, warned + COUNTS_FOR)
         rest = msgspec.structs.replace(rest, since=warned, until=until)
-    if any(_came_back(each, move, snapshot.now) for each, move in _attempts(snapshot, rest.since)):
-        return rest.fail(snapshot.now)
+    for candidate, move in _attempts(snapshot, rest.since):
+        cooldown = candidate.cooldown
+        is_counted = cooldown is not None and cooldown.since >= move.since
+        is_back = any(each.uid == move.pod_uid for each in candidate.owned)
+        if is_back and not is_counted and snapshot.now - move.since >= RELEASED_WITHIN:
+            return rest.fail(snapshot.now)
     return msgspec.structs.replace(rest, failures=0) if _arrived(snapshot, rest) else rest
 
 
@@ -67,7 +72,10 @@ def allowed(snapshot: Snapshot, rest: SpotRest) -> int:
     standings = [each.standing for each in snapshot.candidates]
     surplus = sum(each.surplus for each in standings if each.is_managed)
     at_once = max(1, surplus // AFTER_A_SUCCESS) if _arrived(snapshot, rest) else 1
-    under_way = sum(_is_open(candidate, move) for candidate, move in _attempts(snapshot))
+    under_way = 0
+    for candidate, move in _attempts(snapshot):
+        released = (pod.uid for pod in candidate.pods if pod.active and pod.released)
+        under_way += move.pod_uid in released
     return max(0, at_once - under_way)
 
 
@@ -127,32 +135,17 @@ def _attempts(snapshot: Snapshot, since: datetime = NEVER) -> Sequence[tuple[Can
     ]
 
 
-def _is_open(candidate: Candidate, move: Move) -> bool:
-    return any(pod.uid == move.pod_uid and pod.released for pod in candidate.pods if pod.active)
-
-
-def _came_back(candidate: Candidate, move: Move, now: datetime) -> bool:
-    """Whether its pod is its owner's again, and that is not counted on the workload already."""
-    cooldown = candidate.cooldown
-    is_counted = cooldown is not None and cooldown.since >= move.since
-    is_back = any(each.uid == move.pod_uid for each in candidate.owned)
-    return is_back and not is_counted and now - move.since >= RELEASED_WITHIN
-
-
 def _arrived(snapshot: Snapshot, rest: SpotRest) -> bool:
     """Whether a pod that was moved since the last cause to rest was replaced on spot."""
-    attempts = _attempts(snapshot, rest.since)
-    return any(_is_replaced(candidate, move) for candidate, move in attempts)
-
-
-def _is_replaced(candidate: Candidate, move: Move) -> bool:
-    if any(each.uid == move.pod_uid for each in candidate.pods if each.active):
-        return False
-    made = _made_for(move, candidate)
-    return any(candidate.fleet.capacity(each) is Capacity.SPOT for each in made)
+    for candidate, move in _attempts(snapshot, rest.since):
+        is_there = any(each.uid == move.pod_uid for each in candidate.pods if each.active)
+        made = () if is_there else _made_for(move, candidate)
+        if any(candidate.fleet.capacity(each) is Capacity.SPOT for each in made):
+            return True
+    return False
 
 
 def _made_for(move: Move, candidate: Candidate) -> Sequence[Pod]:
     """The pods that were made for a move: one, unless it went again."""
-    notes = ((each, placed_of(each.metadata.annotations)) for each in candidate.owned)
+    notes = ((each, Placed.of(each)) for each in candidate.owned)
     return [each for each, note in notes if note is not None and note.move == move.pod_uid]

@@ -21,13 +21,12 @@ from evenkeel.decisions.placement.clauses import only_spot
 from evenkeel.decisions.placement.own_rules import rules_of
 from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.restore.snapshot import Candidate, Snapshot
-from evenkeel.decisions.restore.step import Outcome, Step
+from evenkeel.decisions.restore.step import RestoreStep, StepOrDecision
 from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.decisions.room.rules import NodeRequest
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, NodeSelector, NodeSelectorTerm
 from evenkeel.model.capacity import Capacity
-from evenkeel.model.cluster_objects import Lease, PodDisruptionBudget
 from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.controllers.stateful_set import StatefulSet
 from evenkeel.model.decision import Decision, Verb
@@ -40,7 +39,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import Release, ReleaseReason
-from evenkeel.model.request import Create, Operation, Patch, Write, as_read
+from evenkeel.model.request import Create, Operation, Patch, Write, patch_as_read
 from evenkeel.model.way import Way
 
 PLACED_WITHIN: Final = timedelta(minutes=2)
@@ -101,32 +100,18 @@ class Moving(msgspec.Struct, frozen=True, dict=True):
 
         return sorted(found, key=rank)
 
-    @cached_property
-    def _asking(self) -> dict[str, tuple[NodeRequest, bool]]:
-        return {}
-
-    def asking(self, pod: Pod) -> tuple[NodeRequest, bool]:
-        """What the next pod asks of its node by itself, and whether it may go to the target."""
-        found = self._asking.get(pod.uid)
-        if found is None:
-            request = self.candidate.request(pod)
-            found = request, self._allows_target(request.rules)
-            self._asking[pod.uid] = found
-        return found
-
-    def _allows_target(self, own: NewPodSpec) -> bool:
-        return self.target in allowed_by(own, self.candidate.fleet.labels)
-
     @property
     def is_allowed(self) -> bool:
         """Whether a pod that could go may go to the target; without any by its template's rules."""
+        candidate = self.candidate
         if not self.pods:
-            return self._allows_target(self.candidate.workload.spec.template.spec)
-        return any(may_go for _, may_go in map(self.asking, self.pods))
+            own = candidate.workload.spec.template.spec
+            return self.target in allowed_by(own, candidate.fleet.labels)
+        return any(self.target in candidate.asks(pod)[1] for pod in self.pods)
 
     def request(self, pod: Pod) -> NodeRequest:
         """What a pod's replacement asks of its node, besides what placement has it ask."""
-        found, _ = self.asking(pod)
+        found = self.candidate.request(pod)
         if not self.avoid:
             return found
         own = found.rules
@@ -144,19 +129,13 @@ class Moving(msgspec.Struct, frozen=True, dict=True):
         if node in fleet.elsewhere:
             message = f"{pod.name} is on a node that no EC2 instance runs: no notice is about it"
             return candidate.leave(Reason.NOT_ON_EC2, message)
-        if not self.asking(pod)[1]:
+        if self.target not in candidate.asks(pod)[1]:
             return candidate.leave(Reason.OWN_RULES, f"its own rules exclude {self.target}")
         owner = self.owner
         found = route_of(pod, owner, candidate.namespace_objects, MOVE, self.snapshot.now)
         if found.way is (Way.BY_ORDINAL if owner.deployment is None else Way.HANDOVER):
             return None
         return candidate.leave(found.reason, found.message, until=found.until)
-
-    def held_by(self, budget: PodDisruptionBudget | None) -> Decision | None:
-        """Why a pod stays that this budget holds; None without one."""
-        if budget is None:
-            return None
-        return self.candidate.leave(Reason.BUDGET_HOLDS, f"{budget.reference} leaves no room")
 
     def floor_needs(self, pod: Pod) -> Decision | None:
         """Why a pod stays on on-demand nodes: the floor would not be Ready there without it."""
@@ -175,8 +154,11 @@ class Moving(msgspec.Struct, frozen=True, dict=True):
         failure = self.replica_set.cannot_create
         if failure is not None:
             return self.candidate.leave(Reason.CANNOT_BE_REPLACED, failure.message)
-        selecting = self.candidate.namespace_objects.budgets_of(pod)
-        return self.held_by(budgets.hold_now(selecting))
+        budget = budgets.hold_now(self.candidate.namespace_objects.budgets_of(pod))
+        if budget is not None:
+            message = f"{budget.reference} leaves no room"
+            return self.candidate.leave(Reason.BUDGET_HOLDS, message)
+        return None
 
     def release(self, *, without_room: bool = False) -> Release:
         """The release annotation for pods that restore moves."""
@@ -238,13 +220,11 @@ class Moving(msgspec.Struct, frozen=True, dict=True):
         last = self.candidate.moves.get(controller.uid)
         if last is None:
             return Create(lease)
-        there = last.lease
-        operations: Sequence[Operation] = (
-            *as_read(there),
+        return patch_as_read(
+            last.lease,
             Operation("add", "/metadata/annotations", lease.metadata.annotations),
             Operation("add", "/spec", msgspec.to_builtins(lease.spec)),
         )
-        return Patch(kind=Lease, name=there.name, namespace=there.namespace, body=operations)
 
     def note(self, pod: Pod, number: int) -> Patch:
         """Note on the workload that so many of its pods are to move, this one first.
@@ -254,11 +234,10 @@ class Moving(msgspec.Struct, frozen=True, dict=True):
         spot = self.candidate.standing.spot
         spot += number if self.target is Capacity.SPOT else -number
         value = Restored(at=self.snapshot.now, target=self.target, pod=pod.name, spot=spot)
-        text = msgspec.json.encode(value).decode()
-        return writes.annotate(self.candidate.workload, names.RESTORED, text)
+        return writes.annotate(self.candidate.workload, names.RESTORED, value.encode())
 
 
-def move(moving: Moving) -> Outcome:
+def move(moving: Moving) -> StepOrDecision:
     """Move a pod of a workload, or all pods of a gang; or say why none moves."""
     workload, group = moving.candidate.workload, moving.candidate.group
     if group is not None:
@@ -268,7 +247,7 @@ def move(moving: Moving) -> Outcome:
     return _move_pod(moving)
 
 
-def _move_pod(moving: Moving) -> Outcome:
+def _move_pod(moving: Moving) -> StepOrDecision:
     """Release one pod, so that its replacement comes to the target; or say why not.
 
     - no pod may be handed over (its owner forbids it, or two at once are impossible);
@@ -310,8 +289,7 @@ def _move_pod(moving: Moving) -> Outcome:
     told = moving.announce(
         moving.replica_set.reference, pod, release.deadline, without_room=bool(lacks)
     )
-    return Step(
-        workload=candidate.workload.key,
+    return RestoreStep(
         decision=moving.decide(
             Verb.RELEASE,
             pod,
@@ -326,7 +304,7 @@ def _move_pod(moving: Moving) -> Outcome:
     )
 
 
-def _move_gang(moving: Moving, group: GroupName) -> Outcome:
+def _move_gang(moving: Moving, group: GroupName) -> StepOrDecision:
     """Release all its pods that are not on the target, or say why none.
 
     - it has pods that no Deployment hands over: of a StatefulSet, or of another workload, of which
@@ -355,7 +333,7 @@ def _move_gang(moving: Moving, group: GroupName) -> Outcome:
         message = f"{len(pods)} pods of {called} move at once or none, and a run moves {most}"
         return candidate.leave(Reason.GANG_TOO_LARGE, message)
     request = moving.request(first)
-    if not moving.rooms.take_all(request, target, len(pods)):
+    if not moving.rooms.take(request, target, len(pods)):
         short = moving.rooms.shortage(request, target)
         if short.is_refused:
             return candidate.leave(Reason.NO_NODE_TAKES_IT, short.of(f"a pod of {called}"))
@@ -363,8 +341,7 @@ def _move_gang(moving: Moving, group: GroupName) -> Outcome:
         return candidate.leave(Reason.NO_ROOM_FOR_GANG, message)
     release = moving.release()
     message = f"with all {len(pods)} pods of {called} that are elsewhere"
-    return Step(
-        workload=candidate.workload.key,
+    return RestoreStep(
         decision=moving.decide(
             Verb.RELEASE, first, moving.released(first, release), message, until=release.deadline
         ),
@@ -376,7 +353,7 @@ def _move_gang(moving: Moving, group: GroupName) -> Outcome:
     )
 
 
-def _move_ordinal(moving: Moving, stateful_set: StatefulSet) -> Outcome:
+def _move_ordinal(moving: Moving, stateful_set: StatefulSet) -> StepOrDecision:
     """Evict one ordinal that is not where it should be; or say why not.
 
     Nothing runs in its place meanwhile, so all of these have to hold:
@@ -411,7 +388,7 @@ def _move_ordinal(moving: Moving, stateful_set: StatefulSet) -> Outcome:
         before.append(moving.announce(stateful_set.reference, pod, until))
     message = "nothing runs in its place meanwhile"
     decision = moving.decide(Verb.EVICT, pod, writes.evict(pod), message)
-    return Step(workload=stateful_set.key, decision=decision, before=before, moves=1)
+    return RestoreStep(decision=decision, before=before, moves=1)
 
 
 def _ordinal_held(moving: Moving, stateful_set: StatefulSet, pod: Pod) -> Decision | None:
@@ -431,4 +408,7 @@ def _ordinal_held(moving: Moving, stateful_set: StatefulSet, pod: Pod) -> Decisi
         return candidate.wait(Reason.NOT_ALL_AVAILABLE, message)
     selecting = candidate.namespace_objects.budgets_of(pod)
     used_up = (each for each in selecting if each.status.disruptions_allowed < 1)
-    return moving.held_by(budgets.hold_now(selecting) or next(used_up, None))
+    budget = budgets.hold_now(selecting) or next(used_up, None)
+    if budget is not None:
+        return candidate.leave(Reason.BUDGET_HOLDS, f"{budget.reference} leaves no room")
+    return None

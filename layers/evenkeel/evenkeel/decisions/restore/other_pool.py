@@ -15,7 +15,7 @@ from evenkeel.decisions.drain import writes
 from evenkeel.decisions.pools.spread import spread_of
 from evenkeel.decisions.restore.moving import Moving
 from evenkeel.decisions.restore.snapshot import Candidate
-from evenkeel.decisions.restore.step import Step
+from evenkeel.decisions.restore.step import RestoreStep
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.deployment import Deployment
@@ -25,7 +25,7 @@ from evenkeel.model.release import rest_after
 from evenkeel.model.template import is_by_template
 from evenkeel.model.times import in_words
 
-RESTS: Final = timedelta(minutes=10)
+POOL_RESTS: Final = timedelta(minutes=10)
 """So long after a move of a workload none begins for its pools: the market may be on the move."""
 
 MOST_TERMS: Final = 20
@@ -45,7 +45,7 @@ def to_avoid(candidate: Candidate) -> tuple[Pool, ...]:
     return tuple(full) if full and spread.held[full[0]] > goal else ()
 
 
-def note(candidate: Candidate) -> Step | None:
+def note(candidate: Candidate) -> RestoreStep | None:
     """Note on a workload which pools are full, or take the note off.
 
     None where the note says so already, or where there is none and no pool is full. The webhook
@@ -68,7 +68,7 @@ def note(candidate: Candidate) -> Step | None:
         write = writes.annotate(workload, names.FULL_POOLS, text)
     message = f"pools with {goal} of its pods: {'; '.join(map(str, full)) or 'none'}"
     decision = candidate.about(Verb.ACKNOWLEDGE, Reason.POOLS_FULL, message, write=write)
-    return Step(workload=workload.key, decision=decision)
+    return RestoreStep(decision=decision)
 
 
 def not_now(moving: Moving) -> Decision | None:
@@ -88,7 +88,7 @@ def not_now(moving: Moving) -> Decision | None:
     if now < until:
         message = f"{moving.avoid[0]} has too many of its pods: none moves before {in_words(until)}"
         return candidate.wait(Reason.POOL_TOO_FULL, message, until=until)
-    rules = [moving.asking(pod)[0].rules for pod in moving.pods]
+    rules = [candidate.request(pod).rules for pod in moving.pods]
     number = max(len(moving.terms(own)) for own in rules)
     if number <= MOST_TERMS:
         return None
@@ -106,9 +106,9 @@ def _rests_until(candidate: Candidate, now: datetime) -> datetime:
     """When the next pod may go to another pool, after any move and after such ones that failed."""
     last = candidate.last_move
     cooldown = writes.cooldown_of(candidate.workload, names.POOL_COOLDOWN)
-    until, rest = now, RESTS
+    until, rest = now, POOL_RESTS
     if cooldown is not None:
-        until, rest = cooldown.until, max(RESTS, rest_after(cooldown.counts(now)))
+        until, rest = cooldown.until, max(POOL_RESTS, rest_after(cooldown.counts(now)))
     if last is None or last.at > now:
         return until
     return max(until, last.at + rest)

@@ -1,11 +1,11 @@
 """The plan for all workloads: missing floors first, then what is above them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 
 from evenkeel.decisions.restore import attempts, other_pool
 from evenkeel.decisions.restore.snapshot import Candidate, Snapshot
-from evenkeel.decisions.restore.step import RestorePlan, Step
+from evenkeel.decisions.restore.step import RestorePlan, RestoreStep
 from evenkeel.decisions.restore.workload import consider
 from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.model.decision import Decision, Verb
@@ -25,7 +25,11 @@ def plan(snapshot: Snapshot) -> RestorePlan:
     rooms = Rooms(snapshot.fleet)
     attempts.take_room(snapshot, rooms)
     ordered = sorted(snapshot.candidates, key=_rank)
-    steps, without_room, budget = list[Step](), list[tuple[Candidate, Step]](), snapshot.terms.moves
+    steps, without_room, budget = (
+        list[RestoreStep](),
+        list[tuple[Candidate, RestoreStep]](),
+        snapshot.terms.moves,
+    )
     left = [
         each.about(Verb.REJECT, Reason.BAD_FLOOR, each.standing.floor.problem, warning=True)
         for each in ordered
@@ -47,15 +51,18 @@ def plan(snapshot: Snapshot) -> RestorePlan:
     tried = _without_room(snapshot, without_room, budget)
     steps += tried.steps
     at_rest = [each for each in ordered if each.workload.key in snapshot.not_taken]
+    have = {step.workload for step in steps}
+    others = (each for each in active if each.workload.key not in have)
+    full_pools = islice(filter(None, map(other_pool.note, others)), snapshot.terms.moves)
     return RestorePlan(
-        steps=[*steps, *_full_pools(snapshot, active, steps)],
+        steps=[*steps, *full_pools],
         left=[*left, *tried.left, *(_at_rest(each, snapshot, rooms) for each in at_rest)],
         rest=tried.rest,
     )
 
 
 def _without_room(
-    snapshot: Snapshot, found: Sequence[tuple[Candidate, Step]], budget: int
+    snapshot: Snapshot, found: Sequence[tuple[Candidate, RestoreStep]], budget: int
 ) -> RestorePlan:
     """Begin as many moves to spot without a room as may be begun now; the others wait."""
     waiting = sorted(found, key=lambda each: attempts.rank(each[0]))
@@ -70,16 +77,7 @@ def _without_room(
     )
 
 
-def _full_pools(
-    snapshot: Snapshot, candidates: Sequence[Candidate], steps: Sequence[Step]
-) -> Iterable[Step]:
-    """Note which pools are full on workloads without a step."""
-    have = {step.workload for step in steps}
-    others = (each for each in candidates if each.workload.key not in have)
-    return islice(filter(None, map(other_pool.note, others)), snapshot.terms.moves)
-
-
-def plan_again(snapshot: Snapshot, candidate: Candidate, step: Step) -> Step | None:
+def plan_again(snapshot: Snapshot, candidate: Candidate, step: RestoreStep) -> RestoreStep | None:
     """The step for a workload whose pods were read again, as if it were the only one.
 
     None if it is not to be moved any more, or there is no room any more. A step without room stays

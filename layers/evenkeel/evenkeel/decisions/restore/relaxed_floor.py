@@ -4,16 +4,14 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-import msgspec
-
 from evenkeel.decisions.drain import writes
 from evenkeel.decisions.restore.snapshot import Candidate, Snapshot
-from evenkeel.decisions.restore.step import Outcome, Step
+from evenkeel.decisions.restore.step import RestoreStep, StepOrDecision
 from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
-from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.placement import Relaxation, is_relaxed, placed_of, relaxed_until
+from evenkeel.model.decision import Verb
+from evenkeel.model.placement import Placed, Relaxation, is_relaxed
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
@@ -28,7 +26,7 @@ ORPHANED_AFTER: Final = timedelta(seconds=30)
 scheduler has found a place for it if there is one."""
 
 
-def consider(candidate: Candidate, snapshot: Snapshot, rooms: Rooms) -> Outcome | None:
+def consider(candidate: Candidate, snapshot: Snapshot, rooms: Rooms) -> StepOrDecision | None:
     """Decide about pods that wait for an on-demand node, and about relaxed floors; None without.
 
     - a pod that was made for a move which is over, and finds no place, is deleted: it may go to one
@@ -43,39 +41,42 @@ def consider(candidate: Candidate, snapshot: Snapshot, rooms: Rooms) -> Outcome 
     """
     now, workload = snapshot.now, candidate.workload
     unplaced = [pod for pod in candidate.owned if not pod.spec.node_name]
-    orphan = next((pod for pod in unplaced if _is_orphan(pod, now)), None)
-    if orphan is not None:
-        message = "the move that it was made for is over, and it finds no place: another is made"
-        write = writes.delete_as_seen(orphan)
-        decision = candidate.about(
-            Verb.DELETE, Reason.MOVE_IS_OVER, message, pod=orphan, write=write
-        )
-        return Step(workload=workload.key, decision=decision)
+    for pod in unplaced:
+        note = Placed.of(pod)
+        was_moved = note is not None and note.move != ""  # and no move goes on: it is not busy
+        if was_moved and _age(pod, now) >= ORPHANED_AFTER and pod.status.refused:
+            message = "the move that it was made for is over, and it finds no place"
+            decision = candidate.about(
+                Verb.DELETE,
+                Reason.MOVE_IS_OVER,
+                f"{message}: another is made",
+                pod=pod,
+                write=writes.delete_as_seen(pod),
+            )
+            return RestoreStep(decision=decision)
     relaxed = is_relaxed(workload, now)
     patience = ORPHANED_AFTER if relaxed else snapshot.terms.relax_after
     waiting = [pod for pod in unplaced if _waits(pod, now, patience)]
     going = [pod for pod in waiting if rooms.take(candidate.request(pod), Capacity.SPOT)]
     if going:
         return _relax(candidate, snapshot, going)
-    until = relaxed_until(workload)
-    if until is None:
-        return _left(candidate, rooms, waiting[0]) if waiting else None
+    relaxation = Relaxation.of(workload)
+    if relaxation is None:
+        if not waiting:
+            return None
+        short = rooms.shortage(candidate.request(waiting[0]), Capacity.SPOT)
+        message = f"{candidate.standing.told_of_waiting}, and {short.of('one of its floor')}"
+        return candidate.wait(Reason.PODS_WAIT, message)
     if not relaxed or not candidate.standing.missing:
         return _hold(candidate, "no pod is missing on on-demand nodes any more")
-    pod = next(iter(candidate.owned), None)
-    if pod is not None and rooms.has(candidate.request(pod), Capacity.ON_DEMAND):
+    owned = candidate.owned
+    if owned and rooms.has(candidate.request(owned[0]), Capacity.ON_DEMAND):
         return _hold(candidate, "an on-demand node has room again")
+    until = relaxation.until
     if until - now < snapshot.terms.relaxed_for / 2:
         return _relax(candidate, snapshot, ())
     message = f"no on-demand node has room: its floor may be on spot until {in_words(until)}"
     return candidate.wait(Reason.FLOOR_RELAXED, message, until=until, warning=True)
-
-
-def _is_orphan(pod: Pod, now: datetime) -> bool:
-    """Whether a pod that finds no node was made for a move; the caller knows that none goes on."""
-    note = placed_of(pod.metadata.annotations)
-    is_old = _age(pod, now) >= ORPHANED_AFTER
-    return note is not None and bool(note.move) and is_old and bool(pod.status.refused)
 
 
 def _waits(pod: Pod, now: datetime, patience: timedelta) -> bool:
@@ -84,7 +85,7 @@ def _waits(pod: Pod, now: datetime, patience: timedelta) -> bool:
     And would find a spot node, as far as it says: its rules keep it off some nodes. It says nothing
     of rules where no node will do anyhow, as for want of a volume.
     """
-    note = placed_of(pod.metadata.annotations)
+    note = Placed.of(pod)
     if note is None or not note.requires_on_demand:
         return False
     return BY_ITS_RULES in pod.status.refused and _age(pod, now) >= patience
@@ -95,16 +96,9 @@ def _age(pod: Pod, now: datetime) -> timedelta:
     return now - created if created is not None else timedelta()
 
 
-def _left(candidate: Candidate, rooms: Rooms, pod: Pod) -> Decision:
-    """Leave a pod that on spot would find no room, either."""
-    short = rooms.shortage(candidate.request(pod), Capacity.SPOT)
-    message = f"{candidate.standing.told_of_waiting}, and {short.of('one of its floor')}"
-    return candidate.wait(Reason.PODS_WAIT, message)
-
-
-def _relax(candidate: Candidate, snapshot: Snapshot, waiting: Sequence[Pod]) -> Step:
+def _relax(candidate: Candidate, snapshot: Snapshot, waiting: Sequence[Pod]) -> RestoreStep:
     until = snapshot.now + snapshot.terms.relaxed_for
-    text = msgspec.json.encode(Relaxation(until=until)).decode()
+    text = Relaxation(until=until).encode()
     told = f"{len(waiting)} pods of its floor wait" if waiting else "its floor has waited"
     message = f"no on-demand node has room, and {told}: they may go to spot for now"
     write = writes.annotate(candidate.workload, names.FLOOR_RELAXED, text)
@@ -112,11 +106,11 @@ def _relax(candidate: Candidate, snapshot: Snapshot, waiting: Sequence[Pod]) -> 
         Verb.RELAX, Reason.FLOOR_RELAXED, message, write=write, until=until, warning=True
     )
     deletes = [writes.delete_as_seen(pod) for pod in waiting]
-    return Step(workload=candidate.workload.key, decision=decision, after=deletes)
+    return RestoreStep(decision=decision, after=deletes)
 
 
-def _hold(candidate: Candidate, message: str) -> Step:
+def _hold(candidate: Candidate, message: str) -> RestoreStep:
     write = writes.take_annotation(candidate.workload, names.FLOOR_RELAXED)
     message = f"{message}: its floor holds again"
     decision = candidate.about(Verb.HOLD, Reason.FLOOR_HELD_AGAIN, message, write=write)
-    return Step(workload=candidate.workload.key, decision=decision)
+    return RestoreStep(decision=decision)

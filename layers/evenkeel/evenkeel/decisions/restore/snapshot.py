@@ -13,11 +13,12 @@ import msgspec
 from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.floor.source import floor_of
-from evenkeel.decisions.floor.standing import Standing, Workload, stand
+from evenkeel.decisions.floor.standing import Movable, Standing, stand
 from evenkeel.decisions.placement.policy import untold
+from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.placement.scope import left_to_scheduler
 from evenkeel.decisions.placement.verdict import Left
-from evenkeel.decisions.pools.goal import goal_of
+from evenkeel.decisions.pools.spread import goal_of
 from evenkeel.decisions.room.fleet import Fleet
 from evenkeel.decisions.room.rules import NodeRequest, request_of
 from evenkeel.model.affinity import NewPodSpec
@@ -65,7 +66,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     where something does.
     """
 
-    workload: Workload
+    workload: Movable
     standing: Standing
     fleet: Fleet
     group: GroupName | None = None
@@ -118,10 +119,24 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         floor, in_gang = self.standing.floor, self.group is not None
         return [*untold(self.workload, floor, self.of_namespace, in_gang=in_gang)]
 
+    @cached_property
+    def _known(self) -> dict[str, tuple[NodeRequest, frozenset[Capacity]]]:
+        return {}
+
+    def asks(self, pod: Pod) -> tuple[NodeRequest, frozenset[Capacity]]:
+        """What the next pod asks of its node that is made in the place of one of its pods.
+
+        And the capacity types that it may go to by its own rules.
+        """
+        if pod.uid not in self._known:
+            claims, fleet = self.namespace_objects.claims, self.fleet
+            request = request_of(pod, fleet.labels, claims, fleet.volumes)
+            self._known[pod.uid] = request, allowed_by(request.rules, fleet.labels)
+        return self._known[pod.uid]
+
     def request(self, pod: Pod) -> NodeRequest:
         """What the next pod asks of its node that is made in the place of one of its pods."""
-        claims, fleet = self.namespace_objects.claims, self.fleet
-        return request_of(pod, fleet.labels, claims, fleet.volumes)
+        return self.asks(pod)[0]
 
     def rules(self) -> NewPodSpec:
         """What its pods ask of their nodes by themselves; without any pod its template counts."""
@@ -139,7 +154,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             return 0
         return self.cooldown.counts(now)
 
-    def with_pods(self, pods: Sequence[Pod], workload: Workload) -> "Candidate":
+    def with_pods(self, pods: Sequence[Pod], workload: Movable) -> "Candidate":
         """The same with pods that were read again."""
         floor, is_managed = self.standing.floor, self.standing.is_managed
         standing = stand(workload, floor, pods, self.fleet.capacities, is_managed=is_managed)
@@ -168,7 +183,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def candidate_of(
-    workload: Workload,
+    workload: Movable,
     pods: Sequence[Pod],
     fleet: Fleet,
     around: NamespaceObjects,

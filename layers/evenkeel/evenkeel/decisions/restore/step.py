@@ -8,17 +8,16 @@ from evenkeel.model.decision import Decision
 from evenkeel.model.request import Write
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class RestoreStep(msgspec.Struct, frozen=True, kw_only=True):
     """One thing to do. ``decision.write`` does it.
 
     What has to be accepted ``before``, in this order, else it is not done; what follows ``after``
-    an accepted write. ``workload`` is the key of whose step it is. ``moves`` so many pods: a run
-    has a budget of them, of which a write that ``rolls`` a workload out takes one, too.
+    an accepted write. ``moves`` so many pods: a run has a budget of them, of which a write that
+    ``rolls`` a workload out takes one, too.
     ``shortage``: why no spot node has room for what is moved, empty if one has. Few such steps are
     taken at once.
     """
 
-    workload: str
     decision: Decision
     before: Sequence[Write] = ()
     after: Sequence[Write] = ()
@@ -27,12 +26,18 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     shortage: str = ""
 
     @property
+    def workload(self) -> str:
+        """The key of the workload whose step it is."""
+        of = self.decision.workload or self.decision.subject
+        return f"{of.namespace}/{of.uid}"
+
+    @property
     def counts(self) -> int:
         """What it takes of a run's budget."""
         return self.moves or int(self.rolls)
 
 
-type Outcome = Step | Decision
+type StepOrDecision = RestoreStep | Decision
 """What becomes of a workload: a step, or a decision that writes nothing."""
 
 
@@ -42,6 +47,6 @@ class RestorePlan(msgspec.Struct, frozen=True, kw_only=True):
     ``rest``: what is noted of moves without room. Unless it is, none of these is begun.
     """
 
-    steps: Sequence[Step] = ()
+    steps: Sequence[RestoreStep] = ()
     left: Sequence[Decision] = ()
     rest: Decision | None = None

@@ -12,7 +12,7 @@ import msgspec
 from evenkeel.decisions.drain import writes
 from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.restore.snapshot import Candidate
-from evenkeel.decisions.restore.step import Outcome, Step
+from evenkeel.decisions.restore.step import RestoreStep, StepOrDecision
 from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.decisions.template.additions import (
     Aim,
@@ -35,7 +35,7 @@ from evenkeel.model.request import Create, Delete
 from evenkeel.model.template import Rather, Written, is_by_template, new_trace
 from evenkeel.model.times import in_words
 
-RESTS: Final = timedelta(minutes=10)
+SPREAD_RESTS: Final = timedelta(minutes=10)
 """So long after the last write a spread is put back at the earliest: spot may flap."""
 
 
@@ -60,7 +60,9 @@ class _Template(NamedTuple):
     spot_takes: bool
 
 
-def consider(candidate: Candidate, now: datetime, rooms: Rooms, busy: Decision | None) -> Outcome:
+def consider(
+    candidate: Candidate, now: datetime, rooms: Rooms, busy: Decision | None
+) -> StepOrDecision:
     """Decide about one workload. ``busy``: why it is in the middle of something.
 
     - its owner does not want this any more: what was added is taken off;
@@ -198,7 +200,7 @@ def _need(template: _Template) -> _Need | None:
 def _need_of_spread(written: Written, key: str, told: str) -> _Need | None:
     if written.spread is None:
         message = f"spot nodes take pods again: {told}"
-        return _Need(Reason.SPREAD_PUT_BACK, message, not_before=written.at + RESTS)
+        return _Need(Reason.SPREAD_PUT_BACK, message, not_before=written.at + SPREAD_RESTS)
     if written.spread.topology_key != key:
         return _Need(Reason.TEMPLATE_FOLLOWS_LABEL, f"all nodes have {key}: {told}")
     return None
@@ -230,7 +232,7 @@ def _told(form: Form, floor: int, size: int) -> str:
     return f"{start}: all prefer spot, at most {form.skew} more there than on on-demand"
 
 
-def _made_anew(candidate: Candidate) -> Step | None:
+def _made_anew(candidate: Candidate) -> RestoreStep | None:
     stateful_set = candidate.workload
     if not isinstance(stateful_set, StatefulSet) or not _is_observed(stateful_set):
         return None
@@ -245,7 +247,7 @@ def _made_anew(candidate: Candidate) -> Step | None:
                 pod=pod,
                 write=writes.delete(pod),
             )
-            return Step(workload=stateful_set.key, decision=decision)
+            return RestoreStep(decision=decision)
     return None
 
 
@@ -287,7 +289,7 @@ def _settled(template: _Template) -> Decision:
     return candidate.leave(Reason.AS_WANTED, "its template keeps its floor")
 
 
-def _write(template: _Template, need: _Need, now: datetime) -> Step:
+def _write(template: _Template, need: _Need, now: datetime) -> RestoreStep:
     """Write the template. An urgent write keeps the form that is there, and drops its spread."""
     candidate, written, aim, spot_takes = template
     workload, policy = candidate.workload, _policy(candidate)
@@ -299,10 +301,10 @@ def _write(template: _Template, need: _Need, now: datetime) -> Step:
     write = template_patch(workload, written, additions(workload, aim, policy, now))
     trace = [] if candidate.trace is not None else [Create(new_trace(workload.reference))]
     decision = candidate.about(Verb.PATCH_TEMPLATE, need.reason, need.message, write=write)
-    return Step(workload=workload.key, decision=decision, after=trace, rolls=not need.is_urgent)
+    return RestoreStep(decision=decision, after=trace, rolls=not need.is_urgent)
 
 
-def _take_off(candidate: Candidate) -> Step:
+def _take_off(candidate: Candidate) -> RestoreStep:
     """Take off what was added, as far as it is there, and the Lease that tells of it."""
     message = "its owner does not want its template to place its pods any more"
     workload, lease = candidate.workload, candidate.trace
@@ -311,8 +313,8 @@ def _take_off(candidate: Candidate) -> Step:
     if names.TEMPLATE not in workload.metadata.annotations:
         reason = Reason.TEMPLATE_FORGOTTEN
         decision = candidate.about(verb, reason, message, write=forget)
-        return Step(workload=workload.key, decision=decision)
+        return RestoreStep(decision=decision)
     patch = template_patch(workload, Written.of(workload), None)
     decision = candidate.about(verb, reason, message, write=patch)
     after = [forget] if forget else []
-    return Step(workload=workload.key, decision=decision, after=after, rolls=True)
+    return RestoreStep(decision=decision, after=after, rolls=True)

@@ -7,7 +7,7 @@ from evenkeel.decisions.drain import writes
 from evenkeel.decisions.restore import moving, other_pool, relaxed_floor, template
 from evenkeel.decisions.restore.moving import Moving
 from evenkeel.decisions.restore.snapshot import Candidate, Snapshot
-from evenkeel.decisions.restore.step import Outcome, Step
+from evenkeel.decisions.restore.step import RestoreStep, StepOrDecision
 from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
@@ -24,7 +24,7 @@ RELEASED_WITHIN: Final = timedelta(seconds=30)
 """A run that told the webhook of a move releases its pod within this time, or has died."""
 
 
-def consider(candidate: Candidate, snapshot: Snapshot, rooms: Rooms) -> Outcome:
+def consider(candidate: Candidate, snapshot: Snapshot, rooms: Rooms) -> StepOrDecision:
     """Decide about one workload.
 
     - a workload that is not restore's is left: see ``_hands_off``;
@@ -114,7 +114,7 @@ def _settled(candidate: Candidate) -> Decision:
     return candidate.leave(Reason.AS_WANTED, message)
 
 
-def _not_now(found: Moving) -> Outcome | None:
+def _not_now(found: Moving) -> StepOrDecision | None:
     """Why a workload that is off has to wait, or what is written about it first.
 
     - its scheduler may not go by what it would be asked, and nothing would place the pod that is
@@ -144,7 +144,7 @@ def _not_now(found: Moving) -> Outcome | None:
     return other_pool.not_now(found) if rests is None and found.avoid else rests
 
 
-def _after_failures(candidate: Candidate, target: Capacity, now: datetime) -> Outcome | None:
+def _after_failures(candidate: Candidate, target: Capacity, now: datetime) -> StepOrDecision | None:
     """Why a workload is not moved to this capacity type now, or that a failure is counted.
 
     None if it may be moved.
@@ -158,7 +158,7 @@ def _after_failures(candidate: Candidate, target: Capacity, now: datetime) -> Ou
     if failed:
         write = writes.cooldown_patch(candidate.workload, now)
         decision = candidate.about(Verb.COOL_DOWN, Reason.MOVE_DID_NOT_LAST, failed, write=write)
-        return Step(workload=candidate.workload.key, decision=decision)
+        return RestoreStep(decision=decision)
     last, cooldown = candidate.last_move, candidate.cooldown
     counted = candidate.failures(target, now) if cooldown is not None else 0
     if cooldown is None or not counted:

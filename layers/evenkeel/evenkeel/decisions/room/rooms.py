@@ -82,17 +82,16 @@ class Rooms:
         """Whether a node of this capacity type has room for a pod."""
         return self._find(request, capacity) is not None
 
-    def take(self, request: NodeRequest, capacity: Capacity) -> bool:
-        """As ``has``, and from now on the room is taken."""
-        return self.take_all(request, capacity, 1)
-
-    def take_all(self, request: NodeRequest, capacity: Capacity, number: int) -> bool:
-        """As ``take``, for so many pods alike: all of them or none."""
+    def take(self, request: NodeRequest, capacity: Capacity, number: int = 1) -> bool:
+        """As ``has``, and from now on the room is taken: of ``number`` pods alike all or none."""
         taken: list[str] = []
         for _ in range(number):
             name = self.place(request, capacity)
             if name is None:
-                self._give_back(request, capacity, taken)
+                for each in taken:
+                    self._add(each, request, 1)
+                if taken:
+                    del self._refused[capacity, _key(request)]  # there is some again
                 return False
             taken.append(name)
         return True
@@ -106,12 +105,6 @@ class Rooms:
         if name is not None:
             self._add(name, request, -1)
         return name
-
-    def _give_back(self, request: NodeRequest, capacity: Capacity, taken: Sequence[str]) -> None:
-        for name in taken:
-            self._add(name, request, 1)
-        if taken:
-            del self._refused[capacity, _key(request)]  # there is some again
 
     def _add(self, name: str, request: NodeRequest, times: int) -> None:
         """So many times what a pod asks for is free more on a node, or less."""

@@ -11,7 +11,6 @@ from evenkeel.model.affinity import (
     NewPodSpec,
     NodeRequirement,
     NodeSelector,
-    NodeSelectorTerm,
     Toleration,
 )
 from evenkeel.model.capacity import CapacityLabels
@@ -106,22 +105,26 @@ def _obstacles(
 
 
 def _allows(selector: NodeSelector, node: Node) -> bool:
-    return any(_matches(term, node) for term in selector.node_selector_terms or ())
+    name = {"metadata.name": node.name}
+    for term in selector.node_selector_terms or ():
+        by_label = [_holds(each, node.metadata.labels) for each in term.match_expressions or ()]
+        by_field = [_holds(each, name) for each in term.match_fields or ()]
+        if not term.is_empty and all([*by_label, *by_field]):
+            return True
+    return False
 
 
 def _told(selector: NodeSelector) -> str:
     """A node selector in the words of a label selector."""
-    found = (
-        map(_clause_told, (*(term.match_expressions or ()), *(term.match_fields or ())))
-        for term in selector.node_selector_terms or ()
-    )
-    terms = (", ".join(each) or "none" for each in found)
+    terms = []
+    for term in selector.node_selector_terms or ():
+        clauses = [
+            f"{clause.key} {clause.operator}"
+            + (f" [{', '.join(clause.values)}]" if clause.values else "")
+            for clause in (*(term.match_expressions or ()), *(term.match_fields or ()))
+        ]
+        terms.append(", ".join(clauses) or "none")
     return "(" + " or ".join(terms) + ")"
-
-
-def _clause_told(clause: NodeRequirement) -> str:
-    values = f" [{', '.join(clause.values)}]" if clause.values else ""
-    return f"{clause.key} {clause.operator}{values}"
 
 
 def bears(tolerations: Sequence[Toleration], taint: Taint) -> bool:
@@ -134,12 +137,6 @@ def bears(tolerations: Sequence[Toleration], taint: Taint) -> bool:
         and (each.operator == "Exists" or each.value == taint.value)
         for each in tolerations
     )
-
-
-def _matches(term: NodeSelectorTerm, node: Node) -> bool:
-    by_label = [_holds(each, node.metadata.labels) for each in term.match_expressions or ()]
-    by_field = [_holds(each, {"metadata.name": node.name}) for each in term.match_fields or ()]
-    return not term.is_empty and all([*by_label, *by_field])
 
 
 def _holds(clause: NodeRequirement, labels: Mapping[str, str]) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.floor.standing import Workload
+from evenkeel.decisions.floor.standing import Movable
 from evenkeel.decisions.placement.clauses import (
     bears_spot,
     not_interruptible,
@@ -54,7 +54,7 @@ class Aim(msgspec.Struct, frozen=True):
     key: str = ""
 
 
-def additions(workload: Workload, aim: Aim, policy: str, at: datetime) -> Written:
+def additions(workload: Movable, aim: Aim, policy: str, at: datetime) -> Written:
     """What is added to a template, for a floor as ``policy`` says it."""
     own, form, labels = aim.own, aim.form, aim.labels
     required = _required(form, labels)
@@ -87,7 +87,7 @@ def _required(form: Form, labels: CapacityLabels) -> tuple[NodeRequirement, ...]
     return not_interruptible(labels) if form.skew else ()
 
 
-def _spread(workload: Workload, form: Form, key: str) -> TopologySpread:
+def _spread(workload: Movable, form: Form, key: str) -> TopologySpread:
     """The spread: over the pods of one revision, so that a rollout's old pods do not count.
 
     ``nodeTaintsPolicy: Honor``: a type whose taints the pods do not tolerate is none to wait for.
@@ -109,7 +109,8 @@ def _spread(workload: Workload, form: Form, key: str) -> TopologySpread:
 def is_intact(spec: NewPodSpec, written: Written) -> bool:
     """Whether all that was added is in a template."""
     affinity = spec.node_affinity
-    terms = _terms(affinity.required)
+    own = affinity.required.node_selector_terms or () if affinity.required is not None else ()
+    terms = [term for term in own if not term.is_empty]
     kept = all(set(written.required) <= set(term.match_expressions or ()) for term in terms)
     return (
         kept
@@ -133,7 +134,7 @@ def owners_part(spec: NewPodSpec, written: Written | None) -> NewPodSpec:
     )
 
 
-def template_patch(workload: Workload, before: Written | None, after: Written | None) -> Patch:
+def template_patch(workload: Movable, before: Written | None, after: Written | None) -> Patch:
     """Take off what was added before, and add what is to be added now, in one write.
 
     Only while the workload's spec is the one that was read.
@@ -141,10 +142,12 @@ def template_patch(workload: Workload, before: Written | None, after: Written | 
     metadata, spec = workload.metadata, workload.spec.template.spec
     borne = [each.tolerations if each is not None else () for each in (before, after)]
     spreads = [_spreads(before), _spreads(after)]
+    note, there = pointer(*_NOTE), metadata.annotations.get(names.TEMPLATE)
     operations = [
         Operation("test", "/metadata/uid", workload.uid),
         Operation("test", "/metadata/generation", metadata.generation),
-        *_notes(metadata.annotations.get(names.TEMPLATE), after),
+        *([Operation("test", note, there)] if there is not None else []),
+        Operation("remove", note) if after is None else Operation("add", note, after.encode()),
         *_affinity_changes(spec, before, after),
         *_list_changes(_TOLERATIONS, spec.tolerations, *borne),
         *_list_changes(_SPREADS, spec.topology_spread_constraints, *spreads),
@@ -152,13 +155,6 @@ def template_patch(workload: Workload, before: Written | None, after: Written | 
     return Patch(
         kind=type(workload), name=workload.name, namespace=workload.namespace, body=operations
     )
-
-
-def _notes(there: str | None, after: Written | None) -> Iterator[Operation]:
-    path = pointer(*_NOTE)
-    if there is not None:
-        yield Operation("test", path, there)
-    yield Operation("remove", path) if after is None else Operation("add", path, after.encode())
 
 
 def _affinity_changes(
@@ -210,25 +206,14 @@ def _without(affinity: NodeAffinity, written: Written | None) -> NodeAffinity:
         return affinity
     required = affinity.required
     if written.required and required is not None:
-        cut = [
-            _cut(term, written.required) if not term.is_empty else term
-            for term in required.node_selector_terms or ()
-        ]
-        terms = tuple(term for term in cut if term is not None)
-        required = NodeSelector(node_selector_terms=terms) if terms else None
+        terms = []
+        for term in required.node_selector_terms or ():
+            left = _rest(term.match_expressions, written.required)
+            cut = msgspec.structs.replace(term, match_expressions=left)
+            if term.is_empty or not cut.is_empty:  # one that had no others would match no node
+                terms.append(term if term.is_empty else cut)
+        required = NodeSelector(node_selector_terms=tuple(terms)) if terms else None
     return NodeAffinity(required=required, preferred=_rest(affinity.preferred, written.preferred))
-
-
-def _cut(term: NodeSelectorTerm, clauses: Sequence[NodeRequirement]) -> NodeSelectorTerm | None:
-    """A term without these clauses; None if it has no others: it would match no node then."""
-    left = _rest(term.match_expressions, clauses)
-    cut = msgspec.structs.replace(term, match_expressions=left)
-    return None if cut.is_empty else cut
-
-
-def _terms(required: NodeSelector | None) -> Sequence[NodeSelectorTerm]:
-    terms = (required.node_selector_terms or ()) if required is not None else ()
-    return [term for term in terms if not term.is_empty]
 
 
 def _spreads(written: Written | None) -> tuple[TopologySpread, ...]:

@@ -23,9 +23,10 @@ The rooms:
   says which facts that takes, and how old they may be. ``gangs`` says which pods go with others.
 - ``dispatch``: from the ``plans`` of all workloads to requests. ``forced_evictions`` is their
   agenda, ``releasing`` picks the pods whose turn it is to be released, at the pace at which
-  replacements are made. ``reports`` records what is news in the plans. ``sending`` puts all these writes in order, and looks which evictions rest
+  replacements are made. ``sending`` puts all these writes in order, and looks which evictions rest
   on what is known as of a moment ago; ``writing`` sends them and takes the replies; ``backoff``
-  says when a write that was refused may be tried again.
+  says when a write that was refused may be tried again. ``reports`` records what is news in the
+  plans.
 
 Beside them:
 

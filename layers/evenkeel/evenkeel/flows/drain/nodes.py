@@ -9,9 +9,9 @@ import msgspec
 
 from evenkeel.decisions.drain.returning import Drain, why_back
 from evenkeel.decisions.node import doomed_node
-from evenkeel.decisions.node.doomed_node import Situation
+from evenkeel.decisions.node.doomed_node import DoomedNode
 from evenkeel.decisions.node.share import SOONEST, admitted
-from evenkeel.decisions.notice import mark, wording
+from evenkeel.decisions.notice import kinds, mark
 from evenkeel.flows.drain.cache.facts import SOON_AGAIN_AFTER
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.memory import Memory
@@ -82,7 +82,7 @@ class NodeReconciler:
             Decision.about(
                 node,
                 Verb.DRAIN,
-                wording.of_notice(notices[node.name]).reason,
+                kinds.wording_of(notices[node.name]).reason,
                 f"tainted, within the {share:.0%} of {spot_nodes} spot nodes that hints may have",
                 until=notices[node.name].deadline,
                 write=mark.drain(node, now),
@@ -137,7 +137,7 @@ class NodeReconciler:
         dying = ((node, notice) for node, notice in self._marked if not notice.is_hint)
         return frozenset(node.name for node, notice in dying if now < notice.deadline)
 
-    def _situations(self, now: datetime) -> Iterator[Situation]:
+    def _situations(self, now: datetime) -> Iterator[DoomedNode]:
         """What is known of every node with a notice, but for its pods and for load balancers.
 
         A node past its deadline is skipped while EC2's answer about its instance is pending.
@@ -145,7 +145,7 @@ class NodeReconciler:
         states = self._memory.states
         for node, notice in self._marked:
             instance_id = mark.instance_of(node, notice)
-            situation = Situation(
+            situation = DoomedNode(
                 now=now,
                 node=node,
                 notice=notice,
@@ -163,7 +163,7 @@ class NodeReconciler:
         spoilt = (node for node in self._view.nodes.marked.values() if node.name not in notices)
         return map(doomed_node.unreadable, spoilt)
 
-    def _others_remain(self, situations: Iterable[Situation], now: datetime) -> bool | None:
+    def _others_remain(self, situations: Iterable[DoomedNode], now: datetime) -> bool | None:
         """Whether load balancers would keep another node; None also if no decision needs it."""
         if not any(situation.wants_exclusion for situation in situations):
             return None

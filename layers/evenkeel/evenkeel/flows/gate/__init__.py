@@ -4,7 +4,6 @@
 |---|---|
 | ``flow`` | one eviction, from the review to the verdict |
 | ``reading`` | its pod, that pod's workload and node; what is decided on is read afresh |
-| ``eviction`` | what is asked for |
 | ``concurrency`` | how many are decided about at once, and when the others come back |
 | ``window`` | how many pods are released and wait for their replacements |
 """

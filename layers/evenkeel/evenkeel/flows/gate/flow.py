@@ -8,19 +8,17 @@ from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.returning import EVICTION
 from evenkeel.decisions.drain.route import route_of
 from evenkeel.decisions.gate import gate
+from evenkeel.decisions.gate.eviction import Allowed, Deferred, Eviction, Verdict
 from evenkeel.decisions.gate.gate import WINDOW_FULL
-from evenkeel.decisions.gate.scope import passes_by_itself, passes_by_place
-from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
+from evenkeel.decisions.gate.scope import passes_by_itself, passes_by_namespace
 from evenkeel.errors import (
+    ChangedError,
     ClusterError,
-    ConflictError,
-    InvalidError,
     NotFoundError,
     ThrottledError,
     UnavailableError,
 )
 from evenkeel.flows.gate.concurrency import Concurrency
-from evenkeel.flows.gate.eviction import Eviction
 from evenkeel.flows.gate.reading import EvictionReader
 from evenkeel.flows.gate.window import Window
 from evenkeel.flows.replies import error_in, undoing
@@ -41,6 +39,7 @@ class GateFlow:
     ) -> None:
         """In observe mode every eviction passes, and what would be done is told."""
         self._settings = settings
+        self._observes = settings.mode is Mode.OBSERVE
         self._cluster = cluster
         self._clock = clock
         self._recorder = recorder
@@ -56,9 +55,9 @@ class GateFlow:
         """
         if eviction.evictor.is_evenkeel:
             return Allowed(reason=Reason.OWN, message="Evenkeel asks for it")
-        with self._concurrency.place(eviction) as has_place:
-            verdict = self._review(eviction) if has_place else None
-        if self._is_observing:
+        with self._concurrency.seat(eviction) as has_seat:
+            verdict = self._review(eviction) if has_seat else None
+        if self._observes:
             verdict = Allowed(reason=Reason.OBSERVED, message="Evenkeel only observes")
         elif verdict is None:
             message = "many evictions are asked for at once: this one is decided about in its turn"
@@ -70,8 +69,9 @@ class GateFlow:
     def _review(self, eviction: Eviction) -> Verdict:
         waited = self._concurrency.waited(eviction)
         try:
-            if self._concurrency.is_in_turn(eviction) and not self._may_be_released(
-                eviction, waited
+            if self._concurrency.is_in_turn(eviction) and not (
+                self._window.has_room(eviction.namespace)
+                or (waited >= self._settings.patience and self._window.may_exceed())
             ):
                 # It was looked at before: nothing of it is read again.
                 return self._put_off(eviction, Reason.WINDOW_FULL, WINDOW_FULL)
@@ -93,12 +93,6 @@ class GateFlow:
         in_turn = verdict.in_turn
         retry_after = self._concurrency.defer(eviction, verdict.retry_after, in_turn=in_turn)
         return msgspec.structs.replace(verdict, retry_after=retry_after)
-
-    def _may_be_released(self, eviction: Eviction, waited: timedelta) -> bool:
-        """Whether the window lets its pod be released. Raises ClusterError."""
-        if self._window.has_room(eviction.namespace):
-            return True
-        return waited >= self._settings.patience and self._window.may_exceed()
 
     def _put_off(self, eviction: Eviction, reason: Reason, message: str) -> Deferred:
         """An eviction that is not decided about now comes back."""
@@ -127,7 +121,7 @@ class GateFlow:
         found = self._reader.subject(eviction.name, eviction.namespace)
         if eviction.uid not in {"", found.pod.uid}:
             raise NotFoundError(f"there is no pod {found.pod.name} with the uid {eviction.uid}")
-        passes = passes_by_place(found.namespace, everywhere=self._settings.everywhere)
+        passes = passes_by_namespace(found.namespace, everywhere=self._settings.everywhere)
         if passes is None and found.is_paused:
             passes = Allowed(reason=Reason.PAUSED, message="Evenkeel is paused")
         if passes is not None:
@@ -171,7 +165,7 @@ class GateFlow:
         """
         if not isinstance(verdict, Deferred) or verdict.step is None:
             return verdict
-        if verdict.step.write is None or eviction.dry_run or self._is_observing:
+        if verdict.step.write is None or eviction.dry_run or self._observes:
             return verdict
         releases = verdict.step.verb is Verb.RELEASE
         if releases:
@@ -202,17 +196,14 @@ class GateFlow:
 
         That is so if no other write can have come first: not before this try and the last one.
         """
-        may_be_race = isinstance(error, ConflictError | InvalidError)
+        may_be_race = isinstance(error, ChangedError)
         how = type(error), revision
-        if not may_be_race or self._concurrency.is_refused_again(eviction, how):
+        is_for_good = not may_be_race or self._concurrency.is_refused_again(eviction, how)
+        if is_for_good:
             self._recorder.counted(Metric.WRITES_REFUSED)
             self._recorder.counted(Metric.GATE_FAILED)
-            return gate.not_released(error)
-        return gate.refused(error, is_over=waited >= self._settings.patience)
-
-    @property
-    def _is_observing(self) -> bool:
-        return self._settings.mode is Mode.OBSERVE
+        is_over = waited >= self._settings.patience
+        return gate.refused(error, is_for_good=is_for_good, is_over=is_over)
 
     def _tell(
         self, verdict: Verdict, pod: Pod, workload: Reference | None, eviction: Eviction

@@ -13,7 +13,8 @@ from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.notice import mark
 from evenkeel.errors import NotFoundError
 from evenkeel.flows import namespace_objects, pause, selections
-from evenkeel.flows.read_cache import Found, ReadCache
+from evenkeel.flows.read_cache import Answer, ReadCache
+from evenkeel.flows.reads import of_kind
 from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.controllers.kinds import RELEASING, way_of
@@ -23,7 +24,7 @@ from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Get, List, Listing
+from evenkeel.model.request import Get, List
 from evenkeel.model.way import Way
 from evenkeel.ports import Clock, Cluster
 
@@ -41,7 +42,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Workload:
+class GatedWorkload:
     """Whose the pod is or was, its pods, what surrounds it, and the notices of drained nodes.
 
     ``pods`` are those of the ReplicaSet, owned and released, as the API server's cache has them.
@@ -68,7 +69,7 @@ class EvictionReader:
             raise NotFoundError(f"there is no pod {namespace}/{name}")
         return Subject(pod, space, paused is not None)
 
-    def workload(self, pod: Pod) -> Workload:
+    def workload(self, pod: Pod) -> GatedWorkload:
         """The pod's ReplicaSet as it is now, and what bears on its way. Raises ClusterError.
 
         So is its Deployment: a pod that just went back, for its workload rests, would be released
@@ -82,27 +83,30 @@ class EvictionReader:
         name = _replica_set_of(pod)
         if not name or not pod.template_hash:
             kind = pod.controller.full_kind if pod.controller is not None else ""
-            return Workload(Owner(kind=kind))
+            return GatedWorkload(Owner(kind=kind))
         asked = Get(RELEASING, name, pod.namespace)
-        pods = List(selections.of_hash(pod), fresh=False)
+        siblings = List(selections.of_hash(pod), fresh=False)
         around = namespace_objects.questions(pod.namespace)
-        marked = List(selections.MARKED_NODES, fresh=False)
+        dooming = List(selections.MARKED_NODES, fresh=False)
         made_by = name.removesuffix(f"-{pod.template_hash}")
         above = Get(BY_HASH[pod.hash_label], made_by, pod.namespace)
-        afresh = (asked, pods, above)
-        found = self._cache.ask(asked, pods, above, marked, *around, afresh=afresh)
+        afresh = (asked, siblings, above)
+        found = self._cache.ask(asked, siblings, above, dooming, *around, afresh=afresh)
         replica_set, listed, deployment, nodes, *lists = found
         if not isinstance(replica_set, Controller) or replica_set.key != pod.origin_key:
             replica_set = None
         deployment = self._above(replica_set, deployment)
-        return Workload(
+        pods = of_kind(Pod, listed)
+        if pod.released:  # the API server's cache may not show that yet
+            pods = [*(each for each in pods if each.uid != pod.uid), pod]
+        return GatedWorkload(
             Owner(kind=RELEASING.resource.full_kind, controller=replica_set, deployment=deployment),
-            _as_released(pod, _pods(listed)),
-            NamespaceObjects.of(_items(*lists)),
-            _dooms(_items(nodes)),
+            pods,
+            NamespaceObjects.of(of_kind(KubernetesObject, *lists)),
+            mark.drained({each.name: mark.read(each) for each in of_kind(Node, nodes)}),
         )
 
-    def _above(self, replica_set: Controller | None, guessed: Found) -> Deployment | None:
+    def _above(self, replica_set: Controller | None, guessed: Answer) -> Deployment | None:
         """The Deployment of a ReplicaSet, read by itself only where the guess was wrong."""
         if replica_set is None or replica_set.deployment is None:
             return None
@@ -110,7 +114,7 @@ class EvictionReader:
             return guessed
         return self._cache.deployment_of(replica_set, afresh=True)
 
-    def census(self, workload: Workload, *, afresh: bool = False) -> Census:
+    def census(self, workload: GatedWorkload, *, afresh: bool = False) -> Census:
         """The pods of a ReplicaSet counted, a moment old at most. Raises ClusterError.
 
         Good enough to put an eviction off; see ``confirmed``. ``afresh``: so are those of the other
@@ -131,10 +135,10 @@ class EvictionReader:
         siblings = replace(every, fresh=afresh)
         (found,) = self._cache.ask(siblings, afresh=(siblings,))
         its_own = ("", replica_set.key)
-        others = [each for each in _pods(found) if each.controller_key not in its_own]
+        others = [each for each in of_kind(Pod, found) if each.controller_key not in its_own]
         return msgspec.structs.replace(census, siblings=others)
 
-    def confirmed(self, workload: Workload, census: Census) -> Workload:
+    def confirmed(self, workload: GatedWorkload, census: Census) -> GatedWorkload:
         """The same with each pod that counted as available as it is now. Raises ClusterError.
 
         The API server's cache may show one as available that has gone since, or as owned that was
@@ -146,7 +150,7 @@ class EvictionReader:
             (pod, *_) = counted.values()
             afresh = List(selections.of_hash(pod))
             (listed,) = self._cache.ask(afresh, afresh=(afresh,))
-            return replace(workload, pods=_pods(listed))
+            return replace(workload, pods=of_kind(Pod, listed))
         asked = [Get(Pod, pod.name, pod.namespace) for pod in counted.values()]
         found = self._cache.ask(*asked, afresh=asked)
         now = [pod for pod in found if isinstance(pod, Pod) and pod.uid in counted]
@@ -161,21 +165,3 @@ def _replica_set_of(pod: Pod) -> str:
         return owner.name if way_of(owner.full_kind) is Way.HANDOVER else ""
     release = pod.release if pod.released else None
     return release.controller if release is not None else ""
-
-
-def _as_released(pod: Pod, pods: Sequence[Pod]) -> Sequence[Pod]:
-    """Pods of the API server's cache, which may not show yet that one was released."""
-    return [*(p for p in pods if p.uid != pod.uid), pod] if pod.released else pods
-
-
-def _dooms(nodes: Sequence[KubernetesObject]) -> Mapping[str, NodeNotice]:
-    """The notices of the nodes that are drained, by node name."""
-    return mark.drained({each.name: mark.read(each) for each in nodes if isinstance(each, Node)})
-
-
-def _items(*found: Found) -> Sequence[KubernetesObject]:
-    return [item for each in found if isinstance(each, Listing) for item in each.items]
-
-
-def _pods(found: Found) -> Sequence[Pod]:
-    return [each for each in _items(found) if isinstance(each, Pod)]

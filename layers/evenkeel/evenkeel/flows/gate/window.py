@@ -7,9 +7,10 @@ from typing import Final
 
 from evenkeel.decisions.drain.census import LONGEST_TO_MAKE
 from evenkeel.flows.read_cache import ReadCache
+from evenkeel.flows.reads import of_kind
 from evenkeel.flows.selections import RELEASED_PODS
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import List, Listing
+from evenkeel.model.request import List
 from evenkeel.ports import Clock, Cluster
 
 SHARE: Final = 10
@@ -81,8 +82,7 @@ class Window:
                 (found,) = self._cache.ask(_QUESTION)
             finally:
                 self._asking.release()
-            items = found.items if isinstance(found, Listing) else ()
-            self._listed = [each for each in items if isinstance(each, Pod)]
+            self._listed = of_kind(Pod, found)
         return self._listed or ()
 
 

@@ -8,7 +8,7 @@ come any number of times.
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import chain
 from typing import Final
 
@@ -23,17 +23,16 @@ from evenkeel.decisions.notice.result import (
     instance_reference,
 )
 from evenkeel.errors import (
+    ChangedError,
     ClusterError,
-    ConflictError,
     ForbiddenError,
-    InvalidError,
     NotFoundError,
     QueueError,
     ThrottledError,
     UndoneError,
 )
 from evenkeel.flows.interruption.hooks import HookTimer
-from evenkeel.flows.interruption.nodes import Booting, Found, NodeLookup
+from evenkeel.flows.interruption.nodes import Booting, NodeFound, NodeLookup
 from evenkeel.flows.pause import is_paused
 from evenkeel.flows.replies import error_in
 from evenkeel.model.decision import Decision, Verb
@@ -74,7 +73,7 @@ class _Work:
     """
 
     notices: list[Notice]
-    found: dict[str, Found] = field(default_factory=dict)
+    found: dict[str, NodeFound] = field(default_factory=dict)
     queues: dict[str, deque[int]] = field(default_factory=lambda: defaultdict(deque))
     attempts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     marked: set[int] = field(default_factory=set)
@@ -130,10 +129,12 @@ class InterruptionFlow:
         work = _Work(notices)
         hooks = HookTimer(self._lifecycle)
         findings = self._lookup.find([notice.instance_id for notice in notices])
-        for position in sorted(range(len(notices)), key=lambda p: _weight(notices[p])):
+        # First the one whose mark makes the others of its node needless; last what AWS takes back.
+        ranks = [(each.withdrawn, each.is_hint, each.deadline) for each in notices]
+        for position in sorted(range(len(notices)), key=ranks.__getitem__):
             notice = notices[position]
             match findings[notice.instance_id]:
-                case Found(node=node) as found:
+                case NodeFound(node=node) as found:
                     match notice if notice.hook is None else hooks.timed(notice, notice.hook):
                         case Notice() as timed:
                             work.notices[position] = timed
@@ -239,7 +240,7 @@ class InterruptionFlow:
             error = error_in(reply)
             if error is None and isinstance(reply.result, Node):
                 self._written(work, decision, reply.result)
-            elif isinstance(error, ConflictError | InvalidError) and work.attempts[name] < ATTEMPTS:
+            elif isinstance(error, ChangedError) and work.attempts[name] < ATTEMPTS:
                 stale[name] = error
             else:
                 self._fail(work, name, error)
@@ -248,7 +249,7 @@ class InterruptionFlow:
     def _written(self, work: _Work, decision: Decision, node: Node) -> None:
         before = work.found[node.name]
         position = work.queues[node.name].popleft()
-        work.found[node.name] = Found(node, before.instance)
+        work.found[node.name] = NodeFound(node, before.instance)
         work.marked.add(position)
         if node.spec.unschedulable and not before.node.spec.unschedulable:
             self._recorder.counted(Metric.NODES_CORDONED)
@@ -273,7 +274,7 @@ class InterruptionFlow:
             elif node.revision == before.node.revision:
                 self._fail(work, name, UndoneError(str(error)))
             else:
-                work.found[name] = Found(node, before.instance)
+                work.found[name] = NodeFound(node, before.instance)
 
     def _fail(self, work: _Work, name: str, error: ClusterError | None) -> None:
         """Settle the notices of a node that could not be read or written."""
@@ -340,7 +341,7 @@ def _failed(notice: Notice, node_name: str, error: ClusterError | None) -> Resul
         if notice.hook is not None:
             return Again(Reason.NODE_GONE, message)
         return acknowledged(notice.instance_id, Reason.NODE_GONE, message)
-    if _is_stale(error):
+    if isinstance(error, ChangedError):
         message = f"node {node_name} changed {ATTEMPTS} times while it was being marked"
         return Again(Reason.NODE_KEEPS_CHANGING, message)
     if isinstance(error, UndoneError | ForbiddenError):
@@ -352,16 +353,3 @@ def _failed(notice: Notice, node_name: str, error: ClusterError | None) -> Resul
         delay = min(max(delay, timedelta(seconds=error.retry_after)), LONGEST_DELAY)
     message = f"the API server did not carry it out: {error}"
     return Again(Reason.NO_ANSWER_FROM_API_SERVER, message, delay, error=error)
-
-
-def _is_stale(error: ClusterError | None) -> bool:
-    """Whether a write failed because the node had changed since it was read."""
-    return isinstance(error, ConflictError | InvalidError)
-
-
-def _weight(notice: Notice) -> tuple[bool, bool, datetime]:
-    """Sorts the notices of one node so that the first one's mark makes the others needless.
-
-    What AWS takes back comes last.
-    """
-    return notice.withdrawn, notice.is_hint, notice.deadline

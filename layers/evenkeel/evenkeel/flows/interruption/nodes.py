@@ -12,7 +12,7 @@ cluster: in a busy account these are most of those that end, and none of them is
 that EC2 does not list is foreign only if no node is one.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -31,7 +31,7 @@ LIST_AT_MOST_EVERY: Final = timedelta(seconds=10)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class NodeFound:
     """The instance's node, and what EC2 says of the instance; None: it was not heard.
 
     The state of one that EC2 does not list is ``UNLISTED``.
@@ -71,7 +71,7 @@ class NodeLookup:
         self._names: Mapping[str, str] | ClusterError = {}
         self._listed_at: datetime | None = None
 
-    def find(self, instance_ids: Collection[str]) -> Mapping[str, Found | Missing]:
+    def find(self, instance_ids: Collection[str]) -> Mapping[str, NodeFound | Missing]:
         """A finding for each of these ids. Raises nothing: no answer is a finding too."""
         ids = list(dict.fromkeys(instance_ids))
         try:
@@ -80,23 +80,21 @@ class NodeLookup:
             silence = Again(Reason.NO_ANSWER_FROM_EC2, f"EC2 does not answer: {error}")
             return self._search(dict.fromkeys(ids, silence), {})
         told = {each: Instance(instance_id=each, state=UNLISTED) for each in ids} | dict(known)
-        findings: dict[str, Found | Missing] = {
+        findings: dict[str, NodeFound | Missing] = {
             each: _foreign(each, Reason.OTHER_CLUSTER, f"instance {each} is another cluster's")
             for each in ids
-            if self._is_elsewhere(told[each])
+            if told[each].belongs_to_any and not told[each].belongs_to(self._cluster_name)
         }
         names = {each: told[each].node_name for each in ids if each not in findings}
         findings |= self._read(names, told)
         missing = {each: self._without_node(told[each]) for each in ids if each not in findings}
-        lost = {each: missing[each] for each in missing if self._may_be_node(told[each])}
+        # Such an instance may be a node of another name.
+        lost = {
+            each: missing[each]
+            for each in missing
+            if told[each].belongs_to(self._cluster_name) or not told[each].is_listed
+        }
         return findings | missing | self._search(lost, told)
-
-    def _is_elsewhere(self, instance: Instance) -> bool:
-        return instance.belongs_to_any and not instance.belongs_to(self._cluster_name)
-
-    def _may_be_node(self, instance: Instance) -> bool:
-        """Whether it may be a node of another name: its tags say so, or EC2 does not list it."""
-        return instance.belongs_to(self._cluster_name) or not instance.is_listed
 
     def _without_node(self, instance: Instance) -> Booting | Done:
         """What it means that no node is the instance."""
@@ -114,7 +112,7 @@ class NodeLookup:
 
     def _search(
         self, lost: Mapping[str, Missing], known: Mapping[str, Instance]
-    ) -> dict[str, Found | Missing]:
+    ) -> dict[str, NodeFound | Missing]:
         """Look the instances up in the list of nodes; without avail: what ``lost`` says."""
         if not lost:
             return {}
@@ -127,17 +125,17 @@ class NodeLookup:
 
     def _read(
         self, names: Mapping[str, str], known: Mapping[str, Instance]
-    ) -> dict[str, Found | Again]:
+    ) -> dict[str, NodeFound | Again]:
         """Read the nodes of these names; those that are not the instance's are left out."""
         asked = {each: name for each, name in names.items() if name}
         if not asked:
             return {}
         replies = self._cluster.perform([Get(Node, name) for name in asked.values()])
-        findings: dict[str, Found | Again] = {}
+        findings: dict[str, NodeFound | Again] = {}
         for each, reply in zip(asked, replies, strict=True):
             node = reply.result
             if isinstance(node, Node) and node.may_be(each):
-                findings[each] = Found(node, known.get(each))
+                findings[each] = NodeFound(node, known.get(each))
             elif reply.error is not None and not isinstance(reply.error, NotFoundError):
                 findings[each] = _silence(reply.error)
         return findings
@@ -150,17 +148,14 @@ class NodeLookup:
         now = self._clock.now()
         if self._listed_at is None or now - self._listed_at >= LIST_AT_MOST_EVERY:
             self._listed_at = now
-            self._names = self._list_names()
+            try:
+                nodes = ask(self._cluster, List(Selection(Node), fresh=False)).items
+                self._names = {each.instance_id: each.name for each in nodes if each.instance_id}
+            except ClusterError as error:
+                self._names = error
         if isinstance(self._names, ClusterError):
             raise self._names
         return self._names
-
-    def _list_names(self) -> Mapping[str, str] | ClusterError:
-        try:
-            nodes: Sequence[Node] = ask(self._cluster, List(Selection(Node), fresh=False)).items
-        except ClusterError as error:
-            return error
-        return {node.instance_id: node.name for node in nodes if node.instance_id}
 
 
 def _foreign(instance_id: str, reason: Reason, message: str) -> Done:

@@ -6,26 +6,24 @@ from zlib import crc32
 
 import msgspec
 
-from evenkeel.decisions.placement.tally import Free
-from evenkeel.errors import AlreadyExistsError, ConflictError, InvalidError
-from evenkeel.errors import NotFoundError as MissingError
+from evenkeel.decisions.placement.floor_count import Free
+from evenkeel.errors import ChangedError, NotFoundError
 from evenkeel.flows import home
-from evenkeel.flows.sweeping import sweep
+from evenkeel.flows.reads import ask
+from evenkeel.flows.sweeping import delete_all
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.meta import Reference
-from evenkeel.model.placement import Claim, claim_spec, new_claim
-from evenkeel.model.request import Create, Operation, Patch, Selection, Write, as_read
+from evenkeel.model.placement import claim_spec, new_claim
+from evenkeel.model.request import Create, List, Operation, Selection, Write, patch_as_read
 from evenkeel.ports import Cluster
 
 TRIES: Final = 3
 """How many slots are tried before one looks again which are free."""
 
-SWEPT_AFTER: Final = timedelta(minutes=2)
+CLAIM_SWEPT_AFTER: Final = timedelta(minutes=2)
 """A claim that old is of no use: its pod is there, or will never be. No review that reads claims
 and pods at the same time misses both by then."""
-
-_TAKEN = (AlreadyExistsError, ConflictError, InvalidError, MissingError)
 
 
 def take(
@@ -43,12 +41,16 @@ def take(
     first = crc32(holder.encode())
     for position in range(first, first + min(TRIES, free.offered)):
         slot = free.slot(position % free.offered)
-        (reply,) = home.perform(
-            cluster.perform, [_take(controller, slot, free.claims.get(slot), holder, now)]
-        )
+        # Of several writes by which a slot is taken only one can succeed.
+        write: Write = Create(new_claim(controller, slot, holder, now))
+        if (left_over := free.claims.get(slot)) is not None:
+            spec = claim_spec(holder, now, left_over.lease.spec.lease_transitions + 1)
+            taken = Operation("add", "/spec", msgspec.to_builtins(spec))
+            write = patch_as_read(left_over.lease, taken)
+        (reply,) = home.perform(cluster.perform, [write])
         if reply.error is None:
             return slot
-        if not isinstance(reply.error, _TAKEN):
+        if not isinstance(reply.error, ChangedError | NotFoundError):
             raise reply.error
     return None
 
@@ -61,29 +63,10 @@ def selection(controller_uid: str) -> Selection[Lease]:
 def sweep_claims(cluster: Cluster, now: datetime) -> int:
     """Delete claims that are of no use any more; answers how many. Raises ClusterError."""
 
-    def is_old(lease: Lease) -> bool:
-        """Whether a claim was taken long ago, or at an unknown time."""
+    def if_old(lease: Lease) -> Lease | None:
+        """A claim that was taken long ago, or at an unknown time."""
         since = lease.held_since
-        return since is None or abs(now - since) >= SWEPT_AFTER
+        return lease if since is None or abs(now - since) >= CLAIM_SWEPT_AFTER else None
 
     claims = Selection(Lease, names.SYSTEM_NAMESPACE, labels=names.CLAIM_OF)
-    return sweep(cluster, claims, is_old, cluster.perform)
-
-
-def _take(
-    controller: Reference, slot: int, left_over: Claim | None, holder: str, now: datetime
-) -> Write:
-    """The write by which a slot is taken: only one of several can succeed."""
-    if left_over is None:
-        return Create(new_claim(controller, slot, holder, now))
-    lease = left_over.lease
-    spec = claim_spec(holder, now, lease.spec.lease_transitions + 1)
-    return Patch(
-        kind=Lease,
-        name=lease.name,
-        namespace=lease.namespace,
-        body=(
-            *as_read(lease),
-            Operation("add", "/spec", msgspec.to_builtins(spec)),
-        ),
-    )
+    return delete_all(ask(cluster, List(claims, kept=if_old)).items, cluster.perform)

@@ -5,19 +5,25 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from evenkeel.decisions.placement.tally import Free, Full, Tally, Unconfirmed, tally
+from evenkeel.decisions.placement.floor_count import (
+    FloorCount,
+    Free,
+    Full,
+    Unconfirmed,
+    count_floor,
+)
 from evenkeel.decisions.placement.verdict import Chosen, Counted
 from evenkeel.errors import ClusterError
 from evenkeel.flows.placement import claims
-from evenkeel.flows.reads import answer
+from evenkeel.flows.reads import answer, of_kind
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.controllers.controller import Controller
-from evenkeel.model.placement import Placed, claims_of, placed_of
+from evenkeel.model.placement import Placed, claims_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
-from evenkeel.model.request import List, Listing, Selection
+from evenkeel.model.request import List, Selection
 from evenkeel.ports import Clock, Cluster
 
 FIRST_PAUSE: Final = timedelta(milliseconds=20)
@@ -31,21 +37,21 @@ NOT_FINISHED: Final = "status.phase!=Failed,status.phase!=Succeeded"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Choice:
     """What counting came to. ``slot`` is None where no claim was taken."""
 
     chosen: Chosen
     slot: int | None = None
 
 
-class Counter:
+class FloorCounter:
     """Counts floors by live pods, and claims places until their pods are there."""
 
     def __init__(self, cluster: Cluster, clock: Clock) -> None:
         self._cluster = cluster
         self._clock = clock
 
-    def place(
+    def count(
         self,
         wanted: Counted,
         controller: Controller,
@@ -54,7 +60,7 @@ class Counter:
         *,
         give_up: datetime,
         writes: bool,
-    ) -> Place:
+    ) -> Choice:
         """Count the controller's floor, and claim a place of it where one is free.
 
         ``labels`` are the new pod's, ``holder`` is the name of its claim. If the floor is not
@@ -72,7 +78,7 @@ class Counter:
                     return _in_floor(f"{floor}: slot {mine} is its own", mine)
                 if isinstance(result, Full):
                     message = f"{floor} and held by {result.taken}"
-                    return Place(Chosen(Capacity.SPOT, Reason.FLOOR_HELD, message))
+                    return Choice(Chosen(Capacity.SPOT, Reason.FLOOR_HELD, message))
                 if not writes:
                     return _in_floor(f"{floor} and not held")
                 if isinstance(result, Free):
@@ -88,7 +94,7 @@ class Counter:
             if self._clock.now() + pause >= give_up:
                 message = f"{floor}; it was not counted in time: {problem}"
                 chosen = Chosen(Capacity.ON_DEMAND, Reason.NOT_COUNTED, message, is_required=True)
-                return Place(chosen)
+                return Choice(chosen)
             if isinstance(result, Unconfirmed):
                 self._clock.sleep(pause)
                 pause = min(pause * 2, LONGEST_PAUSE)
@@ -101,7 +107,7 @@ class Counter:
         holder: str,
         *,
         again: bool,
-    ) -> tuple[int | None, Tally]:
+    ) -> tuple[int | None, FloorCount]:
         """The slot that ``holder`` has already, if any, and how the floor stands.
 
         The first list of claims may be a moment old: a review that sees too few of them offers
@@ -122,13 +128,14 @@ class Counter:
         if not pods_asked.fresh and any(pod.leaving for pod in mine):
             (reply,) = self._cluster.perform([replace(pods_asked, fresh=True)])
             mine = _of(answer(reply), controller.key)
-        found = claims_of(_of_kind(leases, Lease), controller.uid)
+        found = claims_of(of_kind(Lease, leases), controller.uid)
         slot = next((claim.slot for claim in found if claim.holder == holder), None)
-        return slot, tally(wanted.floor, _placed(mine), found, self._clock.now(), CLAIM_EXPIRY)
+        placed = [Placed.of(pod) for pod in mine if not pod.leaving and not pod.released]
+        return slot, count_floor(wanted.floor, placed, found, self._clock.now(), CLAIM_EXPIRY)
 
 
-def _in_floor(message: str, slot: int | None = None) -> Place:
-    return Place(Chosen(Capacity.ON_DEMAND, Reason.IN_FLOOR, message, is_required=True), slot)
+def _in_floor(message: str, slot: int | None = None) -> Choice:
+    return Choice(Chosen(Capacity.ON_DEMAND, Reason.IN_FLOOR, message, is_required=True), slot)
 
 
 def _siblings(namespace: str, labels: dict[str, str]) -> Selection[Pod]:
@@ -140,16 +147,4 @@ def _siblings(namespace: str, labels: dict[str, str]) -> Selection[Pod]:
 
 def _of(pods: object, controller_key: str) -> Sequence[Pod]:
     """The listed pods of a controller."""
-    return [pod for pod in _of_kind(pods, Pod) if pod.controller_key == controller_key]
-
-
-def _placed(pods: Sequence[Pod]) -> Sequence[Placed | None]:
-    """The notes on those of these pods that are neither released nor being deleted."""
-    return [
-        placed_of(pod.metadata.annotations) for pod in pods if not pod.leaving and not pod.released
-    ]
-
-
-def _of_kind[T](result: object, kind: type[T]) -> Sequence[T]:
-    items = result.items if isinstance(result, Listing) else ()
-    return [item for item in items if isinstance(item, kind)]
+    return [pod for pod in of_kind(Pod, pods) if pod.controller_key == controller_key]

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final
 
-from evenkeel.decisions.floor.source import floor_of_any
 from evenkeel.decisions.placement.patch import NO_POOLS, KeptOff, placement_patch
 from evenkeel.decisions.placement.scope import (
     controller_kind,
@@ -14,14 +13,13 @@ from evenkeel.decisions.placement.scope import (
     left_by_namespace,
     left_to_scheduler,
 )
-from evenkeel.decisions.placement.share import share_of, share_of_any
 from evenkeel.decisions.placement.spreads import spread_operations
-from evenkeel.decisions.placement.verdict import Chosen, Counted, Left
+from evenkeel.decisions.placement.verdict import Chosen, Counted, Left, verdict_of, verdict_of_any
 from evenkeel.errors import ClusterError
 from evenkeel.flows.placement.claims import sweep_claims
-from evenkeel.flows.placement.counting import Counter, Place
+from evenkeel.flows.placement.counting import Choice, FloorCounter
 from evenkeel.flows.placement.moves import Admitted, take
-from evenkeel.flows.placement.reading import OwnerGoneError, PlacementInput, Reader
+from evenkeel.flows.placement.reading import OwnerGoneError, PlacementInput, PlacementReader
 from evenkeel.model import names
 from evenkeel.model.admission import AdmissionRequest
 from evenkeel.model.capacity import Capacity, CapacityLabels
@@ -32,7 +30,7 @@ from evenkeel.model.losses import losses_in, lost_pools
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.move import Move
-from evenkeel.model.placement import NewPod, Placed, is_relaxed, placed_as, placed_of
+from evenkeel.model.placement import NewPod, Placed, is_relaxed, placed_as
 from evenkeel.model.pool import pools_in
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Operation
@@ -60,7 +58,7 @@ _COUNTS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PodChange:
     """How a pod is changed: not at all if the patch is empty.
 
     ``summary`` says what was decided, for a dry run; empty if it was decided before.
@@ -80,8 +78,8 @@ class PlacementFlow:
         self._acts = settings.mode is Mode.ACT
         self._everywhere = settings.everywhere
         self._labels = settings.capacity_labels
-        self._reader = Reader(cluster, clock, settings.capacity_labels)
-        self._counter = Counter(cluster, clock)
+        self._reader = PlacementReader(cluster, clock, settings.capacity_labels)
+        self._counter = FloorCounter(cluster, clock)
         self._clock = clock
         self._recorder = recorder
         self._lock = Lock()
@@ -89,11 +87,11 @@ class PlacementFlow:
         self._cluster = cluster
         self._swept = clock.now()
 
-    def place(self, request: AdmissionRequest, pod: NewPod) -> Outcome:
+    def place(self, request: AdmissionRequest, pod: NewPod) -> PodChange:
         """Place one pod; leave it as it is if something cannot be read. Raises no EvenkeelError."""
-        again = placed_of(pod.metadata.annotations)
-        if again is not None and self._was_placed(again):
-            return Outcome(self._patch(pod, again, self._labels))
+        again = Placed.of(pod)
+        if self._acts and again is not None and again.is_of_this_admission(self._clock.now()):
+            return PodChange(self._patch(pod, again, self._labels))
         began = self._clock.now()
         subject = pod.reference(request.namespace)
         left = left_by_itself(pod, request.namespace, self._labels)
@@ -115,35 +113,40 @@ class PlacementFlow:
             return self._leave(subject, left, _named(pod, around))
         return self._decide(request, pod, around, began)
 
-    def _was_placed(self, note: Placed) -> bool:
-        """Whether the API server reviews again a pod that was placed a moment ago."""
-        return self._acts and note.is_of_this_admission(self._clock.now())
-
     def _decide(
         self, request: AdmissionRequest, pod: NewPod, around: PlacementInput, began: datetime
-    ) -> Outcome:
+    ) -> PodChange:
         now = self._clock.now()
         controller, workload = around.controller, around.workload
-        if controller is None or workload is None:
-            return self._decide_without_size(request, pod, around)
-        if around.move is not None and self._is_moved(request, pod, controller, around.move):
-            return self._apply(request, pod, around, _moved(around.move), around.move)
-        share = share_of(
-            pod,
-            controller,
-            around.deployment,
-            around.namespace.metadata.annotations,
-            is_relaxed=is_relaxed(workload, now),
-            in_gang=around.in_gang,
-        )
-        if share.floor.problem:
-            self._warn(workload.reference, share.floor.problem, now)
-        left = left_to_scheduler(pod.spec.scheduler_name, share.floor, in_gang=around.in_gang)
-        if left is not None:
-            return self._leave(pod.reference(request.namespace), left, _named(pod, around))
-        match share.verdict:
+        move = around.move
+        if move is not None and self._is_moved(request, pod, controller, move):
+            message = "it replaces a pod that restore moves there"
+            chosen = Chosen(move.target, Reason.MOVED, message, is_required=True)
+            return self._apply(request, pod, around, Choice(chosen), move)
+        if controller is not None and workload is not None:
+            decided = verdict_of(
+                pod,
+                controller,
+                around.deployment,
+                around.namespace.metadata.annotations,
+                is_relaxed=is_relaxed(workload, now),
+                in_gang=around.in_gang,
+            )
+        else:
+            decided = verdict_of_any(pod, around.namespace, in_gang=around.in_gang)
+        if decided.floor.problem:
+            about = around.namespace if workload is None else workload
+            self._warn(about.reference, decided.floor.problem, now)
+        scheduler = pod.spec.scheduler_name
+        left = left_to_scheduler(scheduler, decided.floor, in_gang=around.in_gang)
+        match left or decided.verdict:
+            case Left() as left:
+                return self._leave(pod.reference(request.namespace), left, _named(pod, around))
+            case Chosen() as chosen:
+                choice = Choice(chosen)
             case Counted() as counted:
-                place = self._counter.place(
+                assert controller is not None  # noqa: S101 - else there is nothing to count
+                choice = self._counter.count(
                     counted,
                     controller,
                     pod.metadata.labels,
@@ -152,33 +155,14 @@ class PlacementFlow:
                     writes=self._acts and not request.dry_run,
                 )
                 self._sweep(began)
-            case Chosen() as chosen:
-                place = Place(chosen)
-        return self._apply(request, pod, around, place)
-
-    def _decide_without_size(
-        self, request: AdmissionRequest, pod: NewPod, around: PlacementInput
-    ) -> Outcome:
-        """By the namespace's floor, for a pod whose owner does not say how many pods it has."""
-        space = around.namespace
-        found = floor_of_any(
-            pod.metadata.annotations,
-            space.name,
-            space.metadata.annotations,
-            in_gang=around.in_gang,
-        )
-        if found.problem:
-            self._warn(space.reference, found.problem, self._clock.now())
-        left = left_to_scheduler(pod.spec.scheduler_name, found, in_gang=around.in_gang)
-        verdict = left or share_of_any(pod, found)
-        if isinstance(verdict, Left):
-            return self._leave(pod.reference(request.namespace), verdict, _named(pod, around))
-        return self._apply(request, pod, around, Place(verdict))
+        return self._apply(request, pod, around, choice)
 
     def _is_moved(
-        self, request: AdmissionRequest, pod: NewPod, controller: Controller, move: Move
+        self, request: AdmissionRequest, pod: NewPod, controller: Controller | None, move: Move
     ) -> bool:
         """Whether this pod is made for restore's move; not if the API server does not answer."""
+        if controller is None:
+            return False
         admitted = Admitted(controller.reference, pod.metadata.name, request.uid)
         writes = self._acts and not request.dry_run
         try:
@@ -191,10 +175,10 @@ class PlacementFlow:
         request: AdmissionRequest,
         pod: NewPod,
         around: PlacementInput,
-        place: Place,
+        choice: Choice,
         move: Move | None = None,
-    ) -> Outcome:
-        chosen = place.chosen
+    ) -> PodChange:
+        chosen = choice.chosen
         message = f"to {chosen.capacity}: {chosen.message}"
         self._recorder.counted(_COUNTS[chosen.capacity])
         if chosen.reason == Reason.NOT_COUNTED:
@@ -209,15 +193,15 @@ class PlacementFlow:
             )
         )
         if not self._acts:
-            return Outcome(summary=f"only observes: {message}")
-        claim = request.uid if place.slot is not None else ""
+            return PodChange(summary=f"only observes: {message}")
+        claim = request.uid if choice.slot is not None else ""
         now = self._clock.now()
         note = placed_as(
             chosen.capacity,
             now,
             preferred=chosen.capacity is Capacity.ON_DEMAND and not chosen.is_required,
             claim=claim,
-            slot=place.slot,
+            slot=choice.slot,
             move=move.pod_uid if move is not None else "",
         )
         labels = self._labels.among(around.named)
@@ -232,7 +216,7 @@ class PlacementFlow:
         patch = [*self._patch(pod, note, labels, is_only=is_only, pools=pools)]
         if around.controller is not None and around.deployment is not None:
             patch += spread_operations(pod, around.controller.shared_selector(around.deployment))
-        return Outcome(patch, summary=message)
+        return PodChange(patch, summary=message)
 
     def _patch(
         self,
@@ -252,12 +236,14 @@ class PlacementFlow:
             pools=pools,
         )
 
-    def _leave(self, subject: Reference, left: Left, workload: Reference | None = None) -> Outcome:
+    def _leave(
+        self, subject: Reference, left: Left, workload: Reference | None = None
+    ) -> PodChange:
         self._recorder.counted(Metric.PODS_LEFT)
         self._recorder.decided(
             Decision.about(subject, Verb.LEAVE, left.reason, left.message, workload=workload)
         )
-        return Outcome(summary=f"leaves this pod as it is: {left.message}")
+        return PodChange(summary=f"leaves this pod as it is: {left.message}")
 
     def _sweep(self, began: datetime) -> None:
         """Sweep old claims once a minute, unless this pod has waited long already."""
@@ -294,8 +280,3 @@ def _named(pod: NewPod, around: PlacementInput) -> Reference | None:
     if around.workload is not None or owner is None:
         return around.workload.reference if around.workload is not None else None
     return Reference(kind=owner.full_kind, namespace=around.namespace.name, name=owner.name)
-
-
-def _moved(move: Move) -> Place:
-    message = "it replaces a pod that restore moves there"
-    return Place(Chosen(move.target, Reason.MOVED, message, is_required=True))

@@ -2,20 +2,16 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
-from evenkeel.errors import ConflictError, InvalidError, NotFoundError
+from evenkeel.errors import ChangedError, NotFoundError
 from evenkeel.flows.reads import ask
 from evenkeel.model import names
-from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.controllers.stateful_set import StatefulSet
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import Move
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import List, Operation, Patch, Selection, as_read, pointer
+from evenkeel.model.request import List, Operation, Selection, patch_as_read, pointer
 from evenkeel.ports import Cluster
-
-_LOST: Final = (ConflictError, InvalidError, NotFoundError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +42,9 @@ def take(cluster: Cluster, move: Move, pod: Admitted, now: datetime, *, writes: 
         return False
     if move.taken_by == holder or not writes:
         return True
-    lease = move.lease
-    patch = Patch(
-        kind=Lease,
-        name=lease.name,
-        namespace=lease.namespace,
-        body=(
-            *as_read(lease),
-            Operation("add", pointer("metadata", "annotations", names.TAKEN_BY), holder),
-        ),
-    )
-    (reply,) = cluster.perform([patch])
-    if reply.error is not None and not isinstance(reply.error, _LOST):
+    path = pointer("metadata", "annotations", names.TAKEN_BY)
+    (reply,) = cluster.perform([patch_as_read(move.lease, Operation("add", path, holder))])
+    if reply.error is not None and not isinstance(reply.error, ChangedError | NotFoundError):
         raise reply.error
     return reply.error is None
 

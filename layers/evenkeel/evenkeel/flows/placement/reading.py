@@ -1,6 +1,6 @@
 """What a pod's placement depends on: its controller, Deployment, namespace, and the pause."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -9,17 +9,18 @@ from evenkeel.decisions.placement.scope import controller_kind
 from evenkeel.errors import ClusterError
 from evenkeel.flows import pause
 from evenkeel.flows.read_cache import ReadCache
+from evenkeel.flows.reads import of_kind
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.cluster_objects import Lease, Namespace
 from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.deployment import Deployment
-from evenkeel.model.gang import GroupName, PodGroup, is_gang, named
-from evenkeel.model.meta import KubernetesObject, OwnerReference
+from evenkeel.model.gang import PodGroup, is_gang, named
+from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.move import Move, move_name, move_of
 from evenkeel.model.node import Node
 from evenkeel.model.placement import NewPod
-from evenkeel.model.request import Get, List, Listing, Read, Selection
+from evenkeel.model.request import Get, List, Read, Selection
 from evenkeel.ports import Clock, Cluster
 
 LEADER: Final = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
@@ -56,7 +57,7 @@ class PlacementInput:
         return self.deployment if self.deployment is not None else self.controller
 
 
-class Reader:
+class PlacementReader:
     """Reads for admissions, one after the other or several at once."""
 
     def __init__(self, cluster: Cluster, clock: Clock, labels: CapacityLabels) -> None:
@@ -72,20 +73,30 @@ class Reader:
         owner, asked = pod.controller, _of_controller(pod, namespace)
         home: Get[KubernetesObject] = Get(Namespace, namespace)
         group = named(namespace, pod.metadata.labels, pod.spec.scheduling_group)
-        groups = _reading(group)
+        groups = list[List[PodGroup]]()
+        # A list, which finds the version of the kind that is served. Of no name that cannot be an
+        # object's: the pod is not validated yet.
+        if group is not None and names.is_subdomain(group.name):
+            fields = f"metadata.name={group.name}"
+            groups.append(List(Selection(group.kind, group.namespace, fields=fields)))
         known: list[Read] = [home, pause.QUESTION, LEADER]
         others: list[Read] = [*self._nodes, *groups]
         found, paused, leader, *answers = self._cache.ask(
             *known, *others, *asked, afresh=asked, optional=[LEADER, *others, *asked[1:]]
         )
         listed, own = answers[: len(others)], answers[len(others) :]
-        controller = _controller(owner, own[0]) if owner is not None and asked else None
-        lease = own[1] if asked else None
+        controller: Controller | None = None
+        lease: object = None
+        if owner is not None and asked:
+            asked_for, lease = own
+            if not isinstance(asked_for, Controller) or asked_for.uid != owner.uid:
+                raise OwnerGoneError(f"its {owner.kind} {owner.name} is not there")
+            controller = asked_for
         if not isinstance(found, Namespace):
             raise OwnerGoneError(f"its namespace {namespace} is not there")
         deployment = self._cache.deployment_of(controller)
         move = move_of(lease) if isinstance(lease, Lease) else None
-        in_gang = group is not None and is_gang(next(_in_lists(PodGroup, listed), None))
+        in_gang = group is not None and is_gang(next(iter(of_kind(PodGroup, *listed)), None))
         notes = leader.metadata.annotations if isinstance(leader, Lease) else {}
         return PlacementInput(
             found,
@@ -93,7 +104,7 @@ class Reader:
             deployment,
             paused is not None,
             move,
-            [*_in_lists(Node, listed)],
+            of_kind(Node, *listed),
             in_gang,
             notes,
         )
@@ -119,26 +130,3 @@ def _of_controller(pod: NewPod, namespace: str) -> Sequence[Get[Any]]:
         Get(kind, owner.name, namespace),
         Get(Lease, move_name(owner.uid), names.SYSTEM_NAMESPACE),
     )
-
-
-def _controller(owner: OwnerReference, found: object) -> Controller:
-    """What was found under its name, if that is the owner. Raises OwnerGoneError."""
-    if isinstance(found, Controller) and found.uid == owner.uid:
-        return found
-    raise OwnerGoneError(f"its {owner.kind} {owner.name} is not there")
-
-
-def _reading(group: GroupName | None) -> Sequence[List[PodGroup]]:
-    """The list of a group alone: lists find the version of the kind that is served.
-
-    No request if the name cannot be an object's: the pod is not validated yet.
-    """
-    if group is None or not names.is_subdomain(group.name):
-        return ()
-    return (List(Selection(group.kind, group.namespace, fields=f"metadata.name={group.name}")),)
-
-
-def _in_lists[T](kind: type[T], listed: Iterable[object]) -> Iterator[T]:
-    for found in listed:
-        if isinstance(found, Listing):
-            yield from (item for item in found.items if isinstance(item, kind))

@@ -10,7 +10,7 @@ import msgspec
 
 from evenkeel.model import names
 from evenkeel.model.affinity import NewAffinity, NodeAffinity
-from evenkeel.model.meta import Condition
+from evenkeel.model.meta import OTHER_ANNOTATIONS, Condition
 from evenkeel.model.pod import LONGEST_TEXT, Container, Pod, ResourceRequirements
 
 KEPT_CONDITIONS = ("Ready", "PodScheduled")
@@ -30,9 +30,6 @@ KEPT_ANNOTATIONS = frozenset(
 )
 """Annotations of pods that decide something. That there are others is kept, too."""
 
-OTHERS = "others"
-"""Stands for annotations that do not matter: a patch has to know that there are some."""
-
 
 class Compactor:
     """Makes pods small; equal parts of those that one compactor made are the same object."""
@@ -51,7 +48,7 @@ class Compactor:
             if key in KEPT_ANNOTATIONS and len(value) <= LONGEST_TEXT
         }
         if len(annotations) < len(metadata.annotations):
-            annotations[OTHERS] = ""
+            annotations[OTHER_ANNOTATIONS] = ""
         return msgspec.structs.replace(
             pod,
             metadata=msgspec.structs.replace(

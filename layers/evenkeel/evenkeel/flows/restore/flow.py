@@ -9,21 +9,20 @@ import msgspec
 
 from evenkeel.decisions.restore.plan import plan, plan_again
 from evenkeel.decisions.restore.snapshot import Candidate, Snapshot, Terms
-from evenkeel.decisions.restore.step import RestorePlan, Step
+from evenkeel.decisions.restore.step import RestorePlan, RestoreStep
 from evenkeel.errors import ClusterError, QueueError
 from evenkeel.flows import pause
 from evenkeel.flows.remedies import metric_of
-from evenkeel.flows.restore.reading import (
-    Scope,
-    any_takes_part,
-    has_leftovers,
-    read,
-    read_again,
+from evenkeel.flows.restore.reading import Scope, any_takes_part, read, read_again
+from evenkeel.flows.restore.refusals import RefusedWorkloads
+from evenkeel.flows.restore.writing import (
+    TOGETHER,
+    PausedError,
+    StepWriter,
+    sweep_moves,
+    sweep_traces,
 )
-from evenkeel.flows.restore.refusals import Refusals
-from evenkeel.flows.restore.sweeping import sweep_moves, sweep_traces
-from evenkeel.flows.restore.writing import TOGETHER, PausedError, Writer
-from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.decision import Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import WakeUp
@@ -49,7 +48,7 @@ _COUNTED: Final = {
 }
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """What came of a run. ``done`` are the steps that were carried out.
 
     ``error``: what the API server refused or left unanswered, so that the run ended early.
@@ -57,7 +56,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     reason: str
     plan: RestorePlan = RestorePlan()
-    done: Sequence[Step] = ()
+    done: Sequence[RestoreStep] = ()
     error: ClusterError | None = None
 
 
@@ -85,23 +84,23 @@ class RestoreFlow:
         self._acts = acts
         self._told: dict[tuple[Reference, str], datetime] = {}
         self._told_of_volumes = False
-        self._refusals = Refusals()
+        self._refusals = RefusedWorkloads()
 
-    def run_if_any(self) -> Outcome:
+    def run_if_any(self) -> RunResult:
         """One run, if a namespace takes part: else there is nothing to move, and no pod is read."""
         try:
             if not any_takes_part(self._cluster, self._scope):
-                return Outcome(reason="Quiet")
+                return RunResult(reason="Quiet")
         except ClusterError as error:
             return self._failed(error)
         return self.run()
 
-    def run(self) -> Outcome:
+    def run(self) -> RunResult:
         """One run. What the API server refuses or leaves unanswered is left to the next."""
         ends_at = self._clock.now() + LONGEST_RESTORE
         try:
             if self._acts and pause.is_paused(self._cluster):
-                return Outcome(reason="Paused")
+                return RunResult(reason="Paused")
             snapshot = self._gather()
         except ClusterError as error:
             return self._failed(error)
@@ -111,7 +110,7 @@ class RestoreFlow:
             return self._apply(snapshot, made, ends_at)
         for step in made.steps:
             self._recorder.decided(step.decision)
-        return Outcome(reason="Observed", plan=made)
+        return RunResult(reason="Observed", plan=made)
 
     def _gather(self) -> Snapshot:
         """What a run decides by. A role of a version before may not read volumes."""
@@ -123,14 +122,20 @@ class RestoreFlow:
             )
         return msgspec.structs.replace(snapshot, not_taken=self._refusals.resting(snapshot.now))
 
-    def _apply(self, snapshot: Snapshot, made: RestorePlan, ends_at: datetime) -> Outcome:
+    def _apply(self, snapshot: Snapshot, made: RestorePlan, ends_at: datetime) -> RunResult:
         """Carry the steps out, and delete what is noted and of no use any more."""
-        done: list[Step] = []
-        writer = Writer(self._cluster, self._recorder)
+        done: list[RestoreStep] = []
+        writer = StepWriter(self._cluster, self._recorder)
         try:
-            made = self._noted(writer, made)
+            if made.rest is not None and not writer.note(made.rest):
+                # What is known of moves without room cannot be noted: none of them is begun.
+                steps = [step for step in made.steps if not step.shortage]
+                made = msgspec.structs.replace(made, steps=steps)
             self._carry_out(writer, snapshot, made, done, ends_at)
-            self._hear(writer, done)
+            not_taken = self._refusals.heard(
+                [step.workload for step in done], writer.refused, self._clock.now()
+            )
+            self._recorder.counted(Metric.WRITES_REFUSED, not_taken)
             if made.steps:  # a Lease that makes no sense may be in their way
                 swept = sweep_moves(writer, snapshot, self._clock.now())
                 self._recorder.counted(Metric.MOVES_SWEPT, swept)
@@ -138,28 +143,16 @@ class RestoreFlow:
                     traces = sweep_traces(writer, snapshot)
                     self._recorder.counted(Metric.TRACES_SWEPT, traces)
         except PausedError:
-            return Outcome(reason="Paused", plan=made, done=done)
+            return RunResult(reason="Paused", plan=made, done=done)
         except ClusterError as error:
             return msgspec.structs.replace(self._failed(error), plan=made, done=done)
         finally:
             # Not only what is known to be done: an answer may be lost, and its move begun.
-            if any(step.moves for step in made.steps) or has_leftovers(snapshot):
+            # The reconciler also looks after doomed nodes, and released pods.
+            released = any(pod.released for each in snapshot.candidates for pod in each.pods)
+            if released or snapshot.fleet.doomed or any(step.moves for step in made.steps):
                 self._wake()
-        return Outcome(reason="Restored" if done else "Quiet", plan=made, done=done)
-
-    def _hear(self, writer: Writer, done: Sequence[Step]) -> None:
-        """Learn what a webhook or a policy does not let happen, again and again."""
-        now, keys = self._clock.now(), [step.workload for step in done]
-        not_taken = self._refusals.heard(keys, writer.refused, now)
-        self._recorder.counted(Metric.WRITES_REFUSED, not_taken)
-
-    def _noted(self, writer: Writer, made: RestorePlan) -> RestorePlan:
-        """Note what is known of moves without room; if that is refused, none of them is begun."""
-        if made.rest is None or writer.note(made.rest):
-            return made
-        return msgspec.structs.replace(
-            made, steps=[step for step in made.steps if not step.shortage]
-        )
+        return RunResult(reason="Restored" if done else "Quiet", plan=made, done=done)
 
     def _wake(self) -> None:
         try:
@@ -169,10 +162,10 @@ class RestoreFlow:
 
     def _carry_out(
         self,
-        writer: Writer,
+        writer: StepWriter,
         snapshot: Snapshot,
         made: RestorePlan,
-        done: list[Step],
+        done: list[RestoreStep],
         ends_at: datetime,
     ) -> None:
         """Carry steps out, some at a time, none later than ``ends_at``; ``done`` is filled."""
@@ -188,8 +181,8 @@ class RestoreFlow:
                 done.append(step)
 
     def _renewed(
-        self, snapshot: Snapshot, some: Sequence[tuple[Candidate, Step]]
-    ) -> Sequence[Step]:
+        self, snapshot: Snapshot, some: Sequence[tuple[Candidate, RestoreStep]]
+    ) -> Sequence[RestoreStep]:
         """The steps for workloads that are read again: the snapshot's first pages are old by now.
 
         Without those that are not to be moved any more.
@@ -213,20 +206,16 @@ class RestoreFlow:
         as_wanted = [each for each in made.left if each.reason is Reason.AS_WANTED]
         self._recorder.counted(Metric.WORKLOADS_AS_WANTED, len(as_wanted))
         for decision in made.left:
-            if decision.reason is not Reason.AS_WANTED and self._is_news(decision, now):
+            key = (decision.subject, decision.reason)
+            last = self._told.get(key)
+            is_news = last is None or now - last >= TOLD_AGAIN_AFTER
+            if is_news and decision.reason is not Reason.AS_WANTED:
+                self._told[key] = now
                 self._recorder.decided(decision)
         kept = {(each.subject, each.reason) for each in made.left}
         self._told = {key: at for key, at in self._told.items() if key in kept}
 
-    def _is_news(self, decision: Decision, now: datetime) -> bool:
-        key = (decision.subject, decision.reason)
-        last = self._told.get(key)
-        if last is not None and now - last < TOLD_AGAIN_AFTER:
-            return False
-        self._told[key] = now
-        return True
-
-    def _failed(self, error: ClusterError) -> Outcome:
+    def _failed(self, error: ClusterError) -> RunResult:
         self._recorder.counted(metric_of(error))
         self._recorder.noted(f"the API server failed this run: {error}", error=type(error).__name__)
-        return Outcome(reason="ClusterUnavailable", error=error)
+        return RunResult(reason="ClusterUnavailable", error=error)

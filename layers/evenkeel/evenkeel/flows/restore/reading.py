@@ -13,14 +13,14 @@ from typing import Any, Final
 import msgspec
 
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
-from evenkeel.decisions.floor.standing import Workload
+from evenkeel.decisions.floor.standing import Movable
 from evenkeel.decisions.notice import mark
 from evenkeel.decisions.pools.warned import warned
 from evenkeel.decisions.restore.snapshot import Candidate, Snapshot, Terms, candidate_of
 from evenkeel.decisions.room.fleet import Fleet, used_by
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows import namespace_objects
-from evenkeel.flows.reads import allowed_items, answered, ask, items_of, list_all
+from evenkeel.flows.reads import allowed_items, answered, ask, items_of, list_all, of_kind
 from evenkeel.flows.restore.compact import Compactor
 from evenkeel.flows.selections import pods_selected
 from evenkeel.model import names
@@ -42,7 +42,7 @@ from evenkeel.model.meta import KubernetesObject, Metadata
 from evenkeel.model.move import Move, believed_move
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Get, List, Listing, Selection
+from evenkeel.model.request import Get, List, Selection
 from evenkeel.model.spot_rest import SpotRest
 from evenkeel.model.template import is_by_template
 from evenkeel.ports import Clock, Cluster
@@ -116,7 +116,10 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     above = {each.key: each.controller_key for each in replica_sets}
     by_workload = _grouped(pods, lambda pod: above.get(pod.origin_key, pod.origin_key))
     spaces = {space.name: space.metadata for space in namespaces}
-    moves = _moves(move_leases, now)
+    moves = dict[str, Move]()
+    for lease in move_leases:
+        if (move := believed_move(lease, now)) is not None:
+            moves[lease.metadata.labels[names.MOVE_OF]] = move
     written = {lease.metadata.labels[names.TEMPLATE_OF]: lease for lease in traces}
     candidates = []
     for workload in workloads:
@@ -170,22 +173,20 @@ def read_again(cluster: Cluster, candidates: Sequence[Candidate]) -> Mapping[str
     found = {}
     for candidate, among, reply in zip(candidates, pods, replies, strict=True):
         workload = reply.result
-        if isinstance(workload, Deployment | StatefulSet) and not _is_changed(candidate, workload):
+        if not isinstance(workload, Deployment | StatefulSet):
+            continue
+        # Whether it is another now, or wants another size, template or floor.
+        old, new = candidate.workload.metadata, workload.metadata
+        floors = [each.annotations.get(names.ON_DEMAND) for each in (old, new)]
+        if (old.uid, old.generation, floors[0]) == (new.uid, new.generation, floors[1]):
             owners = {workload.key} | {each.key for each in candidate.replica_sets}
             mine = [pod for pod in among if pod.origin_key in owners]
             found[workload.key] = candidate.with_pods(mine, workload)
     return found
 
 
-def _is_changed(candidate: Candidate, now: Workload) -> bool:
-    """Whether a workload is another, or wants another size, template or floor."""
-    old, new = candidate.workload.metadata, now.metadata
-    floors = [each.annotations.get(names.ON_DEMAND) for each in (old, new)]
-    return (old.uid, old.generation, floors[0]) != (new.uid, new.generation, floors[1])
-
-
 def _read_groups(
-    cluster: Cluster, workloads: Iterable[Workload], namespace: str
+    cluster: Cluster, workloads: Iterable[Movable], namespace: str
 ) -> Sequence[KubernetesObject]:
     """The groups of the kinds that templates name.
 
@@ -197,14 +198,7 @@ def _read_groups(
         return ()
     requests = [List(Selection(kind, namespace), fresh=False) for kind in named]
     replies = answered(cluster.perform(requests))
-    listings = [reply.result for reply in replies if isinstance(reply.result, Listing)]
-    return [item for listing in listings for item in listing.items]
-
-
-def _moves(leases: Iterable[Lease], now: datetime) -> Mapping[str, Move]:
-    """The moves that the webhook was told of, by the uid of their controller."""
-    moves = [(lease, believed_move(lease, now)) for lease in leases]
-    return {lease.metadata.labels[names.MOVE_OF]: move for lease, move in moves if move is not None}
+    return of_kind(KubernetesObject, *(reply.result for reply in replies))
 
 
 def _read_rest(cluster: Cluster, clock: Clock, scope: Scope) -> SpotRest | None:
@@ -253,7 +247,7 @@ def _fleet(
 
 
 def _placed_by(
-    workload: Workload,
+    workload: Movable,
     namespace: Metadata,
     webhooks: Sequence[MutatingWebhookConfiguration] | None,
     policies: Sequence[MutatingAdmissionPolicyBinding] | None,
@@ -277,9 +271,3 @@ def _placed_by(
             " whether new pods are placed"
         )
     return False, f"no webhook or policy places new pods in the namespace {namespace.name}"
-
-
-def has_leftovers(snapshot: Snapshot) -> bool:
-    """Whether the reconciler has something to look after: doomed nodes, or released pods."""
-    released = any(pod.released for each in snapshot.candidates for pod in each.pods)
-    return released or bool(snapshot.fleet.doomed)

@@ -40,7 +40,7 @@ class _Refusal:
     until: datetime
 
 
-class Refusals:
+class RefusedWorkloads:
     """What is known of refusals from run to run. A new process tries again, and learns it anew."""
 
     def __init__(self) -> None:

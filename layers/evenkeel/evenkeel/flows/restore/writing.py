@@ -1,23 +1,29 @@
-"""Carrying steps out: each one's writes in their order, and none while Evenkeel is paused."""
+"""Carrying steps out: each one's writes in their order, and none while Evenkeel is paused.
+
+What restore noted in Leases is deleted, too: every rollout makes another ReplicaSet.
+"""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from itertools import batched
 from typing import Final
 
-from evenkeel.decisions.restore.step import Step
+from evenkeel.decisions.restore.snapshot import Snapshot
+from evenkeel.decisions.restore.step import RestoreStep
 from evenkeel.errors import (
-    AlreadyExistsError,
+    ChangedError,
     ClusterError,
-    ConflictError,
     DisruptionRefusedError,
-    InvalidError,
     MultipleBudgetsError,
     NotFoundError,
 )
 from evenkeel.flows import home, pause
 from evenkeel.flows.replies import error_in, undoing
+from evenkeel.flows.sweeping import delete_all
+from evenkeel.model import names
 from evenkeel.model.decision import Decision
 from evenkeel.model.metrics import Metric
+from evenkeel.model.move import believed_move
 from evenkeel.model.request import Request, Write
 from evenkeel.ports import Cluster, Recorder, Reply
 
@@ -25,21 +31,17 @@ TOGETHER: Final = 16
 """Steps that are carried out side by side: so many writes are made within a second, as long as an
 answer about the pause is good for."""
 
-_OVERTAKEN: Final = (
-    AlreadyExistsError,
-    ConflictError,
-    DisruptionRefusedError,
-    InvalidError,
-    MultipleBudgetsError,
-    NotFoundError,
-)
+MOVE_SWEPT_AFTER: Final = timedelta(hours=1)
+"""So long after its end a move's Lease is not read any more."""
+
+_OVERTAKEN: Final = (ChangedError, DisruptionRefusedError, MultipleBudgetsError, NotFoundError)
 
 
 class PausedError(ClusterError):
     """Evenkeel was paused meanwhile."""
 
 
-class Writer:
+class StepWriter:
     """Carries steps out. What the API server refuses is left to the next run."""
 
     def __init__(self, cluster: Cluster, recorder: Recorder) -> None:
@@ -48,7 +50,7 @@ class Writer:
         self.refused: dict[str, tuple[Decision, ClusterError]] = {}
         """The workloads, by key, whose step was not done: what was decided, and why it was not."""
 
-    def carry_out(self, steps: Sequence[Step]) -> Sequence[Step]:
+    def carry_out(self, steps: Sequence[RestoreStep]) -> Sequence[RestoreStep]:
         """Carry out steps of different workloads; those whose own write was accepted.
 
         Raises PausedError, and ClusterError where it is not known whether Evenkeel is paused.
@@ -96,7 +98,7 @@ class Writer:
         return self._cluster.perform(writes)
 
     def _refused(
-        self, asked: Sequence[tuple[Step, Write]]
+        self, asked: Sequence[tuple[RestoreStep, Write]]
     ) -> Mapping[str, tuple[Decision, ClusterError]]:
         """Make a write of each of these steps; as ``refused``, whose write was refused or undone.
 
@@ -119,3 +121,34 @@ class Writer:
             error=type(error).__name__,
             request=f"{type(request).__name__.lower()} {getattr(request, 'reference', '')}",
         )
+
+
+def sweep_moves(writer: StepWriter, snapshot: Snapshot, now: datetime) -> int:
+    """Delete Leases of moves that are long over, or that tell of none that can be true.
+
+    Answers how many. Raises as the writer does.
+
+    One of a move without room stays while its ReplicaSet is there: it says when its workload had
+    its turn, and turns may be many hours apart. A run that is not about such moves deletes none.
+    """
+    there = {each.uid for candidate in snapshot.candidates for each in candidate.replica_sets}
+    old = []
+    for lease in snapshot.move_leases:
+        move = believed_move(lease, now)
+        is_there = snapshot.rest is None or lease.metadata.labels[names.MOVE_OF] in there
+        if move is None or (
+            now - move.until >= MOVE_SWEPT_AFTER and not (move.without_room and is_there)
+        ):
+            old.append(lease)
+    return delete_all(old, writer.perform)
+
+
+def sweep_traces(writer: StepWriter, snapshot: Snapshot) -> int:
+    """Delete what tells of templates of workloads that are gone; ``snapshot`` is of them all.
+
+    Answers how many. Raises as the writer does.
+    """
+    there = {candidate.workload.uid for candidate in snapshot.candidates}
+    leases = snapshot.template_leases
+    gone = [each for each in leases if each.metadata.labels[names.TEMPLATE_OF] not in there]
+    return delete_all(gone, writer.perform)

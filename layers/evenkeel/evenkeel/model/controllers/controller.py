@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import ClassVar, Self
 
+from evenkeel.model.affinity import PodTemplate
 from evenkeel.model.deployment import Deployment
 from evenkeel.model.floor import NONE, Floor
 from evenkeel.model.meta import (
@@ -13,7 +14,6 @@ from evenkeel.model.meta import (
     OwnerReference,
 )
 from evenkeel.model.pod_label import PodLabel
-from evenkeel.model.pod_template import PodTemplate
 from evenkeel.model.quota_note import QuotaNote
 from evenkeel.model.way import Way
 

@@ -16,7 +16,6 @@ from evenkeel.model.meta import (
     OwnerReference,
     Resource,
 )
-from evenkeel.model.notes import read_note
 from evenkeel.model.pod_label import PodLabel
 from evenkeel.model.quota_note import QuotaNote
 from evenkeel.model.way import Way
@@ -114,8 +113,7 @@ class ReplicaSet(Replicated, frozen=True, kw_only=True):
     @cached_property
     @override
     def quota_note(self) -> QuotaNote | None:
-        note = read_note(self.metadata.annotations.get(names.REFUSED), QuotaNote)
-        return note if note is not None and note.makes_sense else None
+        return QuotaNote.of(self)
 
     @property
     @override

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.decisions.placement.tally import Free, Full, Tally, Unconfirmed, tally
+from evenkeel.decisions.placement.floor_count import (
+    FloorCount,
+    Free,
+    Full,
+    Unconfirmed,
+    count_floor,
+)
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.meta import Reference
 from evenkeel.model.placement import Claim, Placed, claims_of, new_claim, placed_as
@@ -28,11 +34,11 @@ def pod(slot: int | None) -> Placed:
     return placed_as(Capacity.ON_DEMAND, NOW, claim=held, slot=slot)
 
 
-def count(floor: int, pods: Sequence[Placed | None], claims: Sequence[Claim] = ()) -> Tally:
-    return tally(floor, pods, claims, NOW, EXPIRY)
+def count(floor: int, pods: Sequence[Placed | None], claims: Sequence[Claim] = ()) -> FloorCount:
+    return count_floor(floor, pods, claims, NOW, EXPIRY)
 
 
-def free(result: Tally) -> list[int]:
+def free(result: FloorCount) -> list[int]:
     assert isinstance(result, Free)
     return [result.slot(position) for position in range(result.offered)]
 

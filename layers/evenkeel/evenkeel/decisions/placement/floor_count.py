@@ -61,16 +61,16 @@ class Unconfirmed(msgspec.Struct, frozen=True):
     claims: int
 
 
-type Tally = Full | Free | Unconfirmed
+type FloorCount = Full | Free | Unconfirmed
 
 
-def tally(
+def count_floor(
     floor: int,
     pods: Sequence[Placed | None],
     claims: Sequence[Claim],
     now: datetime,
     expiry: timedelta,
-) -> Tally:
+) -> FloorCount:
     """Count. ``pods`` are what the live on-demand pods note, None where that cannot be read.
 
     - a pod counts, whatever it notes; its slot is taken;

@@ -5,13 +5,19 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.floor.source import floor_of_any
-from evenkeel.decisions.placement.share import Share, share_of, share_of_any
-from evenkeel.decisions.placement.verdict import Chosen, Counted, Left
+from evenkeel.decisions.placement.verdict import (
+    Chosen,
+    Counted,
+    FloorVerdict,
+    Left,
+    verdict_of,
+    verdict_of_any,
+)
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.controllers.stateful_set import Ordinals, StatefulSet
 from evenkeel.model.deployment import Deployment
-from evenkeel.model.meta import OwnerReference
+from evenkeel.model.meta import Metadata, OwnerReference
 from evenkeel.model.placement import NewPod, NewPodMetadata
 from evenkeel.model.reasons import Reason
 from tests.kit.builders import deployment, job, replica_set, stateful_set
@@ -38,11 +44,11 @@ def share(
     namespace: str = "",
     is_relaxed: bool = False,
     in_gang: bool = False,
-) -> Share:
+) -> FloorVerdict:
     owner = annotated(controller, floor) if floor else controller
     said = {ON_DEMAND: namespace} if namespace else {}
     pod = pod or new_pod(owner)
-    return share_of(pod, owner, deployment, said, is_relaxed=is_relaxed, in_gang=in_gang)
+    return verdict_of(pod, owner, deployment, said, is_relaxed=is_relaxed, in_gang=in_gang)
 
 
 def ordinal(number: object, stateful: StatefulSet) -> Chosen:
@@ -69,7 +75,9 @@ JOB = sized(job(), parallelism=4)
         (share(TEN, "all", is_relaxed=True), "FloorRelaxed", Capacity.SPOT),
     ],
 )
-def test_what_needs_no_count_is_not_counted(found: Share, reason: str, capacity: Capacity) -> None:
+def test_what_needs_no_count_is_not_counted(
+    found: FloorVerdict, reason: str, capacity: Capacity
+) -> None:
     assert isinstance(found.verdict, Chosen)
     assert (found.verdict.reason, found.verdict.capacity) == (reason, capacity)
 
@@ -94,8 +102,12 @@ WHOLE = annotated(sized(deployment(), replicas=10), "30%")
         *("a Job's parallelism", "in a rollout that of its part", "the namespace's"),
     ],
 )
-def test_a_floor_is_counted_of_the_controllers_pods(found: Share, counted: Counted) -> None:
+def test_a_floor_is_counted_of_the_controllers_pods(found: FloorVerdict, counted: Counted) -> None:
     assert found.verdict == counted
+
+
+def ml(annotations: dict[str, str]) -> Namespace:
+    return Namespace(metadata=Metadata(name="ml", annotations=annotations))
 
 
 OTHERS = NewPodMetadata(
@@ -131,27 +143,27 @@ def test_all_and_none_place_whoever_owns_the_pod(
 ) -> None:
     notes = {ON_DEMAND: floor}
     others = {ON_DEMAND: "majority"} if own else notes
-    found = floor_of_any(notes if own else None, "ml", others, in_gang=in_gang)
-    verdict = share_of_any(NewPod(metadata=metadata), found)
+    metadata = msgspec.structs.replace(metadata, annotations=notes if own else None)
+    verdict = verdict_of_any(NewPod(metadata=metadata), ml(others), in_gang=in_gang).verdict
     assert isinstance(verdict, Chosen)
     assert (verdict.reason, verdict.capacity) == (reason, capacity)
 
 
 @pytest.mark.parametrize("floor", ["", "30%", "majority", "2", "most"])
 def test_a_pod_whose_siblings_are_not_known_is_left_by_any_other_floor(floor: str) -> None:
-    found = floor_of_any({}, "ml", {ON_DEMAND: floor} if floor else {}, in_gang=False)
-    bare = share_of_any(NewPod(), found)
+    space = ml({ON_DEMAND: floor} if floor else {})
+    bare = verdict_of_any(NewPod(), space, in_gang=False).verdict
     assert bare == Left(
         Reason.BARE_POD,
         "it has no controller: its floor, or its namespace's, places it if that is all or none",
     )
-    left = share_of_any(NewPod(metadata=OTHERS), found)
-    assert left == Left(
+    left = verdict_of_any(NewPod(metadata=OTHERS), space, in_gang=False)
+    assert left.verdict == Left(
         Reason.UNKNOWN_CONTROLLER,
         "the size of a RayCluster.ray.io is not known: its floor, or its namespace's, places it"
         " if that is all or none",
     )
-    assert bool(found.problem) == (floor == "most")
+    assert bool(left.floor.problem) == (floor == "most")
 
 
 def test_a_floor_that_cannot_be_read_counts_as_the_default_and_is_told() -> None:
@@ -192,7 +204,7 @@ STATEFUL = sized(stateful_set(), replicas=3)
     ],
 )
 def test_what_somebody_asked_for_is_required_and_a_default_is_not(
-    found: Share, *, required: bool
+    found: FloorVerdict, *, required: bool
 ) -> None:
     """Of a StatefulSet's pod without a name, which may be any."""
     assert isinstance(found.verdict, Chosen)
