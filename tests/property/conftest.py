@@ -1,4 +1,7 @@
-"""How much hypothesis tries: ``check`` all day, ``deep`` with --hypothesis-profile=deep."""
+"""How much hypothesis tries: ``check`` all day, others with --hypothesis-profile.
+
+``wide`` is what mutations are tried with, ``deep`` tries other examples each time.
+"""
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -8,13 +11,13 @@ SHARED = settings(
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-settings.register_profile(
-    "check",
+SAME = settings(
     SHARED,
-    max_examples=30,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate, Phase.shrink],
 )
+settings.register_profile("check", SAME, max_examples=15)
+settings.register_profile("wide", SAME, max_examples=30)
 settings.register_profile("deep", SHARED, max_examples=600)
 
 

@@ -587,6 +587,7 @@ def run(test: str, scratch: Path) -> tuple[bool, str]:
     if not shown.stdout.startswith(str(scratch)):
         raise RuntimeError(f"the tests would not see the copy, but {shown.stdout.strip()}")
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+    command += ["--hypothesis-profile=wide"] if not file.startswith("../") else []
     try:
         finished = subprocess.run(
             [*command, HERE + file, "-k", name],
