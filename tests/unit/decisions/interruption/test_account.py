@@ -207,6 +207,32 @@ def test_a_workload_that_others_brought_low_has_no_dip() -> None:
     assert level(LOW, went_at=None).dip is None
 
 
+@pytest.mark.parametrize(
+    ("counts", "at", "known"),
+    [
+        ((FULL, LOW), 12, dip(2, 3, 2)),
+        ((FULL, LOW), 13, None),
+        ((FULL,), 1, None),
+        ((FULL, LOW, count(11, 2)), 11, None),
+        ((), 1, None),
+    ],
+    ids=[
+        "the last count told of it already",
+        "it went later than that",
+        "the last count is whole",
+        "the last count is no lower than the one before",
+        "there is no count",
+    ],
+)
+def test_a_pod_that_goes_just_after_a_count_may_be_why_that_is_low(
+    counts: tuple[PodCount, ...], at: float, known: Dip | None
+) -> None:
+    found = level(*counts, went_at=None).leave(NOW + seconds(at))
+    assert (found.dip, found.is_low) == (known, known is not None)
+    assert found.last == (counts[-1] if counts else None)
+    assert found.went_at == NOW + seconds(at)
+
+
 def test_a_workload_is_counted_as_below_and_as_at_zero() -> None:
     assert level(FULL).tally == Tally()
     assert level(FULL, LOW).tally == Tally(below=1, worst=(dip(2, 3, 2),))

@@ -85,10 +85,12 @@ class Departure(msgspec.Struct, frozen=True, kw_only=True):
 class Level(msgspec.Struct, frozen=True, kw_only=True):
     """The last count of one workload, and what the interruption makes of its counts.
 
-    ``went_at`` is when the last of its pods went for the interruption. ``is_low``: that leaves the
-    workload fewer pods than wanted now. ``dip`` is how few it left at worst; None: always enough.
+    ``before`` is the count before the ``last`` one, and ``went_at`` when the last of its pods went
+    for the interruption. ``is_low``: that leaves the workload fewer pods than wanted now. ``dip``
+    is how few it left at worst; None: always enough.
     """
 
+    before: PodCount | None = None
     last: PodCount | None = None
     went_at: datetime | None = None
     is_low: bool = False
@@ -106,7 +108,13 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
             dip = dip_of(count)
         elif dip is not None and (is_low or count.is_whole):
             dip = dip.counted(count)
-        return Level(last=count, went_at=self.went_at, is_low=is_low, dip=dip)
+        return Level(before=self.last, last=count, went_at=self.went_at, is_low=is_low, dip=dip)
+
+    def leave(self, at: datetime) -> "Level":
+        """The same after a pod went for the interruption. The last count may tell of it already."""
+        if self.last is None or self.is_low or at > self.last.at + APART:
+            return msgspec.structs.replace(self, went_at=at)
+        return msgspec.structs.replace(self, last=self.before, went_at=at).add(self.last)
 
     @property
     def tally(self) -> Tally:

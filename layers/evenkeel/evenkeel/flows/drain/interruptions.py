@@ -95,8 +95,14 @@ class Interruptions:
         return 0 if self.view is None else self.view.share.number
 
     def _count(self, new: Tally, before: Tally) -> None:
-        own = self.account.tally_of(self._number)
-        self.account = self.account.with_tally(self._number, own.add(new, before))
+        number = self._number
+        own = self.account.tally_of(number)
+        self.account = self.account.with_tally(number, own.add(new, before))
+
+    def _set_level(self, key: Key, before: Level, after: Level) -> None:
+        self._workloads[key] = after
+        if after.dip != before.dip:
+            self._count(after.tally, before.tally)
 
     # As a Recorder.
 
@@ -121,15 +127,13 @@ class Interruptions:
         if decision.workload is not None:
             key = key_of(decision.workload)
             level = self._workloads.get(key, Level())
-            self._workloads[key] = replace(level, went_at=after.at)
+            self._set_level(key, level, level.leave(now))
 
     def counted_pods(self, count: PodCount) -> None:
         """Add a count of a workload."""
         key = key_of(count.workload)
-        before = self._workloads.get(key, Level())
-        after = self._workloads[key] = before.add(count)
-        if after.dip != before.dip:
-            self._count(after.tally, before.tally)
+        level = self._workloads.get(key, Level())
+        self._set_level(key, level, level.add(count))
 
     def counted(self, metric: Metric, value: float = 1) -> None:
         """Nothing."""
