@@ -49,6 +49,14 @@ def test_the_same_object_keeps_its_place() -> None:
     assert not view.queue
 
 
+def test_what_has_changed_in_it_is_planned_for_at_once() -> None:
+    view = view_of(doomed("s1"), WEB, of(WEB, "a", "s1"))
+    scaled = builders.replica_set(of=DEPLOYMENT, replicas=7, revision=2)
+    view.replace_owner(Get(ReplicaSet, WEB.name, WEB.namespace), scaled)
+    assert view.owners.controllers == {WEB.key: scaled}
+    assert WEB.key in view.queue.wrong
+
+
 def test_a_controller_whose_name_nobody_has_is_gone() -> None:
     view = view_of(doomed("s1"), WEB, of(WEB, "a", "s1"))
     view.replace_owner(Get(ReplicaSet, WEB.name, WEB.namespace), None)
