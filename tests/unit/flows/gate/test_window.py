@@ -1,12 +1,16 @@
 """How many pods may be released and without replacements at a time."""
 
+from datetime import timedelta
+from typing import Any
+
 import pytest
 
 from evenkeel.decisions.drain.census import LONGEST_TO_MAKE
 from evenkeel.flows.gate.window import OLDEST_LIST, Window
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
-from tests.kit.builders import NOW
+from tests.kit import builders
+from tests.kit.builders import NOW, seconds
 
 
 @pytest.mark.parametrize(
@@ -43,3 +47,24 @@ def test_a_process_may_release_a_window_s_worth_within_a_minute_whatever_others_
     assert not window.may_exceed()
     clock.advance(LONGEST_TO_MAKE)
     assert window.may_exceed()
+
+
+def test_a_released_pod_waits_for_a_minute_unless_it_is_told_to_go() -> None:
+    clock = SimulatedClock(NOW)
+    cluster = SimulatedCluster(clock)
+    replica_set = builders.replica_set()
+    cases: list[tuple[str, timedelta, dict[str, Any]]] = [
+        ("young", seconds(58), {}),
+        ("old", LONGEST_TO_MAKE, {}),
+        ("going", seconds(5), {"deletion_timestamp": NOW}),
+    ]
+    for name, age, more in cases:
+        release = builders.release(replica_set, since=NOW - age)
+        pod = builders.pod(name, of=replica_set, released=release, **more)
+        cluster.load(builders.manifest(pod))
+    clock.advance(seconds(1))
+    window = Window(cluster, clock, 2)
+    assert window.has_room("other")
+    window.took("default", "another")
+    assert not window.has_room("default")
+    assert not Window(cluster, clock, 1).has_room("default")
