@@ -14,13 +14,16 @@ from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.errors import UnavailableError
 from evenkeel.flows.restore.reading import Scope
 from evenkeel.model import names
+from evenkeel.model.reasons import Reason
 from evenkeel_cli import snapshot as snapshots
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.journal import Journal
+from evenkeel_cli.restoring.listing import ACCEPTED
 from evenkeel_cli.restoring.real import Restoring
 from evenkeel_cli.status.gather import gather
 from evenkeel_cli.status.listing import listing
 from evenkeel_cli.targets import Target
+from tests.kit.given_reasons import RULING_OUT
 from tests.kit.manifests import MAJORITY, PAUSED, SYSTEM, deployment, resource, stateful_set
 from tests.kit.restoring import RestoreScene
 from tests.kit.scene import Scene
@@ -209,3 +212,9 @@ def test_status_says_what_restore_does(scene: RestoreScene) -> None:
     assert "next: release web-" in above.message
     (below,) = remarks["low"]
     assert "now it does not: its own rules exclude on-demand" in below.message
+
+
+def test_restore_has_done_its_work_where_an_owner_rules_two_pods_at_once_out() -> None:
+    """Else it exits with 1 each time. A ReplicaSet on its own, and a refusal, are no wish."""
+    wished = RULING_OUT - {Reason.NO_DEPLOYMENT, Reason.RELEASE_REFUSED}
+    assert not wished - ACCEPTED, "see ACCEPTED in restoring/listing.py"

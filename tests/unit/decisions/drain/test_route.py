@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -24,6 +25,8 @@ from evenkeel.model.rollout import BlueGreen, Canary, Rollout, RolloutSpec, Roll
 from evenkeel.model.way import Way
 from tests.kit import builders
 from tests.kit.builders import NOW, seconds
+from tests.kit.control_plane import ROOT
+from tests.kit.given_reasons import RULING_OUT
 
 NOTHING = NamespaceObjects()
 
@@ -695,3 +698,17 @@ def aged(pod: Pod, made: datetime | None) -> Pod:
     """The same, made then."""
     metadata = msgspec.structs.replace(pod.metadata, creation_timestamp=made)
     return msgspec.structs.replace(pod, metadata=metadata)
+
+
+def test_each_reason_that_rules_two_at_once_out_has_a_case_here() -> None:
+    cases = Path(__file__).read_text()
+    without = {reason for reason in RULING_OUT if f'"{reason}"' not in cases}
+    assert not without, "see RULED_OUT"
+
+
+def test_the_list_of_what_rules_two_at_once_out_has_each_reason_and_no_other() -> None:
+    page = (ROOT / "docs" / "notices.md").read_text()
+    _, _, after = page.partition("\n### What rules out two pods at once\n")
+    section, _, _ = after.partition("\n### ")
+    listed = {reason for reason in Reason if f"(`{reason}`)" in section}
+    assert listed == RULING_OUT, "docs/notices.md lists others than two_at_once.py gives"
