@@ -394,6 +394,18 @@ MALFORMED: dict[str, list[tuple[str, object, str]]] = {
 """By sample: a field, what it is changed to, and how the problem that is told begins."""
 
 
+@pytest.mark.parametrize("kind", kinds.KINDS, ids=lambda kind: kind.name)
+def test_each_time_of_a_kind_has_a_row_in_which_it_is_no_time(kind: EventKind) -> None:
+    rows = {
+        (sample(name)["detail-type"], field)
+        for name, found in MALFORMED.items()
+        for field, _, problem in found
+        if problem.startswith("should be a time")
+    }
+    lacking = {(kind.detail_type, f"detail.{field}") for field in kind.times} - rows
+    assert not lacking, "MALFORMED lacks a row"
+
+
 @pytest.mark.parametrize(
     ("name", "field", "value", "problem"),
     [(name, *row) for name, rows in MALFORMED.items() for row in rows],
