@@ -7,7 +7,16 @@ import re
 
 import pytest
 
+from evenkeel_cli.groups import COMMANDS
 from tests.unit.cli.screens import KEPT, SETTINGS, scenes
+
+WITHOUT = {
+    *("completion", "scheduler-config", "webhook-config"),
+    *("demo", "lint", "report", "simulate", "version", "watch"),
+    *("poll", "serve"),
+    *("rotate-token", "upgrade"),
+}
+"""Commands that no screen shows. Most have tests of their own output; some never end."""
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -32,3 +41,9 @@ def test_colours_change_nothing_but_colours() -> None:
 @pytest.mark.parametrize("setting", ["80x24", "200x50", "pipe"])
 def test_no_colour_is_shown_where_none_is_wanted(setting: str) -> None:
     assert "\\e" not in (KEPT / f"{setting}.txt").read_text()
+
+
+def test_each_command_is_on_a_screen_or_needs_none() -> None:
+    shown = {command.split()[0] for command in scenes((KEPT / "pipe.txt").read_text()) if command}
+    assert shown | WITHOUT >= set(COMMANDS), "screens.py lacks a line"
+    assert not shown & WITHOUT
