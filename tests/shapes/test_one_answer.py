@@ -1,13 +1,15 @@
 """How each pod of many clusters goes, asked of the reconciler and of the commands: one answer."""
 
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
 from evenkeel.decisions.drain.returning import Drain
-from evenkeel.decisions.drain.route import NO_PLACE_IS_KNOWN
+from evenkeel.decisions.drain.route import NO_PLACE_IS_KNOWN, Route, route_of
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.room_search import RoomSearch
 from evenkeel.flows.drain.workload.ways import Ways
@@ -72,3 +74,29 @@ def test_the_reconciler_and_the_commands_say_the_same_of_each_pod(
         if ours != theirs
     ]
     assert not differ
+
+
+@pytest.mark.parametrize("caller", ["evenkeel.flows.drain.workload.ways", "evenkeel_cli.ways"])
+def test_the_decision_is_given_all_that_it_takes_by_both(
+    caller: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What one of them leaves to a default, such as a setting, the other may set."""
+    takes = inspect.signature(route_of)
+    given: list[set[str]] = []
+
+    def noting(*args: Any, **more: Any) -> Route:
+        given.append({*takes.bind(*args, **more).arguments})
+        return route_of(*args, **more)
+
+    monkeypatch.setattr(f"{caller}.route_of", noting)
+    clock = SimulatedClock(NOW)
+    cluster, view = built_in.build(clock), View()
+    found = next(
+        each
+        for each in situations(cluster, [Selection(Pod)], clock, view)
+        if each.pod.spec.node_name
+    )
+    notice = next(notices(NOW))
+    found.way_for(Drain.of(notice))
+    Ways(view, RoomSearch(cluster, WELL_KNOWN, InMemoryRecorder())).of(found.pod, notice, NOW)
+    assert given == [{*takes.parameters}]
