@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from evenkeel_cli.groups import COMMANDS
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     *ROOT.glob("*.md"),
@@ -17,6 +19,11 @@ MADE = {"manifests/scheduler/extender/config.yaml"}
 """Files that a command of the page makes."""
 LOADED = re.compile(r"<(?:script|img|link|iframe)[^>]*https?://[^>]*>|url\([\"']?(?:https?:)?//")
 """What a browser would fetch from another server."""
+LAYER = ROOT / "layers" / "evenkeel" / "evenkeel"
+TOPS = ("bench", "charts", "docs", "events", "functions", "layers", "manifests", "src", "tests")
+PATHS = [path for top in (*TOPS, "tools") for path in (ROOT / top).rglob("*")]
+EXTEND = ROOT / "docs" / "extend.md"
+ROWS = [line for line in EXTEND.read_text().splitlines() if line.startswith("| ")][1:]
 
 
 def text_of(page: Path) -> str:
@@ -48,6 +55,34 @@ def test_a_page_names_files_and_targets_that_are_there(page: Path) -> None:
     named = re.findall(r"(?<![\w/.-])(?:manifests|events|docs)/[\w./-]*\w", text)
     for path in set(named) - MADE:
         assert (ROOT / path).exists(), path
+
+
+def named(path: str) -> list[Path]:
+    """What a page means by a path, or by the end of one: files, or folders."""
+    told = path.removeprefix("../").rstrip("/")
+    for base in (LAYER, ROOT):
+        if found := [*base.glob(told)]:
+            return found
+    return [each for each in PATHS if each.as_posix().endswith(f"/{told}")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_names_modules_that_are_there(page: Path) -> None:
+    modules = set(re.findall(r"`([\w./-]+\.py)`", text_of(page)))
+    assert not {module for module in modules if not named(module)}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.split("|")[1].strip())
+def test_what_a_row_of_extend_names_stands_in_the_files_that_it_names(row: str) -> None:
+    said = set(re.findall(r"`([^`]+)`", row)) - set(COMMANDS)
+    folders = {each for each in said if re.fullmatch(r"[\w/-]+/\w*", each)}
+    files = {each for each in said if re.fullmatch(r"[\w./*-]+\.(py|yaml|js)", each)}
+    assert not {each for each in folders | files if not named(each)}
+    found = [path for each in folders | files for path in named(each)]
+    within = [each for path in found for each in ([path] if path.is_file() else path.rglob("*"))]
+    text = "".join(path.read_text() for path in within if path.suffix in (".py", ".yaml", ".js"))
+    words = {each for each in said if re.fullmatch(r"[A-Za-z_]\w*", each)}
+    assert not {each for each in words if not re.search(rf"\b{each}\b", text)}
 
 
 def test_the_site_is_built_without_a_warning_and_loads_nothing_from_elsewhere(
