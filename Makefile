@@ -148,8 +148,8 @@ test-controlplane: venv ## Contract and end-to-end tests on a real control plane
 
 # Minutes for each, and no part of test.
 .PHONY: test-nightly
-test-nightly: venv ## Storms in which something else goes wrong too, and the chart with Helm, on a real control plane
-	@$(PYTEST) -m nightly tests/e2e/nightly
+test-nightly: venv ## Storms in which something else goes wrong too, the chart with Helm, a walk of two pods
+	@$(PYTEST) -m nightly tests/e2e/nightly tests/property/walk
 
 .PHONY: stack
 stack: venv-ministack venv-localstack venv-runtime venv-command build ## Build the stack, and make what its tests run on

@@ -93,7 +93,7 @@ def test_the_site_is_built_without_a_warning_and_loads_nothing_from_elsewhere(
         [sys.executable, "-m", "sphinx", *options, ROOT / "docs", tmp_path / "site"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr

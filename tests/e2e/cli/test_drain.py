@@ -2,6 +2,7 @@
 
 import signal
 from datetime import timedelta
+from functools import partial
 
 import msgspec
 import pytest
@@ -83,7 +84,7 @@ def test_what_is_in_an_empty_dir_is_deleted_only_where_that_is_said(site: Site) 
     done = evenkeel(site.control_plane, "drain", node, "--apply", "--delete-emptydir-data")
     assert (done.returncode, done.stderr) == (0, "")
     assert site.is_settled("web", 1, "b")
-    assert site.is_settled("db", 1, "b")
+    site.wait_for("the ordinal to run on b", partial(site.is_settled, "db", 1, "b"))
 
 
 def test_a_node_with_a_young_ordinal_alone_is_drained(site: Site) -> None:
@@ -92,7 +93,7 @@ def test_a_node_with_a_young_ordinal_alone_is_drained(site: Site) -> None:
     site.add_nodes("b", spot=False)
     done = evenkeel(site.control_plane, "drain", site.node_name("a"), "--apply")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert site.is_settled("db", 1, "b")
+    site.wait_for("the ordinal to run on b", partial(site.is_settled, "db", 1, "b"))
 
 
 def test_beside_deployed_functions_it_only_marks_and_they_do_all_the_rest(site: Site) -> None:

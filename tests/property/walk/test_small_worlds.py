@@ -29,7 +29,7 @@ LATE = Troubles(failures=1, last_moments=1)
         pytest.param(1, FAILURE, False, id="one pod"),
         pytest.param(1, STALE, False, id="one pod and a watch that shows nothing"),
         pytest.param(1, LATE, True, id="one pod and its last moment"),
-        pytest.param(2, FAILURE, True, id="two pods"),
+        pytest.param(2, FAILURE, True, id="two pods", marks=pytest.mark.nightly),
     ],
 )
 def test_no_pod_is_missed_and_all_come_to_rest_in_every_order_of_steps(
