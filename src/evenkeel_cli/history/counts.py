@@ -96,7 +96,7 @@ def of(
 def _on_others_part(
     last: Count | None, count: PodCount, went: Mapping[Cause, datetime | None]
 ) -> Cause:
-    """Whose a low count is: whoever took pods since the last one, else who had made that low."""
+    """On whose part a count is low: pods went since the last count, or that was low already."""
     took = (cause for cause in Cause if is_taken(last, count, went.get(cause)))
     if (cause := next(took, None)) is not None:
         return cause

@@ -35,7 +35,7 @@ class Planned:
         plan = WorkloadPlan(plan=Plan(evictions=[eviction]))
         plans: Any = SimpleNamespace(
             having=lambda has: [(WEB.key, plan)] if has in plan.has else [],
-            tell=lambda _: None,
+            follow=set,
         )
         writer: Any = SimpleNamespace(may_write=lambda *_: True, submit_all=self.sent.extend)
         listings: Any = SimpleNamespace(refresh=self._list)

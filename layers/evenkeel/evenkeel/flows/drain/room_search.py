@@ -32,7 +32,7 @@ from evenkeel.model.request import Get, List, Selection
 from evenkeel.ports import Cluster, Recorder
 
 LOOK_AGAIN_AFTER: Final = timedelta(seconds=10)
-"""RoomSearch are looked for at most this often, and one that was found counts for so long."""
+"""Places are looked for at most this often, and one that was found counts for so long."""
 
 PAUSE_PER_LOOK: Final = 8
 """The next look comes after so many times as long as the last one took."""

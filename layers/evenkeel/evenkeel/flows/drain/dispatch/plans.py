@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
 import msgspec
 
@@ -103,7 +104,8 @@ class Plans:
     @property
     def room_requests(self) -> Sequence[RoomRequest]:
         """The pods that move for a hint once a place is known for them."""
-        return [wish for _, plan in self.having(Has.ROOM_REQUESTS) for wish in plan.room_requests]
+        plans = self.having(Has.ROOM_REQUESTS)
+        return [request for _, plan in plans for request in plan.room_requests]
 
     @property
     def handovers(self) -> frozenset[str]:
@@ -123,6 +125,12 @@ class Plans:
         pods = self._view.pods
         wrong = self._view.queue.wrong
         return frozenset(pod.spec.node_name for key in wrong for pod in pods.members.of(key))
+
+    def follow(self) -> set[str]:
+        """A set that gets the key of each controller that is planned for; the caller empties it."""
+        followed = set[str]()
+        self.tell(partial(_add_key, followed))
+        return followed
 
     def replan(self, key: str, now: datetime) -> None:
         """Plan again for a controller.
@@ -181,3 +189,7 @@ class Plans:
         """
         changed = self._view.queue.has_changed
         return (plan.writes for key, plan in self.having(Has.WRITES) if not changed(key))
+
+
+def _add_key(followed: set[str], key: str, _before: WorkloadPlan, _after: WorkloadPlan) -> None:
+    followed.add(key)

@@ -10,7 +10,7 @@ from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.writing import Writer
-from evenkeel.flows.drain.workload.workload_plan import Has, WorkloadPlan
+from evenkeel.flows.drain.workload.workload_plan import Has
 from evenkeel.model.decision import Verb
 from evenkeel.model.pod import Pod
 from evenkeel.settings import HandoverSettings
@@ -61,16 +61,12 @@ class Releases:
         self._settings = settings
         self._view = view
         self._plans = plans
-        self._planned = set[str]()  # the workloads that were planned for since the last release
-        plans.tell(self._changed)
+        self._planned = plans.follow()
         self._writer = writer
         self._progress = Progress()
         self._unplanned: dict[str, str] = {}
         self._counts = 0
         self._in_time: dict[str, Ranking] = {}  # by the ReplicaSet's key
-
-    def _changed(self, key: str, _before: WorkloadPlan, _after: WorkloadPlan) -> None:
-        self._planned.add(key)
 
     def do_zeros_wait(self) -> bool:
         """Whether workloads here that would reach zero wait for their first release."""

@@ -54,7 +54,7 @@ class Reports:
             self._count(key)
 
     def tell(self, now: datetime) -> None:
-        """Record what is news by now, and hand it on now and then, beside the loop.
+        """Record new notes and counts; every 30 s the recorder is flushed, beside the loop.
 
         A plan that awaits pods tells its notes once all pods of its workload were seen.
         """

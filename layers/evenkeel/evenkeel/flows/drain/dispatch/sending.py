@@ -13,7 +13,7 @@ from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.releasing import Releases
 from evenkeel.flows.drain.dispatch.writing import Writer
 from evenkeel.flows.drain.sync.listings import Listings
-from evenkeel.flows.drain.workload.workload_plan import Has, WorkloadPlan
+from evenkeel.flows.drain.workload.workload_plan import Has
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod_label import PodLabel
 from evenkeel.model.times import earliest
@@ -33,8 +33,7 @@ class Evictions:
     def __init__(self, plans: Plans, writer: Writer, view: View, listings: Listings) -> None:
         """All of them are the invocation's."""
         self._plans = plans
-        self._planned = set[str]()  # the workloads that were planned for since it was looked
-        plans.tell(self._changed)
+        self._planned = plans.follow()
         self._shown: frozenset[PodLabel] = frozenset()
         self._unshown: set[str] = set()  # the workloads whose pods are awaited, and no watch shows
         self._writer = writer
@@ -47,9 +46,6 @@ class Evictions:
     def are_listing(self) -> bool:
         """Whether a workload is being listed."""
         return bool(self._listings)
-
-    def _changed(self, key: str, _before: WorkloadPlan, _after: WorkloadPlan) -> None:
-        self._planned.add(key)
 
     def send(self, now: datetime) -> None:
         """Send what may be sent, as far as there is room.
