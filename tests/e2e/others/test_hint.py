@@ -7,10 +7,12 @@ import pytest
 
 from evenkeel.decisions.drain import route
 from evenkeel.model import names
+from evenkeel_sandbox.observer.following import is_released
+from evenkeel_sandbox.simulator.api.objects import owners_of
 from tests.e2e.harness import Site
 from tests.e2e.manifests import deployment, selector, stateful_set, volume
 from tests.e2e.others.neighbours import EVERYTHING, add_bound_pod, add_rollout, adopters
-from tests.e2e.others.policed import REFUSED, needs_policy, policies
+from tests.e2e.others.policed import REFUSED, UNDONE, needs_policy, policies
 from tests.kit.control_plane import ControlPlane
 from tests.kit.manifests import volume as mounting
 from tests.kit.policies import denying, in_force
@@ -91,10 +93,20 @@ def test_a_pod_that_can_be_nowhere_else_or_not_be_handed_over_stays(hinted: Site
     assert not hinted.witness.ever_released(**selector(app))
 
 
-@pytest.mark.parametrize("app", REFUSED)
-def test_a_pod_whose_release_is_not_taken_stays_as_it_was(hinted: Site, app: str) -> None:
-    needs_policy(hinted, app)
+@pytest.mark.parametrize("app", [each for each in REFUSED if each not in UNDONE])
+def test_a_pod_whose_release_is_refused_stays_as_it_was(hinted: Site, app: str) -> None:
     assert len(hinted.pods_on("a", **selector(app))) == 3
     assert len(hinted.witness.pods(**selector(app))) == 3
     gone = {d.pod["spec"].get("nodeName") for d in hinted.witness.departures(**selector(app))}
     assert hinted.node_name("a") not in gone
+
+
+@pytest.mark.parametrize("app", UNDONE)
+def test_a_pod_whose_release_is_undone_in_part_is_put_back(hinted: Site, app: str) -> None:
+    """Its ReplicaSet has made another meanwhile, and deletes the one or the other of the four."""
+    needs_policy(hinted, app)
+    pods = hinted.witness.pods(**selector(app))
+    assert len(pods) == 3
+    assert {owner["kind"] for pod in pods for owner in owners_of(pod)} == {"ReplicaSet"}
+    assert not any(map(is_released, pods))
+    assert len(hinted.witness.departures(**selector(app))) == 1
