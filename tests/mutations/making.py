@@ -137,6 +137,10 @@ def broken(spot: Spot) -> str | None:
         new = dict(_operators())[spot.operator].mutate(node, spot.index)
     except AttributeError:  # cosmic-ray knows no exception with a dot in its name
         return None
+    if new is None and place + 1 < len(siblings):  # the comment above it stays
+        above, newline, _ = node.get_first_leaf().prefix.rpartition("\n")
+        following = siblings[place + 1].get_first_leaf()
+        following.prefix = above + newline + following.prefix
     siblings[place : place + 1] = [] if new is None else [new]
     texts = [*_texts(spot.module)]
     texts[spot.part] = copy.get_code()

@@ -14,7 +14,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from importlib.machinery import SourceFileLoader
@@ -57,7 +57,7 @@ class Mutant:
     line: int
     before: str
     after: str
-    text: str
+    text: str = field(repr=False)
 
     @property
     def statement(self) -> range:
