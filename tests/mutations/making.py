@@ -110,8 +110,17 @@ def made(spots: Iterable[Spot]) -> Iterator[Made]:
         if text is None or text == source or (spot.module, text) in seen:
             continue
         seen.add((spot.module, text))
-        if all(text.count(word) == source.count(word) for word in KEPT):
+        if _parses(text) and all(text.count(word) == source.count(word) for word in KEPT):
             yield {"module": spot.module, "text": text, **_difference(source, text)}
+
+
+def _parses(text: str) -> bool:
+    """Whether it is Python at all: there is no `not` before an assignment expression."""
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
 
 
 def spots(module: str) -> Iterator[Spot]:
