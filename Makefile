@@ -29,6 +29,10 @@ export UV_HTTP_TIMEOUT ?= 180
 # little while it waits, too, and takes 0.5 GB.
 CONTROL_PLANES ?= 3
 
+# Where the tests are that need one. To collect all others too takes each of these processes longer
+# than to start an API server.
+ON_CONTROL_PLANES := tests/contract tests/e2e tests/stories/attacks
+
 # Another Kubernetes version for test-on: 1.33.5, or 1.33 for its newest patch.
 KUBE ?=
 
@@ -144,7 +148,7 @@ test: ## Everything: check, and test-controlplane on a control plane that is bui
 
 .PHONY: test-controlplane
 test-controlplane: venv ## Contract and end-to-end tests on a real control plane
-	@$(PYTEST) -n $(CONTROL_PLANES) --dist worksteal -m controlplane
+	@$(PYTEST) -n $(CONTROL_PLANES) --dist worksteal -m controlplane $(ON_CONTROL_PLANES)
 
 # Minutes for each, and no part of test.
 .PHONY: test-nightly
@@ -170,7 +174,8 @@ test-browser: venv ## The pages in headless Chromium
 test-on: venv ## Like test-controlplane, on another Kubernetes version: make test-on KUBE=1.33.5
 	@$(if $(KUBE),,$(error say which version, as in `make test-on KUBE=1.33.5`))
 	@$(PYTHON) tools/control-plane --kube $(KUBE)
-	@$(PYTEST) -n $(CONTROL_PLANES) --dist worksteal -m controlplane --kube $(KUBE)
+	@$(PYTEST) -n $(CONTROL_PLANES) --dist worksteal -m controlplane --kube $(KUBE) \
+		$(ON_CONTROL_PLANES)
 
 .PHONY: venv-sam venv-ministack venv-localstack venv-runtime venv-command venv-mutations
 venv-sam: .venv-sam/.ready

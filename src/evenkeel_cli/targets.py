@@ -12,8 +12,8 @@ from evenkeel.adapters.kubernetes.transport import SILENT
 from evenkeel.errors import SettingsError
 from evenkeel.ports import Journal
 from evenkeel_cli.errors import BadInputError
-from evenkeel_runtime.kubeconfig import from_kubeconfig
-from evenkeel_runtime.kubeconfig.files import ContextFacts, contexts, facts
+from evenkeel_runtime.kubeconfig import contexts, facts, from_kubeconfig
+from evenkeel_runtime.kubeconfig.context import ContextFacts
 
 PATIENCE: Final = timedelta(seconds=2)
 """How long a person waits to learn that no server answers. The functions wait longer."""

@@ -1,5 +1,10 @@
-"""The API server that a person means: of a kubeconfig's context, or of the pod that asks."""
+"""The API server that a person means: of a kubeconfig's context, or of the pod that asks.
 
+The client library, which takes as long to import as all the rest, is imported when a kubeconfig is
+read: commands that ask no cluster do without.
+"""
+
+from collections.abc import Sequence
 from datetime import timedelta
 
 from evenkeel.adapters.clock import SystemClock
@@ -7,7 +12,7 @@ from evenkeel.adapters.kubernetes import RestCluster
 from evenkeel.adapters.kubernetes.endpoint import BUDGET, PARALLEL, Limits
 from evenkeel.adapters.kubernetes.transport import SILENT, Transport
 from evenkeel.ports import Journal
-from evenkeel_runtime.kubeconfig import files
+from evenkeel_runtime.kubeconfig.context import ContextFacts
 
 
 def from_kubeconfig(
@@ -26,7 +31,23 @@ def from_kubeconfig(
     limits are those of ``Limits``. ``journal`` gets a line where the API server refuses the
     credentials, and where an object cannot be read. Raises SettingsError.
     """
+    from evenkeel_runtime.kubeconfig import files  # noqa: PLC0415 - see above
+
     clock = SystemClock()
     where = files.read(context, kubeconfig, clock)
     limits = Limits(parallel=parallel, budget=budget, first=first)
     return RestCluster(Transport(where, limits, clock=clock, journal=journal))
+
+
+def facts(context: str | None, kubeconfig: str | None) -> ContextFacts:
+    """What a context says of its cluster, found as above. Raises SettingsError."""
+    from evenkeel_runtime.kubeconfig import files  # noqa: PLC0415 - see above
+
+    return files.facts(context, kubeconfig)
+
+
+def contexts(kubeconfig: str | None) -> Sequence[str]:
+    """The names of all contexts, in the order of the files. Raises SettingsError."""
+    from evenkeel_runtime.kubeconfig import files  # noqa: PLC0415 - see above
+
+    return files.contexts(kubeconfig)

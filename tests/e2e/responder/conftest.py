@@ -9,15 +9,16 @@ from tests.e2e.harness import Site
 from tests.e2e.placement.webhook import Ground
 from tests.e2e.responder.requests import Requests
 from tests.e2e.rights import RESPONDER_RIGHTS
-from tests.kit.control_plane import ControlPlane
+from tests.kit.control_plane import ControlPlane, has_eviction_requests
 
 
 @pytest.fixture(scope="session")
-def control_plane(control_plane_with_eviction_requests: ControlPlane) -> ControlPlane:
-    """The control plane of these tests."""
-    if control_plane_with_eviction_requests.eviction_requests is None:
+def control_plane(request: pytest.FixtureRequest) -> ControlPlane:
+    """The control plane of these tests; none is started for a Kubernetes without them."""
+    if not has_eviction_requests(request.config.getoption("--kube")):
         pytest.skip("this Kubernetes has no EvictionRequests")
-    return control_plane_with_eviction_requests
+    started: ControlPlane = request.getfixturevalue("control_plane_with_eviction_requests")
+    return started
 
 
 @pytest.fixture

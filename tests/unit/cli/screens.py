@@ -35,7 +35,7 @@ from evenkeel_cli.doctor.check import not_looked
 from evenkeel_cli.install.choices import Choices, Webhook
 from evenkeel_cli.main import main
 from evenkeel_cli.targets import Target
-from evenkeel_runtime.kubeconfig.files import ContextFacts
+from evenkeel_runtime.kubeconfig.context import ContextFacts
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster

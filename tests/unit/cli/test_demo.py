@@ -37,8 +37,14 @@ def end(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def report(end: Path) -> dict[str, Any]:
-    done = CliRunner().invoke(main, ["demo", "-o", "json", "--snapshot-to", str(end)])
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where it writes its decisions."""
+    return tmp_path_factory.mktemp("demo") / "storm.jsonl"
+
+
+@pytest.fixture(scope="module")
+def report(end: Path, log: Path) -> dict[str, Any]:
+    done = run("demo", "-o", "json", "--snapshot-to", end, "--decisions", log)
     assert done.exit_code == 0, done.output
     return result(done)
 
@@ -322,9 +328,8 @@ def test_the_nodes_that_left_no_time_are_named_and_each_reason_is_whole() -> Non
     assert f"Notice came less than 60s before the deadline: {named}" in told
 
 
-def test_its_decision_log_is_a_storm_to_look_at(tmp_path: Path) -> None:
-    log = tmp_path / "storm.jsonl"
-    assert run("demo", "--no-live", "--decisions", log).exit_code == 0
+@pytest.mark.usefixtures("report")
+def test_its_decision_log_is_a_storm_to_look_at(log: Path) -> None:
     told = run("history", "ip-10-0-64-67", "--decisions", log)
     assert told.exit_code == 1
     assert "mark        node ip-10-0-64-67" in told.stdout

@@ -10,7 +10,7 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.pod_count import PodCount
 from evenkeel.model.reasons import Reason
 from evenkeel_cli.log import LineRecorder
-from evenkeel_runtime.kubeconfig.files import ContextFacts
+from evenkeel_runtime.kubeconfig.context import ContextFacts
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 
 NOW = datetime(2026, 11, 21, 6, 0, 0, 123_456, tzinfo=UTC)

@@ -1,12 +1,14 @@
 """`make test` lane by lane, with a make and a go that only pretend."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[3] / "tools" / "test-lanes"
+ROOT = Path(__file__).resolve().parents[3]
+SCRIPT = ROOT / "tools" / "test-lanes"
 LANES = sorted(["venv", "stack", "lint", "test-simulated", "test-stack", "test-controlplane"])
 
 MAKE = r"""#!/bin/sh
@@ -93,3 +95,14 @@ def test_a_build_that_fails_is_shown_with_its_reason(environment: dict[str, str]
     assert made(environment) == LANES
     assert "no space left" in done.stdout
     assert "==> failed so far: control plane build" in done.stdout
+
+
+def test_every_test_that_needs_a_control_plane_is_where_its_lane_looks() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    (told,) = re.findall(r"^ON_CONTROL_PLANES := (.+)$", makefile, re.MULTILINE)
+    folders = [ROOT / folder for folder in told.split()]
+    files = (ROOT / "tests").rglob("*.py")
+    marked = [file for file in files if re.search(r"\bmark\.controlplane\b", file.read_text())]
+    assert marked
+    assert [file for file in marked if not set(folders) & set(file.parents)] == []
+    assert set(folders) <= {folder for file in marked for folder in file.parents}
