@@ -57,7 +57,10 @@ SAMPLED = (
     ),
     Package(
         "flows/gate",
-        ("tests/unit/flows/gate", "tests/stories/gate", "tests/stories/doors"),
+        (
+            *("tests/unit/flows/gate", "tests/stories/gate", "tests/stories/doors"),
+            "tests/stories/others/test_gate.py",
+        ),
         40,
     ),
     Package("flows/interruption", ("tests/stories/interruption",), 40),

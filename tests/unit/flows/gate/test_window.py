@@ -1,5 +1,6 @@
 """How many pods may be released and without replacements at a time."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +10,9 @@ from evenkeel.decisions.drain.census import LONGEST_TO_MAKE
 from evenkeel.flows.gate.window import OLDEST_LIST, Window
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_sandbox.simulator.options import SimulatorOptions
 from tests.kit import builders
+from tests.kit.asking import noting, once
 from tests.kit.builders import NOW, seconds
 
 
@@ -25,7 +28,8 @@ def test_a_full_window_has_room_for_a_tenth_of_it_in_each_other_namespace(
     size: int, taken: int, *, elsewhere: bool, there: bool
 ) -> None:
     clock = SimulatedClock(NOW)
-    window = Window(SimulatedCluster(clock), clock, size)
+    at_once = SimulatorOptions(latency=timedelta())
+    window = Window(SimulatedCluster(clock, at_once), clock, size)
     for number in range(taken):
         window.took("there", f"pod-{number}")
     assert window.has_room("there") is there
@@ -55,7 +59,7 @@ def test_a_released_pod_waits_for_a_minute_unless_it_is_told_to_go() -> None:
     replica_set = builders.replica_set()
     cases: list[tuple[str, timedelta, dict[str, Any]]] = [
         ("young", seconds(58), {}),
-        ("old", LONGEST_TO_MAKE, {}),
+        ("old", LONGEST_TO_MAKE - seconds(1), {}),
         ("going", seconds(5), {"deletion_timestamp": NOW}),
     ]
     for name, age, more in cases:
@@ -68,3 +72,21 @@ def test_a_released_pod_waits_for_a_minute_unless_it_is_told_to_go() -> None:
     window.took("default", "another")
     assert not window.has_room("default")
     assert not Window(cluster, clock, 1).has_room("default")
+
+
+def test_what_was_listed_before_counts_while_the_api_server_is_asked_anew() -> None:
+    clock = SimulatedClock(NOW)
+    cluster = SimulatedCluster(clock)
+    window = Window(cluster, clock, 1)
+    assert window.has_room("there")
+    clock.advance(seconds(1))
+    meanwhile: list[bool] = []
+    with ThreadPoolExecutor() as threads:
+
+        def ask_too() -> None:
+            meanwhile.append(threads.submit(window.has_room, "there").result(timeout=5))
+
+        asked = noting(cluster, then=once(ask_too))
+        assert window.has_room("there")
+    assert meanwhile == [True]
+    assert len(asked) == 1
