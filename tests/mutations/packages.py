@@ -76,7 +76,15 @@ SAMPLED = (
         ("tests/unit/cli/test_simulate.py", "tests/unit/cli/test_weathering.py"),
         40,
     ),
-    Package("evenkeel_cli/status", ("tests/unit/cli/test_status.py",), 40),
+    Package(
+        "evenkeel_cli/status",
+        (
+            "tests/unit/cli/status",
+            "tests/unit/cli/test_status.py",
+            "tests/unit/cli/test_same_words.py",
+        ),
+        40,
+    ),
 )
 
 
