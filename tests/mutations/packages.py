@@ -64,7 +64,7 @@ SAMPLED = (
         40,
     ),
     Package("flows/interruption", ("tests/stories/interruption",), 40),
-    Package("flows/placement", ("tests/stories/placement",), 40),
+    Package("flows/placement", ("tests/unit/flows/placement", "tests/stories/placement"), 40),
     Package("flows/restore", ("tests/unit/flows/restore", "tests/stories/restore", *LONG), 40),
     Package(
         "evenkeel_cli/history",
