@@ -65,7 +65,14 @@ SAMPLED = (
     ),
     Package("flows/interruption", ("tests/stories/interruption",), 40),
     Package("flows/placement", ("tests/unit/flows/placement", "tests/stories/placement"), 40),
-    Package("flows/restore", ("tests/unit/flows/restore", "tests/stories/restore", *LONG), 40),
+    Package(
+        "flows/restore",
+        (
+            *("tests/unit/flows/restore", "tests/stories/restore", *LONG),
+            "tests/stories/others/test_restore.py",
+        ),
+        40,
+    ),
     Package(
         "evenkeel_cli/history",
         ("tests/unit/cli/history", "tests/unit/cli/test_report.py"),

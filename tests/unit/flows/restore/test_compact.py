@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from evenkeel.flows.restore.compact import KEPT_ANNOTATIONS, Compactor
+from evenkeel.flows.restore.compact import KEPT_ANNOTATIONS, LONGEST_TEXT, Compactor
 from evenkeel.model import names
 from evenkeel.model.affinity import NewAffinity, NodeAffinity
 from evenkeel.model.meta import Condition
@@ -108,3 +108,9 @@ def test_an_annotation_too_long_to_be_a_note_is_not_kept() -> None:
     """A tenant has 256 kB of annotations for each of his pods."""
     (small,) = compact(pod("a", annotations={names.RELEASE: "x" * 200_000, names.PLACED: "{}"}))
     assert small.metadata.annotations == {names.PLACED: "{}", "others": ""}
+
+
+def test_a_note_of_the_greatest_length_is_kept() -> None:
+    longest = {names.RELEASE: "x" * LONGEST_TEXT}
+    (small,) = compact(pod("a", annotations=longest))
+    assert small.metadata.annotations == longest
