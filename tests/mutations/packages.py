@@ -80,7 +80,10 @@ SAMPLED = (
     ),
     Package(
         "evenkeel_cli/simulate",
-        ("tests/unit/cli/test_simulate.py", "tests/unit/cli/test_weathering.py"),
+        (
+            *("tests/unit/cli/simulate", "tests/unit/cli/test_simulate.py"),
+            "tests/unit/cli/test_weathering.py",
+        ),
         40,
     ),
     Package(

@@ -1,6 +1,7 @@
 """Where pods are that no workload has, by the floors that place them."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ def space(name: str = "default", labels: Mapping[str, str] = MANAGED, floor: str
     return Namespace(metadata=made)
 
 
-def pod(name: str = "a", owner: OwnerReference | None = RAY, node: str = "o1", **other: str) -> Pod:
+def pod(name: str = "a", owner: OwnerReference | None = RAY, node: str = "o1", **other: Any) -> Pod:
     return builders.pod(name, of=owner, node=node, annotations=ALL, **other)
 
 

@@ -60,8 +60,8 @@ class Gate:
         self.recorder = InMemoryRecorder()
         space = Namespace(metadata=builders.metadata("default", namespace="", labels=dict(labels)))
         self.load(space, *objects)
-        given = GateSettings(**{"mode": Mode.ACT, "patience": PATIENCE} | settings)
-        self.flow = GateFlow(given, self.cluster, self.clock, self.recorder)
+        values: dict[str, Any] = {"mode": Mode.ACT, "patience": PATIENCE} | settings
+        self.flow = GateFlow(GateSettings(**values), self.cluster, self.clock, self.recorder)
 
     def load(self, *objects: KubernetesObject) -> None:
         self.cluster.load(*map(builders.manifest, objects))
@@ -69,9 +69,8 @@ class Gate:
     def asked(self, name: str = "web-1", **other: Any) -> Verdict:
         """Somebody asks for the eviction of a pod."""
         evictor = Evictor(username="drainer")
-        return self.flow.review(
-            Eviction(**{"name": name, "namespace": "default", "evictor": evictor} | other)
-        )
+        values: dict[str, Any] = {"name": name, "namespace": "default", "evictor": evictor} | other
+        return self.flow.review(Eviction(**values))
 
     def pod(self, name: str = "web-1") -> Pod:
         (reply,) = self.cluster.perform([Get(Pod, name, "default")])

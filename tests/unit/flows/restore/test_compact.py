@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 
-from evenkeel.flows.restore.compact import KEPT_ANNOTATIONS, LONGEST_TEXT, Compactor
+from evenkeel.flows.restore.compact import KEPT_ANNOTATIONS, Compactor
 from evenkeel.model import names
 from evenkeel.model.affinity import NewAffinity, NodeAffinity
 from evenkeel.model.meta import Condition
-from evenkeel.model.pod import Container, Pod, PodSpec, ResourceRequirements
+from evenkeel.model.pod import LONGEST_TEXT, Container, Pod, PodSpec, ResourceRequirements
 from tests.kit import builders
 
 OWNER = builders.replica_set()
