@@ -11,7 +11,7 @@ from evenkeel.flows.reads import ask
 from evenkeel.flows.restore.flow import RestoreFlow
 from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model import names
-from evenkeel.model.cluster_objects import Lease, Namespace
+from evenkeel.model.cluster_objects import Lease, Namespace, PodDisruptionBudget
 from evenkeel.model.deployment import DeploymentStatus
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.metrics import Metric
@@ -60,7 +60,8 @@ class Restoring:
 
     def __init__(self, *objects: KubernetesObject, namespace: str = "", acts: bool = True) -> None:
         self.clock = SimulatedClock(NOW)
-        self.cluster = SimulatedCluster(SimulatedClock(NOW), SimulatorOptions(latency=timedelta()))
+        at_once = SimulatorOptions(latency=timedelta(), cache_lag=timedelta())
+        self.cluster = SimulatedCluster(SimulatedClock(NOW), at_once)
         managed = builders.metadata("default", namespace="", labels={names.MANAGED: "true"})
         home = builders.metadata(names.SYSTEM_NAMESPACE, namespace="")
         spaces = [Namespace(metadata=managed), Namespace(metadata=home)]
@@ -171,6 +172,22 @@ def test_during_a_pause_nothing_is_read_or_written() -> None:
     lists = noting(restoring.cluster, asks(List))
     assert restoring.flow.run().reason == "Paused"
     assert lists == []
+
+
+def test_whether_a_namespace_takes_part_is_asked_of_the_cache_before_anything_else() -> None:
+    restoring = Restoring(*on_demand())
+    lists = noting(restoring.cluster, asks(List))
+    assert restoring.flow.run_if_any().reason == "Restored"
+    assert lists[0].selection.kind is Namespace
+    assert (lists[0].fresh, lists[0].metadata_only) == (False, True)
+
+
+def test_what_surrounds_pods_is_read_afresh() -> None:
+    restoring = Restoring(*on_demand())
+    lists = noting(restoring.cluster, asks(List, of=PodDisruptionBudget))
+    restoring.flow.run()
+    assert lists
+    assert all(each.fresh for each in lists)
 
 
 def test_a_run_that_meets_no_answer_fails_with_the_error() -> None:

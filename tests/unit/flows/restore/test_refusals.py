@@ -90,6 +90,14 @@ def test_that_others_were_faster_or_it_is_busy_says_nothing_of_the_write(
     assert known.heard((), refused(NO), NOW) == 1
 
 
+def test_what_says_nothing_of_one_write_hides_no_other_refusal() -> None:
+    known = RefusedWorkloads()
+    both = {**refused(ConflictError("late"), "db"), **refused(NO, "web")}
+    known.heard((), both, NOW)
+    assert known.heard((), both, NOW) == 1
+    assert set(known.resting(NOW)) == {"web"}
+
+
 def test_refusals_are_forgotten_a_day_after_the_rest() -> None:
     for late, beginning in ((seconds(-1), 0), (seconds(0), 1)):
         known = RefusedWorkloads()
