@@ -57,12 +57,22 @@ SAMPLED = (
     ),
     Package(
         "flows/gate",
-        ("tests/unit/flows/gate", "tests/stories/gate", "tests/stories/doors"),
+        (
+            *("tests/unit/flows/gate", "tests/stories/gate", "tests/stories/doors"),
+            "tests/stories/others/test_gate.py",
+        ),
         40,
     ),
     Package("flows/interruption", ("tests/stories/interruption",), 40),
-    Package("flows/placement", ("tests/stories/placement",), 40),
-    Package("flows/restore", ("tests/unit/flows/restore", "tests/stories/restore", *LONG), 40),
+    Package("flows/placement", ("tests/unit/flows/placement", "tests/stories/placement"), 40),
+    Package(
+        "flows/restore",
+        (
+            *("tests/unit/flows/restore", "tests/stories/restore", *LONG),
+            "tests/stories/others/test_restore.py",
+        ),
+        40,
+    ),
     Package(
         "evenkeel_cli/history",
         ("tests/unit/cli/history", "tests/unit/cli/test_report.py"),
@@ -70,10 +80,21 @@ SAMPLED = (
     ),
     Package(
         "evenkeel_cli/simulate",
-        ("tests/unit/cli/test_simulate.py", "tests/unit/cli/test_weathering.py"),
+        (
+            *("tests/unit/cli/simulate", "tests/unit/cli/test_simulate.py"),
+            "tests/unit/cli/test_weathering.py",
+        ),
         40,
     ),
-    Package("evenkeel_cli/status", ("tests/unit/cli/test_status.py",), 40),
+    Package(
+        "evenkeel_cli/status",
+        (
+            "tests/unit/cli/status",
+            "tests/unit/cli/test_status.py",
+            "tests/unit/cli/test_same_words.py",
+        ),
+        40,
+    ),
 )
 
 

@@ -100,6 +100,7 @@ def test_a_fall_to_zero_tells_what_the_pool_had_beyond_bounds() -> None:
     found = weathering.run(Ground.of(objects), setting(Policy.EVICT, STORM), 0)
     assert found.spell is not None
     assert len(found.spell.falls) == 3
+    assert found.nodes == sum(fall.nodes for fall in found.spell.falls) > 0
     over = found.spell.falls[0].over
     assert found.spell.falls[0].bound == sum(each["kind"] == "Deployment" for each in OBJECTS)
     assert over

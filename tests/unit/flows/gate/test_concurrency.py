@@ -56,10 +56,26 @@ def test_those_of_a_namespace_come_back_one_after_the_other(concurrency: Concurr
 
 def test_the_line_of_a_namespace_ends_with_its_last_eviction(concurrency: Concurrency) -> None:
     several = [eviction(f"p{n}") for n in range(200)]
-    last = [concurrency.defer(each, in_turn=True) for each in several][-1]
+    last = [concurrency.defer(each, in_turn=True) for each in several * 2][-1]
     for each in several:
         concurrency.passed(each)
     assert last > concurrency.defer(eviction("new"), in_turn=True) == SHORTEST
+
+
+def test_the_line_of_a_namespace_goes_on_while_one_of_it_waits(concurrency: Concurrency) -> None:
+    *several, last = [eviction(f"p{n}") for n in range(200)]
+    for each in (*several, last):
+        concurrency.defer(each, in_turn=True)
+    for each in several:
+        concurrency.passed(each)
+    assert concurrency.defer(eviction("new"), in_turn=True) > SHORTEST
+
+
+def test_dry_runs_lengthen_no_line(concurrency: Concurrency) -> None:
+    concurrency.defer(eviction("first"), in_turn=True)
+    for number in range(200):
+        concurrency.defer(eviction(f"p{number}", dry_run=True), in_turn=True)
+    assert concurrency.defer(eviction("second"), in_turn=True) == SHORTEST
 
 
 def test_one_that_comes_before_its_time_keeps_that(

@@ -9,7 +9,7 @@ from evenkeel.flows.restore.compact import KEPT_ANNOTATIONS, Compactor
 from evenkeel.model import names
 from evenkeel.model.affinity import NewAffinity, NodeAffinity
 from evenkeel.model.meta import Condition
-from evenkeel.model.pod import Container, Pod, PodSpec, ResourceRequirements
+from evenkeel.model.pod import LONGEST_TEXT, Container, Pod, PodSpec, ResourceRequirements
 from tests.kit import builders
 
 OWNER = builders.replica_set()
@@ -108,3 +108,9 @@ def test_an_annotation_too_long_to_be_a_note_is_not_kept() -> None:
     """A tenant has 256 kB of annotations for each of his pods."""
     (small,) = compact(pod("a", annotations={names.RELEASE: "x" * 200_000, names.PLACED: "{}"}))
     assert small.metadata.annotations == {names.PLACED: "{}", "others": ""}
+
+
+def test_a_note_of_the_greatest_length_is_kept() -> None:
+    longest = {names.RELEASE: "x" * LONGEST_TEXT}
+    (small,) = compact(pod("a", annotations=longest))
+    assert small.metadata.annotations == longest
