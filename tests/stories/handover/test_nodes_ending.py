@@ -11,7 +11,15 @@ from evenkeel.model import names
 from evenkeel.model.node import Node
 from evenkeel.model.request import List
 from tests.kit.asking import asks
-from tests.kit.manifests import Manifest, budget, deployment, on_node, stateful_set
+from tests.kit.manifests import (
+    Manifest,
+    budget,
+    claim,
+    deployment,
+    on_node,
+    stateful_set,
+    volume,
+)
 from tests.kit.nodes import is_marked
 from tests.kit.scene import Scene
 from tests.stories.handover.conftest import MakeScene
@@ -183,6 +191,25 @@ def test_an_ordinal_on_a_stopped_node_is_freed(scene: Scene, manifests: list[Man
     (taint,) = [line for line in scene.story("s1") if line.endswith("taint InstanceOff")]
     assert 125 <= float(taint.split()[0]) <= 140
     assert scene.pod("db", "o1")
+
+
+@pytest.mark.parametrize("action", ["stop", "hibernate"])
+def test_a_volume_that_is_left_on_an_instance_that_is_off_is_freed(
+    scene: Scene, action: str
+) -> None:
+    """Its Deployment makes the next pod at once, which waits for the volume."""
+    scene.given(claim("data"), deployment("db", pod=HANGING | volume("data")), spare="o1")
+    scene.interrupt("s1", action=action).run(until=400)
+    (taint,) = [line for line in scene.story("s1") if line.endswith("taint InstanceOff")]
+    assert float(taint.split()[0]) <= 140
+    (pod,) = scene.pods("db")
+    assert (pod.ready, pod.spec.node_name) == (True, "o1")
+
+
+def test_no_taint_is_put_where_what_is_left_has_no_volume(scene: Scene) -> None:
+    scene.given(deployment("web", pod=HANGING), spare="o1")
+    scene.interrupt("s1", action="stop").run(until=400)
+    assert scene.story("s1").order()[-1] == "complete InstanceOff"
 
 
 @pytest.mark.parametrize(

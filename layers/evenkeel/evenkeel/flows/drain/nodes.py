@@ -103,7 +103,7 @@ class NodeReconciler:
         self._ask_about_overdue(now)
         situations = list(self._situations(now))
         off = {situation.node.name for situation in situations if situation.is_off}
-        have_ordinals = {*self._with_ordinals(off), *(off & others_on)}
+        hanging = {*self._with_volumes(off), *(off & others_on)}
         waiting = self._terminations()
         landing = self._landing(now)
         self._view.await_pods_on(frozenset(off | {node.name for node, *_ in waiting}), landing)
@@ -114,7 +114,7 @@ class NodeReconciler:
                 msgspec.structs.replace(
                     situation,
                     others_remain=remain,
-                    ordinals_left=situation.node.name in have_ordinals,
+                    volumes_left=situation.node.name in hanging,
                 )
             )
             steps.extend(decisions)
@@ -212,12 +212,15 @@ class NodeReconciler:
         drain = Drain.of(self._view.nodes.notices[name], self._view.nodes.marked.get(name))
         return bool(why_back(pod, self._view.owners.of(pod), drain))
 
-    def _with_ordinals(self, node_names: Collection[str]) -> Collection[str]:
-        """Those of these nodes with a StatefulSet's pods, also pods that are stuck terminating."""
-        return {
-            pod.spec.node_name
-            for pod in chain.from_iterable(map(self._view.pods.on, node_names))
-            if not pod.finished
-            and pod.controller is not None
-            and way_of(pod.controller.full_kind) is Way.BY_ORDINAL
-        }
+    def _with_volumes(self, node_names: Collection[str]) -> Collection[str]:
+        """Those of these nodes with pods that keep something, also pods stuck terminating."""
+        pods = chain.from_iterable(map(self._view.pods.on, node_names))
+        return {pod.spec.node_name for pod in pods if _keeps_something(pod)}
+
+
+def _keeps_something(pod: Pod) -> bool:
+    """Whether a pod's controller makes another that has to wait for its volume or its ordinal."""
+    owner = pod.controller
+    if owner is None or pod.finished or is_of_node(pod):
+        return False
+    return bool(pod.spec.claims) or way_of(owner.full_kind) is Way.BY_ORDINAL
