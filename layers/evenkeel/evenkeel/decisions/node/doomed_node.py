@@ -36,9 +36,9 @@ class DoomedNode(msgspec.Struct, frozen=True, kw_only=True):
     """A doomed node and what is known of it.
 
     ``state`` is EC2's word for its instance or ``UNLISTED``, None if EC2 was not asked or did not
-    answer; ``heard_at`` is when EC2 was heard. ``handovers_left`` tells whether pods
-    that go by handover are still on it; ``volumes_left`` whether pods are on it, told to go or not,
-    that keep a volume or an ordinal from those that are made for them.
+    answer; ``heard_at`` is when EC2 was heard. ``pods_left`` tells whether pods that do not belong
+    to it are on it, or may be, and were not told to go; ``volumes_left`` whether pods are on it,
+    told or not, that keep a volume or an ordinal from those that are made for them.
     ``others_remain`` tells whether load balancers would keep another node; None: not asked.
     """
 
@@ -47,7 +47,7 @@ class DoomedNode(msgspec.Struct, frozen=True, kw_only=True):
     notice: NodeNotice
     heard_at: datetime
     state: str | None = None
-    handovers_left: bool = False
+    pods_left: bool = False
     volumes_left: bool = False
     others_remain: bool | None = None
     do_out_of_service: bool = True
@@ -105,15 +105,16 @@ class DoomedNode(msgspec.Struct, frozen=True, kw_only=True):
 
         - it dies (a hint is no reason), and it is not excluded already;
         - its instance is not off, when nothing can be sent to it any more, nor living on;
-        - its last handed-over pod has left, or the deadline is near or past: a hibernation, a
-          state change and a late warning leave no time before it.
+        - its last pod has left, whichever way it went, or the deadline is near or past: a
+          hibernation, a state change and a late warning leave no time before it. No other node has
+          the pods behind a Service whose externalTrafficPolicy is Local.
         """
         if self.notice.is_hint or self.is_off or self.outlived:
             return False
         if names.EXCLUDE_FROM_LOAD_BALANCERS in self.node.metadata.labels:
             return False
         near = self.now >= self.notice.deadline - LOAD_BALANCER_LEAD
-        return near or not self.handovers_left
+        return near or not self.pods_left
 
 
 def plan(doomed: DoomedNode) -> tuple[Sequence[Decision], datetime | None]:
