@@ -263,8 +263,18 @@ def test_a_volume_that_is_left_on_an_instance_that_is_off_is_freed(
     assert (pod.ready, pod.spec.node_name) == (True, "o1")
 
 
-def test_no_taint_is_put_where_what_is_left_has_no_volume(scene: Scene) -> None:
-    scene.given(deployment("web", pod=HANGING), spare="o1")
+@pytest.mark.parametrize(
+    "left",
+    [
+        pytest.param(deployment("web", pod=HANGING), id="it has no volume"),
+        pytest.param(bare_pod("web", **HANGING, **volume("data")), id="nobody makes another"),
+        pytest.param(daemon_set("web", **volume("data")), id="it belongs to its node"),
+    ],
+)
+def test_no_taint_is_put_where_what_is_left_keeps_nothing_from_a_next_pod(
+    scene: Scene, left: Manifest
+) -> None:
+    scene.given(claim("data", "ReadWriteMany"), left, spare="o1")
     scene.interrupt("s1", action="stop").run(until=400)
     assert scene.story("s1").order()[-1] == "complete InstanceOff"
 
