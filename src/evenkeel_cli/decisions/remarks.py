@@ -8,11 +8,11 @@ import msgspec
 
 from evenkeel.decisions.floor.standing import Standing
 from evenkeel.decisions.placement.rules import allowed_by
-from evenkeel.decisions.placement.spreads import is_upset, lacks
+from evenkeel.decisions.placement.spreads import is_upset, lacks, wants_domains
 from evenkeel.decisions.pools.spread import Spread
 from evenkeel.decisions.restore.snapshot import Candidate
 from evenkeel.model import names
-from evenkeel.model.affinity import TopologySpread
+from evenkeel.model.affinity import DO_NOT_SCHEDULE, TopologySpread
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import LabelSelector
@@ -214,4 +214,15 @@ def of_spread(spread: TopologySpread, workload: LabelSelector) -> str:
     return (
         f"its hard spread over {spread.topology_key} counts pods that are handed over, so that a"
         f" drain leaves it uneven: add {' and '.join(fields)}"
+    )
+
+
+def of_domains(spread: TopologySpread) -> str:
+    """Why a hard spread that wants several domains is to be left; empty for another."""
+    if spread.when_unsatisfiable != DO_NOT_SCHEDULE or not wants_domains(spread):
+        return ""
+    return (
+        f"its hard spread over {spread.topology_key} wants {spread.min_domains} domains: while"
+        f" fewer count, each takes {spread.max_skew} pods (maxSkew) at most, so add neither"
+        " nodeTaintsPolicy: Honor nor matchLabelKeys, by which drained ones count less"
     )

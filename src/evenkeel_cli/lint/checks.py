@@ -10,7 +10,7 @@ from evenkeel.model import names
 from evenkeel.model.annotations import OWNERS, WORKLOADS, OwnersEntry, Place
 from evenkeel.model.controllers.kinds import KINDS as CONTROLLERS
 from evenkeel.model.gang import group_of_template
-from evenkeel_cli.decisions.remarks import of_spread
+from evenkeel_cli.decisions.remarks import of_domains, of_spread
 from evenkeel_cli.lint.manifests import NODE_POOL, Bearer, Manifest, Written
 
 ALIKE: Final = 0.75
@@ -81,8 +81,10 @@ def _untold(manifest: Manifest) -> Iterator[Finding]:
 
 
 def _remarks(manifest: Manifest) -> Iterator[Finding]:
-    """What is worth a word where the webhook places no pods, which a manifest does not tell."""
+    """What is worth a word, though nothing is wrong with it as far as a manifest tells."""
     for spread in manifest.spreads:
+        if wide := of_domains(spread.constraint):
+            yield Finding(spread.line, wide, is_remark=True)
         if upset := of_spread(spread.constraint, spread.selector):
             where = "unless the webhook places its pods, "
             yield Finding(spread.line, f"{where}{upset}", is_remark=True)

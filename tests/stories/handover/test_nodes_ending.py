@@ -11,7 +11,17 @@ from evenkeel.model import names
 from evenkeel.model.node import Node
 from evenkeel.model.request import List
 from tests.kit.asking import asks
-from tests.kit.manifests import Manifest, budget, deployment, on_node, stateful_set
+from tests.kit.manifests import (
+    Manifest,
+    bare_pod,
+    budget,
+    claim,
+    daemon_set,
+    deployment,
+    on_node,
+    stateful_set,
+    volume,
+)
 from tests.kit.nodes import is_marked
 from tests.kit.scene import Scene
 from tests.stories.handover.conftest import MakeScene
@@ -33,7 +43,7 @@ def is_untouched(node: Node) -> bool:
     return not (is_marked(node) or node.spec.unschedulable or is_excluded(node))
 
 
-def test_load_balancers_leave_a_node_with_its_last_handed_over_pod(scene: Scene) -> None:
+def test_load_balancers_leave_a_node_with_its_last_pod(scene: Scene) -> None:
     scene.given(deployment("web", 2), spare="o1")
 
     scene.interrupt("s1").run(until=3)
@@ -54,6 +64,61 @@ def test_load_balancers_leave_a_node_a_minute_before_its_deadline(scene: Scene) 
     scene.interrupt("s1").run(until=110)
 
     assert scene.story("s1")[1:] == ["60.0 exclude-from-load-balancers NodeDying"]
+
+
+def without_a_target(scene: Scene, app: str, until: float) -> int:
+    """For how many seconds no Ready pod is on a node that load balancers send to."""
+    lacking = 0
+    for _ in range(int(until - scene.seconds)):
+        scene.run(until=scene.seconds + 1)
+        reached = [each for each in scene.pods(app) if each.ready and not each.leaving]
+        lacking += all(is_excluded(scene.node(each.spec.node_name)) for each in reached)
+    return lacking
+
+
+SLOW: Manifest = {"annotations": {"evenkeel.test/ready-after": "24s"}}
+
+
+@pytest.mark.parametrize(
+    ("manifests", "room", "lacking"),
+    [
+        pytest.param([stateful_set("app", 3, pod=SLOW)], "4", 0, id="ordinals"),
+        pytest.param([stateful_set("app", 3, pod=SLOW)], "0.01", 60, id="ordinals without room"),
+        pytest.param([bare_pod("app")], "4", 60, id="a bare pod"),
+    ],
+)
+def test_load_balancers_keep_a_node_while_pods_serve_there_that_go_in_another_way(
+    scene: Scene, manifests: list[Manifest], room: str, lacking: int
+) -> None:
+    """But for the last minute. With externalTrafficPolicy Local no other node has these pods."""
+    scene.given(*manifests, daemon_set("agent"), spare="o1", room={"o1": room}, settle=100)
+    scene.interrupt("s1")
+    assert without_a_target(scene, "app", 120) == pytest.approx(lacking, abs=1)
+
+
+def test_load_balancers_keep_a_node_whose_group_waits_for_an_hour(scene: Scene) -> None:
+    scene.add_node("n1", spot=False)
+    scene.given(stateful_set("db", 2), on="", spare="o1", room={"o1": "0.01"})
+    scene.scale_in("n1").run(until=3_500)
+    assert not is_excluded(scene.node("n1"))
+    scene.run(until=3_560)
+    assert is_excluded(scene.node("n1"))
+
+
+def test_load_balancers_leave_a_node_that_only_its_own_pods_are_on(scene: Scene) -> None:
+    scene.given(daemon_set("agent"), spare="o1")
+    scene.interrupt("s1").run(until=10)
+    assert is_excluded(scene.node("s1"))
+
+
+def test_load_balancers_leave_a_node_whose_pods_others_have_moved(scene: Scene) -> None:
+    """No watch shows a bare pod; it is looked for every ten seconds."""
+    (pod,) = scene.given(bare_pod("app"), spare="o1")
+    scene.later(15, lambda: scene.cluster.delete("Pod", pod, "default"))
+    scene.interrupt("s1").run(until=14)
+    assert not is_excluded(scene.node("s1"))
+    scene.run(until=40)
+    assert is_excluded(scene.node("s1"))
 
 
 @pytest.mark.parametrize("taken", [False, True], ids=["it lives on", "it is taken"])
@@ -183,6 +248,35 @@ def test_an_ordinal_on_a_stopped_node_is_freed(scene: Scene, manifests: list[Man
     (taint,) = [line for line in scene.story("s1") if line.endswith("taint InstanceOff")]
     assert 125 <= float(taint.split()[0]) <= 140
     assert scene.pod("db", "o1")
+
+
+@pytest.mark.parametrize("action", ["stop", "hibernate"])
+def test_a_volume_that_is_left_on_an_instance_that_is_off_is_freed(
+    scene: Scene, action: str
+) -> None:
+    """Its Deployment makes the next pod at once, which waits for the volume."""
+    scene.given(claim("data"), deployment("db", pod=HANGING | volume("data")), spare="o1")
+    scene.interrupt("s1", action=action).run(until=400)
+    (taint,) = [line for line in scene.story("s1") if line.endswith("taint InstanceOff")]
+    assert float(taint.split()[0]) <= 140
+    (pod,) = scene.pods("db")
+    assert (pod.ready, pod.spec.node_name) == (True, "o1")
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        pytest.param(deployment("web", pod=HANGING), id="it has no volume"),
+        pytest.param(bare_pod("web", **HANGING, **volume("data")), id="nobody makes another"),
+        pytest.param(daemon_set("web", **volume("data")), id="it belongs to its node"),
+    ],
+)
+def test_no_taint_is_put_where_what_is_left_keeps_nothing_from_a_next_pod(
+    scene: Scene, left: Manifest
+) -> None:
+    scene.given(claim("data", "ReadWriteMany"), left, spare="o1")
+    scene.interrupt("s1", action="stop").run(until=400)
+    assert scene.story("s1").order()[-1] == "complete InstanceOff"
 
 
 @pytest.mark.parametrize(

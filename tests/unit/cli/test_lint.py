@@ -400,6 +400,17 @@ def test_a_hard_spread_that_a_drain_may_leave_uneven_is_remarked(
     assert done.stderr.endswith("0 findings in 1 object\n")
 
 
+def test_a_hard_spread_that_wants_several_domains_is_to_be_left() -> None:
+    """What is advised of others would leave pods without a place while domains are drained."""
+    for own in ("", ", nodeTaintsPolicy: Honor"):
+        constraint = f"{{{HARD}, minDomains: 3{own}}}"
+        done = lint("-", given=SPREAD.format(kind="Deployment", constraint=constraint))
+        assert done.exit_code == 0
+        remark = "-:10: deployment/web: its hard spread over zone wants 3 domains: while fewer"
+        assert done.stderr.startswith(remark)
+        assert "unless the webhook" not in done.stderr
+
+
 def test_a_spread_without_a_readable_selector_of_its_workload_is_passed_over() -> None:
     text = SPREAD.format(kind="Deployment", constraint=f"{{{HARD}}}")
     for selector in ("", "  selector: {matchLabels: 1}\n"):

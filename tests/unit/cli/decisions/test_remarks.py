@@ -22,7 +22,14 @@ from evenkeel.model.names import TEMPLATE_HASH as HASH
 from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool
 from evenkeel.model.release import ReleaseReason
-from evenkeel_cli.decisions.remarks import Remark, of_policy, of_pools, of_spreads, of_standing
+from evenkeel_cli.decisions.remarks import (
+    Remark,
+    of_domains,
+    of_policy,
+    of_pools,
+    of_spreads,
+    of_standing,
+)
 from evenkeel_cli.decisions.waiting import waiting
 from tests.kit import builders
 from tests.unit.decisions.floor.standings import (
@@ -327,6 +334,27 @@ def test_of_other_spreads_nothing_is_said(workload: Movable, *, managed: bool) -
 
 def test_nothing_is_said_of_a_spread_to_which_the_webhook_adds_what_it_lacks() -> None:
     assert spreads_of(with_rules(builders.deployment(), SPREAD), managed=True) == []
+
+
+@pytest.mark.parametrize(
+    ("when", "wanted", "told"),
+    [
+        ("DoNotSchedule", 3, True),
+        ("DoNotSchedule", 1, False),
+        ("DoNotSchedule", None, False),
+        ("ScheduleAnyway", None, False),
+    ],
+)
+def test_it_is_said_why_a_spread_that_wants_several_domains_is_left(
+    when: str, wanted: int | None, *, told: bool
+) -> None:
+    spread = msgspec.structs.replace(
+        spread_over("zone"), when_unsatisfiable=when, min_domains=wanted
+    )
+    rules = NewPodSpec(topology_spread_constraints=(spread,))
+    assert of_domains(spread).startswith("its hard spread over zone wants 3 domains") is told
+    if told:
+        assert spreads_of(with_rules(builders.deployment(), rules), managed=False) == []
 
 
 def with_rules(workload: Deployment, rules: NewPodSpec) -> Deployment:

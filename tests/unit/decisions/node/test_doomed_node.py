@@ -52,7 +52,7 @@ def the(verb: Verb, at: DoomedNode) -> Decision:
 
 
 @pytest.mark.parametrize(
-    ("at", "handovers_left", "excluded"),
+    ("at", "pods_left", "excluded"),
     [
         (NOW, True, False),
         (NOW, False, True),
@@ -61,15 +61,15 @@ def the(verb: Verb, at: DoomedNode) -> Decision:
         (NEAR + seconds(30), True, True),
     ],
 )
-def test_a_node_leaves_the_load_balancers_with_its_last_handover_or_when_its_end_is_near(
-    at: datetime, *, handovers_left: bool, excluded: bool
+def test_a_node_leaves_the_load_balancers_with_its_last_pod_or_when_its_end_is_near(
+    at: datetime, *, pods_left: bool, excluded: bool
 ) -> None:
-    found = decided(situation(now=at, handovers_left=handovers_left))
+    found = decided(situation(now=at, pods_left=pods_left))
     assert found == ([(Verb.EXCLUDE, "NodeDying")] if excluded else [])
 
 
-def test_a_node_with_handovers_is_looked_at_again_when_its_end_is_near() -> None:
-    before = situation(now=NEAR - seconds(1), handovers_left=True)
+def test_a_node_with_pods_is_looked_at_again_when_its_end_is_near() -> None:
+    before = situation(now=NEAR - seconds(1), pods_left=True)
     assert not before.wants_exclusion
     assert plan(before)[1] == NEAR == WARNING.deadline - LOAD_BALANCER_LEAD
 
@@ -124,7 +124,7 @@ def test_a_node_is_not_excluded_when_that_is_no_use(left: DoomedNode) -> None:
 def test_a_node_is_excluded_at_once_when_its_notice_leaves_no_time(
     notice: NodeNotice, state: str | None
 ) -> None:
-    at = situation(notice, state=state, handovers_left=True)
+    at = situation(notice, state=state, pods_left=True)
     assert (Verb.EXCLUDE, "NodeDying") in decided(at)
 
 
@@ -141,11 +141,11 @@ def test_a_notice_is_completed_when_the_instance_is_off(notice: NodeNotice, stat
 
 @pytest.mark.parametrize("notice", [WARNING, HINT], ids=["warning", "hint"])
 @pytest.mark.parametrize("state", ["stopped", "terminated"])
-def test_volumes_are_freed_when_ordinals_hang_on_an_instance_that_is_off(
+def test_volumes_are_freed_that_hang_on_an_instance_that_is_off(
     notice: NodeNotice, state: str
 ) -> None:
     node = builders.node(notice=notice)
-    at = situation(notice, node=node, now=notice.deadline, state=state, ordinals_left=True)
+    at = situation(notice, node=node, now=notice.deadline, state=state, volumes_left=True)
 
     assert decided(at) == [(Verb.TAINT, "InstanceOff")]
     tainted = patched(node, the(Verb.TAINT, at).write)
@@ -155,7 +155,7 @@ def test_volumes_are_freed_when_ordinals_hang_on_an_instance_that_is_off(
     read = mark.read(tainted)
     assert read is not None
     assert read.out_of_service
-    again = situation(read, node=tainted, now=notice.deadline, state=state, ordinals_left=True)
+    again = situation(read, node=tainted, now=notice.deadline, state=state, volumes_left=True)
     assert decided(again) == [(Verb.COMPLETE, "InstanceOff")]
 
 
@@ -165,12 +165,12 @@ THEIR_TAINT = Taint(key=names.OUT_OF_SERVICE, value="theirs", effect="NoExecute"
 @pytest.mark.parametrize(
     "left",
     [
-        {"ordinals_left": False},
-        {"ordinals_left": True, "do_out_of_service": False},
-        {"ordinals_left": True, "node": builders.node(notice=WARNING, taints=[THEIR_TAINT])},
-        {"ordinals_left": True, "notice": builders.notice(out_of_service=True)},
+        {"volumes_left": False},
+        {"volumes_left": True, "do_out_of_service": False},
+        {"volumes_left": True, "node": builders.node(notice=WARNING, taints=[THEIR_TAINT])},
+        {"volumes_left": True, "notice": builders.notice(out_of_service=True)},
     ],
-    ids=["no ordinals", "switched off", "somebody else's taint", "ours was taken off by hand"],
+    ids=["no volumes", "switched off", "somebody else's taint", "ours was taken off by hand"],
 )
 def test_no_taint_is_put_on_a_node_that_is_off_when_it_is_not_wanted(left: dict[str, Any]) -> None:
     at = situation(now=WARNING.deadline, state="terminated", **left)
@@ -180,7 +180,7 @@ def test_no_taint_is_put_on_a_node_that_is_off_when_it_is_not_wanted(left: dict[
 @pytest.mark.parametrize("state", ["stopping", "shutting-down", "running", "pending", None])
 def test_no_volume_is_freed_while_the_instance_may_still_write_to_it(state: str | None) -> None:
     for late in (0, 59, 60, 3600):
-        at = situation(now=WARNING.deadline + seconds(late), state=state, ordinals_left=True)
+        at = situation(now=WARNING.deadline + seconds(late), state=state, volumes_left=True)
         assert Verb.TAINT not in {verb for verb, _ in decided(at)}
 
 
@@ -203,11 +203,11 @@ def unlisted(
     return situation(notice, now=max(heard_at, notice.deadline), node=node, **known)
 
 
-@pytest.mark.parametrize("ordinals_left", [True, False])
+@pytest.mark.parametrize("volumes_left", [True, False])
 def test_the_first_answer_without_the_instance_is_noted_when_its_node_is_not_ready(
-    *, ordinals_left: bool
+    *, volumes_left: bool
 ) -> None:
-    at = unlisted(LISTED_NO_MORE, since=None, ordinals_left=ordinals_left)
+    at = unlisted(LISTED_NO_MORE, since=None, volumes_left=volumes_left)
 
     assert decided(at) == [(Verb.MARK, "InstanceUnlisted")]
     noted = patched(at.node, the(Verb.MARK, at).write)
@@ -244,9 +244,9 @@ def test_a_first_answer_that_is_still_to_come_is_none() -> None:
 
 
 def test_a_volume_is_freed_only_when_the_second_answer_lists_the_instance_no_more() -> None:
-    early = unlisted(LISTED_NO_MORE + seconds(29), ordinals_left=True)
-    late = unlisted(LISTED_NO_MORE + seconds(30), ordinals_left=True)
-    alive = unlisted(LISTED_NO_MORE + seconds(30), ordinals_left=True, ready=True)
+    early = unlisted(LISTED_NO_MORE + seconds(29), volumes_left=True)
+    late = unlisted(LISTED_NO_MORE + seconds(30), volumes_left=True)
+    alive = unlisted(LISTED_NO_MORE + seconds(30), volumes_left=True, ready=True)
     assert [verb for verb, _ in decided(early)] == [Verb.WAIT]
     assert [verb for verb, _ in decided(late)] == [Verb.TAINT]
     assert [verb for verb, _ in decided(alive)] == [Verb.WAIT]
@@ -255,7 +255,7 @@ def test_a_volume_is_freed_only_when_the_second_answer_lists_the_instance_no_mor
 def test_the_answers_are_30_s_apart_whenever_the_plan_is_made() -> None:
     """The same answer counts once, however long ago it was."""
     at = msgspec.structs.replace(
-        unlisted(LISTED_NO_MORE), now=LISTED_NO_MORE + seconds(300), ordinals_left=True
+        unlisted(LISTED_NO_MORE), now=LISTED_NO_MORE + seconds(300), volumes_left=True
     )
     assert decided(at) == [(Verb.WAIT, "InstanceUnlisted")]
     assert plan(at)[0][0].until == LISTED_NO_MORE + seconds(30)
@@ -283,13 +283,13 @@ def test_nothing_is_off_after_a_hint_or_a_drain_because_ec2_does_not_list_the_in
         state=UNLISTED,
         now=since + seconds(60),
         heard_at=since + seconds(60),
-        ordinals_left=True,
+        volumes_left=True,
     )
     assert decided(at) == [(Verb.LIFT, reason)]
 
 
 def test_no_volume_is_freed_before_the_deadline_whatever_ec2_says() -> None:
-    at = situation(state="terminated", ordinals_left=True, handovers_left=True)
+    at = situation(state="terminated", volumes_left=True, pods_left=True)
     assert decided(at) == []
 
 
@@ -387,7 +387,7 @@ def test_a_node_whose_notice_cannot_be_read_is_left_with_a_warning_that_names_th
 def test_a_node_is_looked_at_again_when_its_time_comes(
     notice: NodeNotice, now: datetime, due: datetime
 ) -> None:
-    assert plan(situation(notice, now=now, handovers_left=True))[1] == due
+    assert plan(situation(notice, now=now, pods_left=True))[1] == due
 
 
 STATES = st.sampled_from(
@@ -401,8 +401,8 @@ STATES = st.sampled_from(
     state=STATES,
     known=st.fixed_dictionaries(
         {
-            "handovers_left": st.booleans(),
-            "ordinals_left": st.booleans(),
+            "pods_left": st.booleans(),
+            "volumes_left": st.booleans(),
             "others_remain": st.sampled_from([None, True, False]),
         }
     ),
@@ -451,7 +451,7 @@ def test_a_hint_becomes_certain_whatever_ec2_says(state: str | None, *, cordoned
     assert certain is not None
     assert (certain.is_hint, certain.deadline, certain.ends_at) == (False, notice.ends_at, None)
     assert certain.cordoned_at is not None
-    assert decided(situation(certain, now=notice.deadline + seconds(1), handovers_left=True)) == []
+    assert decided(situation(certain, now=notice.deadline + seconds(1), pods_left=True)) == []
 
 
 def test_the_time_of_a_drain_on_purpose_is_up_and_its_cordon_stays() -> None:

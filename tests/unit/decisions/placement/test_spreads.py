@@ -71,6 +71,8 @@ def placed(*spreads: Document, labels: dict[str, str] | None = None) -> list[Doc
             id="it counts some of its workload's pods",
         ),
         pytest.param({"whenUnsatisfiable": "ScheduleAnyway"}, {}, False, id="it is soft"),
+        pytest.param({"minDomains": 2}, {}, False, id="it wants several domains"),
+        pytest.param({"minDomains": 1}, HONORED | BY_HASH, True, id="it wants one domain"),
     ],
 )
 def test_a_spread_gets_what_it_lacks_and_keeps_what_its_owner_says(

@@ -9,7 +9,6 @@ from evenkeel.flows.drain.cache.share import Share
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import Answers, ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import AFTER_A_FAILURE, NOTHING, Plans
-from evenkeel.flows.drain.queue import NODES
 from evenkeel.flows.drain.workload.workload_plan import Has, WorkloadPlan
 from evenkeel.model.metrics import Metric
 from evenkeel_hosting.memory import InMemoryRecorder
@@ -92,20 +91,16 @@ def test_books_are_told_of_the_plan_before_and_of_the_one_in_its_place() -> None
     assert planned.told == [(key, NOTHING, first), (key, first, second), (key, second, NOTHING)]
 
 
-def test_nodes_are_planned_for_when_the_first_handover_of_one_begins_or_the_last_ends() -> None:
+def test_a_pod_is_handed_over_as_its_plan_says_and_perhaps_while_that_is_wrong() -> None:
     planned = Planned()
-
-    def changes(*nodes: str) -> bool:
-        list(planned.view.queue.take(SimulatedClock()))
-        planned.replan(plan(0, *nodes))
-        return NODES in planned.view.queue.wrong
-
-    assert changes("n1")
-    assert not changes("n1")
-    assert planned.plans.handovers == {"n1"}
-    assert changes("n2")
-    assert changes()
-    assert not planned.plans.handovers
+    list(planned.view.queue.take(SimulatedClock()))
+    planned.replan(plan())
+    assert not planned.plans.hand_over(POD)
+    planned.replan(plan(0, POD.spec.node_name))
+    assert planned.plans.hand_over(POD)
+    planned.replan(plan())
+    planned.view.queue.add([WEB.key], urgent=True)
+    assert planned.plans.hand_over(POD)
 
 
 def test_a_workload_that_cannot_be_planned_for_goes_by_its_deadlines_and_is_tried_again() -> None:

@@ -3,11 +3,13 @@
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.facts import SOON_AGAIN_AFTER
 from evenkeel.flows.drain.cache.view import Listed, View
+from evenkeel.flows.drain.queue import NODES
 from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.meta import OwnerReference
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get
+from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.kit import builders
 from tests.kit.builders import NOW, seconds
 from tests.unit.flows.drain.changes import taken
@@ -101,10 +103,33 @@ def test_the_pods_of_a_doomed_node_are_needed_and_again_where_others_land() -> N
     for fact in (first, second):
         view.facts.loaded(fact, NOW)
     assert not view.candidates.unread
-    view.await_pods_on(frozenset({"s1"}), {"s1"})
+    view.await_pods_on(frozenset({"s1"}), {"s1"}, set())
     assert list(view.facts.due(NOW + SOON_AGAIN_AFTER)) == [first]
-    view.await_pods_on(frozenset(), set())
+    view.await_pods_on(frozenset(), set(), set())
     assert not list(view.facts.due(NOW + SOON_AGAIN_AFTER + seconds(30)))
+
+
+def test_nodes_are_planned_for_when_the_last_pod_that_is_to_go_has_left_one() -> None:
+    pods = [of(WEB, name, "s1") for name in ("a", "b", "c")]
+    ended = builders.pod("d", of=WEB, node="s1", phase="Succeeded")
+    view = view_of(doomed("s1"), doomed("s2"), WEB, *pods, ended, other := of(WEB, "e", "s2"))
+    view.await_pods_on(frozenset(), frozenset(), {"s1"})
+
+    def changes() -> bool:
+        return NODES in set(view.queue.take(SimulatedClock()))
+
+    assert view.pods.are_to_go_from("s1")
+    view.pods.delete(pods[0].uid)
+    view.pods.delete(other.uid)
+    view.pods.let_go(pods[1].uid)
+    view.evicting(pods[2].uid, NOW)
+    assert not changes()
+    assert view.pods.are_to_go_from("s1")
+    view.pods.let_go(pods[2].uid)
+    assert changes()
+    assert not view.pods.are_to_go_from("s1")
+    view.pods.let_go("unknown")
+    assert not changes()
 
 
 def test_a_node_that_is_doomed_no_more_needs_no_pods() -> None:

@@ -36,8 +36,9 @@ class DoomedNode(msgspec.Struct, frozen=True, kw_only=True):
     """A doomed node and what is known of it.
 
     ``state`` is EC2's word for its instance or ``UNLISTED``, None if EC2 was not asked or did not
-    answer; ``heard_at`` is when EC2 was heard. ``handovers_left`` tells whether pods
-    that go by handover are still on it, ``ordinals_left`` whether a StatefulSet's are.
+    answer; ``heard_at`` is when EC2 was heard. ``pods_left`` tells whether pods that do not belong
+    to it are on it, or may be, and were not told to go; ``volumes_left`` whether pods are on it,
+    told or not, that keep a volume or an ordinal from those that are made for them.
     ``others_remain`` tells whether load balancers would keep another node; None: not asked.
     """
 
@@ -46,8 +47,8 @@ class DoomedNode(msgspec.Struct, frozen=True, kw_only=True):
     notice: NodeNotice
     heard_at: datetime
     state: str | None = None
-    handovers_left: bool = False
-    ordinals_left: bool = False
+    pods_left: bool = False
+    volumes_left: bool = False
     others_remain: bool | None = None
     do_out_of_service: bool = True
 
@@ -104,15 +105,16 @@ class DoomedNode(msgspec.Struct, frozen=True, kw_only=True):
 
         - it dies (a hint is no reason), and it is not excluded already;
         - its instance is not off, when nothing can be sent to it any more, nor living on;
-        - its last handed-over pod has left, or the deadline is near or past: a hibernation, a
-          state change and a late warning leave no time before it.
+        - its last pod has left, whichever way it went, or the deadline is near or past: a
+          hibernation, a state change and a late warning leave no time before it. No other node has
+          the pods behind a Service whose externalTrafficPolicy is Local.
         """
         if self.notice.is_hint or self.is_off or self.outlived:
             return False
         if names.EXCLUDE_FROM_LOAD_BALANCERS in self.node.metadata.labels:
             return False
         near = self.now >= self.notice.deadline - LOAD_BALANCER_LEAD
-        return near or not self.handovers_left
+        return near or not self.pods_left
 
 
 def plan(doomed: DoomedNode) -> tuple[Sequence[Decision], datetime | None]:
@@ -171,8 +173,8 @@ def _exclusion(doomed: DoomedNode) -> Sequence[Decision]:
 def _after_the_deadline(doomed: DoomedNode) -> tuple[Sequence[Decision], datetime | None]:
     """The deadline has passed: what EC2 says of the instance decides.
 
-    - certainly off: over; a StatefulSet's pods that hang on it are freed by the
-      out-of-service taint, unless it is there already;
+    - certainly off: over; volumes and ordinals that hang on it are freed by the out-of-service
+      taint, unless it is there already;
     - stopping or shutting down: not yet;
     - not listed, and the node not Ready: not before the second answer; the first one is noted on
       the node, so that another invocation can hear the second;
@@ -213,13 +215,13 @@ def _end(doomed: DoomedNode) -> Decision:
     """The instance is off: free what hangs on it, or nothing is left to do."""
     state = doomed.state
     known = "lists it no more, and the node is not Ready" if state == UNLISTED else f"says {state}"
-    wanted = doomed.ordinals_left and doomed.do_out_of_service
+    wanted = doomed.volumes_left and doomed.do_out_of_service
     if (
         wanted
         and not doomed.notice.out_of_service
         and (taint := mark.take_out_of_service(doomed.node))
     ):
-        message = f"EC2 {known}: its volumes detach and its ordinals can return"
+        message = f"EC2 {known}: volumes detach from it, and ordinals can return"
         return Decision.about(doomed.node, Verb.TAINT, Reason.INSTANCE_OFF, message, write=taint)
     return Decision.about(
         doomed.node, Verb.COMPLETE, Reason.INSTANCE_OFF, f"EC2 {known}: nothing is left to do"

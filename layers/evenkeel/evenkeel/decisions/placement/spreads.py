@@ -5,6 +5,9 @@ by. So its replacement goes to another zone: 3/3/3 ends as 1/4/4. A released pod
 changed, so a spread that goes by the hash does not count it. By the hash alone the replacements of
 a zone all of whose nodes are drained would find no place: the nodes count as a zone without pods.
 They do not if their taints are honored.
+
+A spread that wants ``minDomains`` is left. While fewer domains count, each takes ``maxSkew`` pods
+at most: a drained one would not count where taints are honored, and be empty by the hash alone.
 https://kubernetes.io/docs/concepts/scheduling-eviction/topology-spread-constraints/
 """
 
@@ -25,13 +28,14 @@ _SPREADS: Final = ("spec", "topologySpreadConstraints")
 def lacks(spread: TopologySpread, workload: LabelSelector) -> Mapping[str, str | Sequence[str]]:
     """The fields that a spread lacks, and what they are to be. ``workload`` selects its pods.
 
-    - One that is soft, or that counts no pod because it has no selector, lacks nothing.
+    - One that is soft, or that counts no pod because it has no selector, lacks nothing, nor does
+      one that wants several domains.
     - ``nodeTaintsPolicy`` is Honor, unless its owner says otherwise.
     - ``matchLabelKeys`` gets the template hash, unless its owner goes by that already or counts
       pods of other workloads as well.
     """
     selector = spread.label_selector
-    if spread.when_unsatisfiable != DO_NOT_SCHEDULE or selector is None:
+    if spread.when_unsatisfiable != DO_NOT_SCHEDULE or selector is None or wants_domains(spread):
         return {}
     found: dict[str, str | Sequence[str]] = {}
     if spread.node_taints_policy is None:
@@ -39,6 +43,11 @@ def lacks(spread: TopologySpread, workload: LabelSelector) -> Mapping[str, str |
     if not _goes_by_hash(spread, selector) and _includes(selector, workload):
         found["matchLabelKeys"] = [*(spread.match_label_keys or ()), names.TEMPLATE_HASH]
     return found
+
+
+def wants_domains(spread: TopologySpread) -> bool:
+    """Whether a spread holds pods back while there are fewer than several domains."""
+    return (spread.min_domains or 1) > 1
 
 
 def is_upset(spread: TopologySpread, workload: LabelSelector) -> bool:

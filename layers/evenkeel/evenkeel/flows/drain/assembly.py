@@ -99,7 +99,7 @@ def observe(
             once.record([step])
     released = pace.next_released(plans.rankings, view.pods.members.number)
     once.record(pace.release(each, now) for each in released)
-    once.record(keeper.plan(plans.handovers, now))
+    once.record(keeper.plan(plans, now))
     for _, found in plans:
         if found.counted is not None:  # of all pods, which were listed
             once.count(found.counted)

@@ -115,8 +115,7 @@ class Reconcile:
         for key in self.queue.take(self._clock):
             now = self._clock.now()
             if key == NODES:
-                undecided = plans.undecided | self._view.candidates.unread
-                plans.of_nodes = keeper.plan(plans.handovers | undecided, now)
+                plans.of_nodes = keeper.plan(plans, now)
             else:
                 plans.replan(key, now)
         now = self._clock.now()

@@ -14,6 +14,7 @@ from evenkeel.decisions.node.share import SOONEST, admitted
 from evenkeel.decisions.notice import kinds, mark
 from evenkeel.flows.drain.cache.facts import SOON_AGAIN_AFTER
 from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.memory import Memory
 from evenkeel.flows.drain.queue import NODES
 from evenkeel.flows.drain.sync.questions import Questions
@@ -54,7 +55,6 @@ class NodeReconciler:
         self._memory = memory
         self.questions = Questions(background, clock, partial(view.queue.add, [NODES], urgent=True))
         """What is asked that the nodes are decided by."""
-        self._handovers: frozenset[str] = frozenset()
 
     @property
     def _marked(self) -> Sequence[tuple[Node, NodeNotice]]:
@@ -90,23 +90,26 @@ class NodeReconciler:
             for node in admitted(hinted, spot_nodes, share)
         ]
 
-    def plan(self, handovers: frozenset[str], now: datetime) -> Sequence[Decision]:
-        """Decide about every marked node.
+    def plan(self, plans: Plans, now: datetime) -> Sequence[Decision]:
+        """Decide about every marked node. ``plans`` say which pods are handed over.
 
-        ``handovers`` names the nodes that still have pods which go by handover, or may have. Other
-        reconcilers' pods are such. In a divided storm number 0 alone decides about nodes.
+        In a divided storm number 0 alone decides about nodes. Of other reconcilers' pods, and of
+        those that were not read yet, it is only known that there are some.
         """
         if self._view.share.number:
             return ()
         others_on = self._view.share.others_on
-        self._handovers = handovers | others_on
+        unknown = others_on | self._view.candidates.unread
         self._ask_about_overdue(now)
-        situations = list(self._situations(now))
+        situations = list(self._situations(unknown, now))
         off = {situation.node.name for situation in situations if situation.is_off}
-        have_ordinals = {*self._with_ordinals(off), *(off & others_on)}
+        hanging = {*self._with_volumes(off), *(off & others_on)}
         waiting = self._terminations()
         landing = self._landing(now)
-        self._view.await_pods_on(frozenset(off | {node.name for node, *_ in waiting}), landing)
+        emptying = {each.node.name for each in situations if each.pods_left}
+        self._view.await_pods_on(
+            frozenset(off | {node.name for node, *_ in waiting}), landing, emptying
+        )
         remain = self._others_remain(situations, now)
         steps, dues = list[Decision](), list[datetime | None]()
         for situation in situations:
@@ -114,7 +117,7 @@ class NodeReconciler:
                 msgspec.structs.replace(
                     situation,
                     others_remain=remain,
-                    ordinals_left=situation.node.name in have_ordinals,
+                    volumes_left=situation.node.name in hanging,
                 )
             )
             steps.extend(decisions)
@@ -124,7 +127,8 @@ class NodeReconciler:
             often = situation.is_missing or now < situation.notice.deadline + ASK_OFTEN_FOR
             if situation.over and not situation.is_off and often:
                 dues.append(self._memory.states.ask_again_at)
-        empty, empty_at = self._emptied({node.name for node, *_ in waiting}, now)
+        waited_for = {node.name for node, *_ in waiting}
+        empty, empty_at = self._emptied(waited_for, unknown, plans, now)
         ends, due = self._memory.hooks.keep(waiting, empty, now, self.questions)
         dues += [due, empty_at, now + SOON_AGAIN_AFTER if landing else None]
         self._view.queue.again(NODES, earliest(*dues))
@@ -137,10 +141,11 @@ class NodeReconciler:
         dying = ((node, notice) for node, notice in self._marked if not notice.is_hint)
         return frozenset(node.name for node, notice in dying if now < notice.deadline)
 
-    def _situations(self, now: datetime) -> Iterator[DoomedNode]:
-        """What is known of every node with a notice, but for its pods and for load balancers.
+    def _situations(self, unknown: Collection[str], now: datetime) -> Iterator[DoomedNode]:
+        """What is known of every node with a notice, but for volumes and for load balancers.
 
-        A node past its deadline is skipped while EC2's answer about its instance is pending.
+        ``unknown`` names those that may have pods of which nothing is known. A node past its
+        deadline is skipped while EC2's answer about its instance is pending.
         """
         states = self._memory.states
         for node, notice in self._marked:
@@ -151,7 +156,7 @@ class NodeReconciler:
                 notice=notice,
                 state=states.of(instance_id, now),
                 heard_at=states.heard_at or now,
-                handovers_left=node.name in self._handovers,
+                pods_left=node.name in unknown or self._view.pods.are_to_go_from(node.name),
                 do_out_of_service=self._settings.do_out_of_service,
             )
             if not (situation.over and states.is_awaited(instance_id, now)):
@@ -183,15 +188,16 @@ class NodeReconciler:
         return [(node, notice, each) for node, notice, each in found if each is not None]
 
     def _emptied(
-        self, node_names: Collection[str], now: datetime
+        self, node_names: Collection[str], unknown: Collection[str], plans: Plans, now: datetime
     ) -> tuple[Collection[str], datetime | None]:
         """Those of these nodes of which every pod has gone that does not belong to its node.
 
-        One that would come back keeps no node from being empty, unless it is on its way out.
+        One that would come back keeps no node from being empty, unless it is on its way out, or
+        handed over.
         And when the next of their pods has to be gone, because no plan changes when it goes. A pod
         whose eviction was sent ends as if it had been told now, until a watch shows when.
         """
-        occupied, pods = set(self._handovers), self._view.pods
+        occupied, pods = set(unknown), self._view.pods
         ends = list[datetime]()
         for pod in chain.from_iterable(map(pods.on, node_names)):
             if pod.finished or is_of_node(pod):
@@ -199,7 +205,7 @@ class NodeReconciler:
             end = pod.ends_at
             if end is None and pods.is_assumed_evicted(pod.uid):
                 end = now + pod.grace
-            if end is None and self._comes_back(pod):
+            if end is None and self._comes_back(pod) and not plans.hand_over(pod):
                 continue
             if end is None or now < end:
                 occupied.add(pod.spec.node_name)
@@ -212,12 +218,15 @@ class NodeReconciler:
         drain = Drain.of(self._view.nodes.notices[name], self._view.nodes.marked.get(name))
         return bool(why_back(pod, self._view.owners.of(pod), drain))
 
-    def _with_ordinals(self, node_names: Collection[str]) -> Collection[str]:
-        """Those of these nodes with a StatefulSet's pods, also pods that are stuck terminating."""
-        return {
-            pod.spec.node_name
-            for pod in chain.from_iterable(map(self._view.pods.on, node_names))
-            if not pod.finished
-            and pod.controller is not None
-            and way_of(pod.controller.full_kind) is Way.BY_ORDINAL
-        }
+    def _with_volumes(self, node_names: Collection[str]) -> Collection[str]:
+        """Those of these nodes with pods that keep something, also pods stuck terminating."""
+        pods = chain.from_iterable(map(self._view.pods.on, node_names))
+        return {pod.spec.node_name for pod in pods if _keeps_something(pod)}
+
+
+def _keeps_something(pod: Pod) -> bool:
+    """Whether a pod's controller makes another that has to wait for its volume or its ordinal."""
+    owner = pod.controller
+    if owner is None or pod.finished or is_of_node(pod):
+        return False
+    return bool(pod.spec.claims) or way_of(owner.full_kind) is Way.BY_ORDINAL

@@ -7,11 +7,12 @@ pod without a controller has its own key.
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from evenkeel.flows.drain.cache.groups import Groups
 from evenkeel.flows.drain.cache.members import Members
-from evenkeel.flows.drain.cache.share import Share
+from evenkeel.flows.drain.cache.share import Share, is_to_go
 from evenkeel.flows.drain.queue import NODES, Queue
 from evenkeel.model.gang import group_of
 from evenkeel.model.pod import Pod
@@ -55,10 +56,13 @@ class Pods:
         self._revisions: dict[str, int] = {}
         self._controllers: dict[str, str] = {}
         self._assumed_evicted: set[str] = set()
+        self._let_go: set[str] = set()
         self._absences: dict[str, Sequence[Absence]] = {}
         self._lists: dict[Hashable, Absence] = {}  # of whole selections, the last of each
         self.awaited_on = frozenset[str]()
         """The nodes of which each pod that comes or goes may change what becomes of them."""
+        self.emptying: AbstractSet[str] = frozenset()
+        """Those of which that they have no pod to go any more changes what becomes of them."""
         self._listed: dict[str, int] = {}  # by controller, the last list of all its pods
         self.members = Members(awaits)
         self.groups = Groups()
@@ -178,6 +182,12 @@ class Pods:
         self._assumed_evicted.discard(uid)
         self._recount(uid)
 
+    def let_go(self, uid: str) -> None:
+        """The API server lets a pod go: it ends, though no watch may show that."""
+        self._let_go.add(uid)
+        if uid in self._pods:
+            self._note_change_on(self._pods[uid].spec.node_name)
+
     def is_assumed_evicted(self, uid: str) -> bool:
         """Whether an eviction or deletion of the pod was sent, and not refused."""
         return uid in self._assumed_evicted
@@ -185,6 +195,10 @@ class Pods:
     def on(self, node_name: str) -> Collection[Pod]:
         """The pods on a node, leaving and finished ones too."""
         return self._on[node_name].values() if node_name in self._on else ()
+
+    def are_to_go_from(self, node_name: str) -> bool:
+        """Whether pods are on a node that are to go, and were not told to."""
+        return any(is_to_go(pod) and pod.uid not in self._let_go for pod in self.on(node_name))
 
     def controllers_on(self, node_name: str) -> set[str]:
         """The keys of the controllers whose plans depend on a node.
@@ -214,7 +228,8 @@ class Pods:
             self.groups.update(group, pod, controller, counts=counts)
 
     def _note_change_on(self, node_name: str) -> None:
-        if node_name in self.awaited_on:
+        is_empty = node_name in self.emptying and not self.are_to_go_from(node_name)
+        if is_empty or node_name in self.awaited_on:
             self._queue.add([NODES], urgent=True)
 
     def _drop(self, uid: str, revision: int, *, urgent: bool = False) -> None:

@@ -266,13 +266,17 @@ class View:
             if not self.share.has(pod):
                 self.pods.delete(pod.uid)
 
-    def await_pods_on(self, names: frozenset[str], landing: AbstractSet[str]) -> None:
+    def await_pods_on(
+        self, names: frozenset[str], landing: AbstractSet[str], emptying: AbstractSet[str]
+    ) -> None:
         """On these nodes each pod that comes or goes may change what becomes of them.
+
+        Of ``emptying`` that the last one leaves that is to go.
 
         Of these nodes those are listed again that have other reconcilers' pods, which no watch
         shows; and all of ``landing``, on which pods may land that no watch shows.
         """
-        self.pods.awaited_on = names
+        self.pods.awaited_on, self.pods.emptying = names, emptying
         self.candidates.need_again((self.share.others_on & names) | landing)
 
     def _replace_pods(self, where: Selection[Pod], pods: Sequence[Pod], revision: int) -> None:

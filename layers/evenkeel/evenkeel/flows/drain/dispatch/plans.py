@@ -1,6 +1,5 @@
 """The plans of all controllers concerned, kept while they hold good."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -12,12 +11,12 @@ from evenkeel.decisions.drain.plan import Plan
 from evenkeel.flows.drain.cache.facts import Needs
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
-from evenkeel.flows.drain.queue import NODES, Queue
 from evenkeel.flows.drain.room_search import RoomRequest
 from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.flows.drain.workload.workload_plan import Has, WorkloadPlan
 from evenkeel.model.decision import Decision
 from evenkeel.model.metrics import Metric
+from evenkeel.model.pod import Pod
 from evenkeel.ports import Recorder
 
 AFTER_A_FAILURE = timedelta(seconds=5)
@@ -29,29 +28,6 @@ NOTHING = WorkloadPlan(plan=Plan())
 type Book = Callable[[str, WorkloadPlan, WorkloadPlan], None]
 """What is kept of all plans together: it is told of a controller's key, its plan before and the one
 that takes its place."""
-
-
-class Handovers:
-    """Of how many workloads each node still has pods that are handed over."""
-
-    def __init__(self, queue: Queue) -> None:
-        """``queue`` gets the nodes when the first workload of one has such pods, or none has."""
-        self._queue = queue
-        self._workloads = Counter[str]()
-
-    @property
-    def nodes(self) -> frozenset[str]:
-        """The nodes that still have such pods."""
-        return frozenset(node for node, workloads in self._workloads.items() if workloads)
-
-    def changed(self, _key: str, before: WorkloadPlan, after: WorkloadPlan) -> None:
-        """A workload had such pods on nodes, and has them on others now."""
-        gained, lost = after.handovers - before.handovers, before.handovers - after.handovers
-        self._workloads.update(gained)
-        self._workloads.subtract(lost)
-        counts = self._workloads
-        if any(counts[each] == 1 for each in gained) or any(not counts[each] for each in lost):
-            self._queue.add([NODES], urgent=True)
 
 
 class Plans:
@@ -68,11 +44,10 @@ class Plans:
         self._having: Mapping[Has, dict[str, WorkloadPlan]] = {has: {} for has in Has}
         self.pending_replacements = 0
         """How many released pods have no replacement yet."""
-        self._handovers = Handovers(view.queue)
         self.of_nodes: Sequence[Decision] = ()
         """What was decided about the nodes."""
         self._forced = forced
-        self._books: list[Book] = [self._index, self._handovers.changed, self._hand_on]
+        self._books: list[Book] = [self._index, self._hand_on]
 
     def tell(self, book: Book) -> None:
         """From now on this is told of each plan that takes the place of another, too."""
@@ -107,10 +82,10 @@ class Plans:
         plans = self.having(Has.ROOM_REQUESTS)
         return [request for _, plan in plans for request in plan.room_requests]
 
-    @property
-    def handovers(self) -> frozenset[str]:
-        """The nodes that still have pods which are handed over."""
-        return self._handovers.nodes
+    def hand_over(self, pod: Pod) -> bool:
+        """Whether a pod is handed over, or may be: its plan is wrong."""
+        key = pod.origin_key
+        return self._view.queue.is_wrong(key) or pod.spec.node_name in self.of(key).handovers
 
     @property
     def is_unfinished(self) -> bool:
@@ -118,13 +93,6 @@ class Plans:
         if any(self._having[has] for has in (Has.WRITES, Has.EVICTIONS, Has.AWAITS_PODS)):
             return True
         return any(step.write is not None for step in self.of_nodes)
-
-    @property
-    def undecided(self) -> frozenset[str]:
-        """The nodes of the pods whose plans are wrong."""
-        pods = self._view.pods
-        wrong = self._view.queue.wrong
-        return frozenset(pod.spec.node_name for key in wrong for pod in pods.members.of(key))
 
     def follow(self) -> set[str]:
         """A set that gets the key of each controller that is planned for; the caller empties it."""

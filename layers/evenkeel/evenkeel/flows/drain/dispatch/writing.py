@@ -223,6 +223,7 @@ class Writer:
         self._backoff.forget(uid, _lane(decision))
         self._recorder.counted(_metric_of(decision))
         if isinstance(decision.write, Evict | Delete):
+            self._view.pods.let_go(uid)
             return  # the plan has counted this pod as gone since the eviction was sent
         self._view.update(reply.result)
         if decision.verb is Verb.SET_CONDITION:
