@@ -215,9 +215,32 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         found = []
         for pod, release in self._bearing:
             if release is not None:
-                deadline = released_deadline(release, self.nodes.dooms.get(pod.spec.node_name))
+                notice = self.nodes.dooms.get(pod.spec.node_name)
+                waits = self.owner.patience(pod) if self._is_one_placed else timedelta()
+                deadline = released_deadline(release, notice, waits)
                 found.append(ReleasedPod(pod, release, deadline))
         return found
+
+    @cached_property
+    def _is_one_placed(self) -> bool:
+        """Whether a pod that does not fail has its node since the first release was made.
+
+        So all releases are waited for longer, and the order in which their pods go is the same.
+        """
+        releases = (release.since for _, release in self._bearing if release is not None)
+        first = min(releases).replace(microsecond=0)
+        placed = (pod for pod in self.off_doomed if not pod.status.fails_to_start)
+        made = (pod.metadata.creation_timestamp for pod in placed)
+        return any(time is not None and time >= first for time in made)
+
+    @property
+    def starting(self) -> Sequence[Pod]:
+        """Owned pods that have a node off doomed ones, are not available and do not fail."""
+        return [
+            pod
+            for pod in self.off_doomed
+            if not self.is_available(pod) and not pod.status.fails_to_start
+        ]
 
     @property
     def unreadable(self) -> Sequence[Pod]:
