@@ -1,6 +1,7 @@
 """What the checks in the cluster go by: webhooks, roles, policies, nodes, Leases, instances."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
@@ -37,6 +38,9 @@ HOOKS: Final = {
     "gate": "validatingwebhookconfigurations/evenkeel-gate",
 }
 """The configuration of each webhook."""
+
+FIRST_GATE: Final = "mutatingwebhookconfigurations/evenkeel-gate"
+"""The gate's where it is asked before mutating webhooks of others (docs/compatibility.md)."""
 
 
 class ServiceReference(ApiStruct, frozen=True, kw_only=True):
@@ -198,12 +202,11 @@ class ClusterFacts(Facts):
     @once
     def hook(self, which: str) -> Hook | None:
         """One of the webhooks; None if there is none."""
-        name = HOOKS[which]
-        try:
-            found = self.server.read_as(Configuration, f"{ADMISSION}/{name}", f"get {name}")
-        except NotFoundError:
-            return None
-        return next(iter(found.webhooks or ()), None)
+        for name in (HOOKS[which], *[FIRST_GATE] * (which == "gate")):
+            with suppress(NotFoundError):
+                found = self.server.read_as(Configuration, f"{ADMISSION}/{name}", f"get {name}")
+                return next(iter(found.webhooks or ()), None)
+        return None
 
     def hooks(self) -> Sequence[Hook]:
         """Both, as far as they are there and can be read."""
@@ -214,9 +217,8 @@ class ClusterFacts(Facts):
         """The webhook configurations of a kind that are not Evenkeel's."""
         plural = f"{kind.lower()}s"
         found = self.server.read_as(Configurations, f"{ADMISSION}/{plural}", f"list {plural}")
-        return [
-            each for each in found.items if f"{plural}/{each.metadata.name}" not in HOOKS.values()
-        ]
+        ours = {*HOOKS.values(), FIRST_GATE}
+        return [each for each in found.items if f"{plural}/{each.metadata.name}" not in ours]
 
     def is_gated(self) -> bool:
         """Whether evictions wait at the gate."""

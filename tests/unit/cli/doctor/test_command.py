@@ -391,3 +391,17 @@ def test_other_webhooks_on_evictions_and_deletions_of_pods_are_named(
 
 def test_a_cluster_without_other_webhooks_on_evictions_is_told_so(api: Api, tmp_path: Path) -> None:
     assert found(api, tmp_path)["other webhooks"]["verdict"] == "fine"
+
+
+def test_a_gate_that_is_asked_before_other_mutating_webhooks_is_a_gate(
+    api: Api, tmp_path: Path
+) -> None:
+    gate = configured("evenkeel-gate", ("", "CREATE", "pods/eviction"))
+    api.answers = {
+        "/validatingwebhookconfigurations/evenkeel-gate": refusal(404, "NotFound"),
+        "/mutatingwebhookconfigurations/evenkeel-gate": answer(200, gate),
+        "/mutatingwebhookconfigurations": answer(200, {"items": [gate]}),
+    }
+    told = found(api, tmp_path)
+    assert told["eviction gate"]["verdict"] == "fine"
+    assert told["other webhooks"]["verdict"] == "fine"
