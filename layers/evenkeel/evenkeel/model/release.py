@@ -64,13 +64,18 @@ class Release(Note, frozen=True, kw_only=True, rename="camel"):
         return self.reason is not ReleaseReason.INTERRUPTION
 
     @property
+    def is_asked(self) -> bool:
+        """Whether somebody's eviction of the pod led to it."""
+        return self.reason is ReleaseReason.EVICTION
+
+    @property
     def cooldown(self) -> str:
         """The annotation of its workload by which such handovers rest after one that failed.
 
         Each kind rests after its own failures: that no node of spot took a pod says nothing of
         whether an eviction finds a replacement.
         """
-        if self.reason is ReleaseReason.EVICTION:
+        if self.is_asked:
             return names.EVICTION_COOLDOWN
         return names.POOL_COOLDOWN if self.avoid else names.COOLDOWN
 

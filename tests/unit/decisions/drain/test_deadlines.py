@@ -127,7 +127,7 @@ def test_a_released_pod_goes_back_before_long_when_no_notice_says_how_long_it_ma
 
 
 @pytest.mark.parametrize(
-    ("ends", "waits", "expected"),
+    ("ends", "longer", "expected"),
     [
         pytest.param(330, 0, 330, id="its own"),
         pytest.param(330, 600, 930, id="as much later as its replacement may take"),
@@ -136,8 +136,15 @@ def test_a_released_pod_goes_back_before_long_when_no_notice_says_how_long_it_ma
     ],
 )
 def test_a_pod_whose_eviction_was_asked_for_goes_back(
-    ends: float, waits: float, expected: float
+    ends: float, longer: float, expected: float
 ) -> None:
     release = builders.release(reason=ReleaseReason.EVICTION, deadline=NOW + seconds(ends))
-    found = released_deadline(release, None, seconds(waits))
+    found = released_deadline(release, None, seconds(longer))
     assert found == Deadline(NOW + seconds(expected), forced=False)
+
+
+@pytest.mark.parametrize(("longer", "at"), [(60, 390), (600, 900)], ids=["its own", "its node's"])
+def test_under_a_hint_it_goes_back_later_as_well(longer: float, at: float) -> None:
+    release = builders.release(reason=ReleaseReason.EVICTION, deadline=NOW + seconds(330))
+    found = released_deadline(release, builders.hint(deadline=IN_15_MIN), seconds(longer))
+    assert found == Deadline(NOW + seconds(at), forced=False)

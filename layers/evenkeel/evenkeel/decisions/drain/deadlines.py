@@ -6,7 +6,7 @@ import msgspec
 
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.release import LONGEST_PATIENCE, Release, ReleaseReason
+from evenkeel.model.release import LONGEST_PATIENCE, Release
 
 LONGEST_GRACE = timedelta(seconds=45)
 """No more than this is kept free for a pod's grace period: the notice itself is 120 s."""
@@ -56,7 +56,7 @@ def node_deadline(notice: NodeNotice) -> Deadline:
 
 
 def released_deadline(
-    release: Release, notice: NodeNotice | None, waits: timedelta = timedelta()
+    release: Release, notice: NodeNotice | None, longer: timedelta = timedelta()
 ) -> Deadline:
     """The deadline of a released pod.
 
@@ -64,14 +64,14 @@ def released_deadline(
       only take it away while its node still lives;
     - its node may die: the earlier of both, and it goes back then;
     - its node turned out to live: its own, and it goes back, whatever it was released for; and
-      before long, for then nothing but the annotation says how long that may take. One whose
-      eviction was asked for ``waits`` so much longer: its replacement has a node.
+      before long, for then nothing but the annotation says how long that may take.
+
+    ``longer``: so much later than the release says, for a replacement has a node.
     """
+    own = release.deadline + longer
     if notice is None:
-        at, longest = release.deadline, LONGEST_UNNOTICED
-        if release.reason is ReleaseReason.EVICTION:
-            at, longest = at + waits, LONGEST_PATIENCE + COMES_BACK
-        return Deadline(min(at, release.since + longest), forced=False)
+        longest = LONGEST_PATIENCE + COMES_BACK if release.is_asked else LONGEST_UNNOTICED
+        return Deadline(min(own, release.since + longest), forced=False)
     if not notice.is_hint:
         return Deadline(notice.deadline, forced=True)
-    return Deadline(min(notice.deadline, release.deadline), forced=False)
+    return Deadline(min(notice.deadline, own), forced=False)

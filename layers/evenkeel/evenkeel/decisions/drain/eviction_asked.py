@@ -12,7 +12,6 @@ from evenkeel.decisions.drain.movers import ReleasedPod
 from evenkeel.decisions.drain.pod_plan import PodPlan
 from evenkeel.model import names
 from evenkeel.model.reasons import Reason
-from evenkeel.model.release import ReleaseReason
 from evenkeel.model.times import in_words
 
 FINISHED_HERE: Final = frozenset({names.ASKED_BEFORE, names.REQUEST_EVICT_ONLY})
@@ -33,7 +32,7 @@ def before_eviction(census: Census, item: ReleasedPod) -> PodPlan | None:
       back, with a note: that was a single eviction, or its drainer comes seldom.
     """
     pod, release, deadline = item.pod, item.release, item.deadline
-    if release.reason is not ReleaseReason.EVICTION or deadline.forced:
+    if not release.is_asked or deadline.forced:
         return None
     if not FINISHED_HERE.isdisjoint(pod.metadata.annotations):
         return None
