@@ -397,6 +397,7 @@ def test_a_gate_that_is_asked_before_other_mutating_webhooks_is_a_gate(
     api: Api, tmp_path: Path
 ) -> None:
     gate = configured("evenkeel-gate", ("", "CREATE", "pods/eviction"))
+    gate["webhooks"][0]["namespaceSelector"] = {"matchLabels": {names.GATE: "true"}}
     api.answers = {
         "/validatingwebhookconfigurations/evenkeel-gate": refusal(404, "NotFound"),
         "/mutatingwebhookconfigurations/evenkeel-gate": answer(200, gate),

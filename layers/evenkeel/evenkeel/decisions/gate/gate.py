@@ -110,7 +110,7 @@ def _decide(found: GatedPod, evictor: Evictor) -> Verdict:
         return _not_counted(found)
     notice = census.nodes.dooms.get(pod.spec.node_name)
     if notice is not None and not notice.is_hint:
-        return _dying(found, evictor, node_deadline(notice))
+        return _dying(found, evictor, node_deadline(notice), found.patience)
     return _by_workload(found) or _release(found, evictor)
 
 
@@ -199,12 +199,10 @@ def _not_counted(found: GatedPod) -> Verdict:
     return Deferred(reason=Reason.CHANGED, message=message, retry_after=SHORTEST_RETRY, step=step)
 
 
-def _dying(
-    found: GatedPod, evictor: Evictor, deadline: Deadline, wait: timedelta | None = None
-) -> Verdict:
+def _dying(found: GatedPod, evictor: Evictor, deadline: Deadline, wait: timedelta) -> Verdict:
     """A pod whose node dies passes when its forced eviction is due, or its patience is over.
 
-    ``wait``: how long its replacement may take, if that is longer.
+    ``wait``: how long its replacement may take.
 
     A node may die as late as its notice says: an hour after a lifecycle action, and a kubelet may
     write any time into the notice of its own node. Where that is later than the eviction would
@@ -215,7 +213,7 @@ def _dying(
     if census.now >= last_moment:
         message = "its node dies and its grace period has to fit: it goes, replacement or not"
         return Allowed(reason=Reason.LAST_MOMENT, message=message, warning=True)
-    end = min(last_moment, _asked_since(found) + (wait or found.patience))
+    end = min(last_moment, _asked_since(found) + wait)
     if census.now >= end:
         message = f"its node dies, and no replacement was available by {in_words(end)}"
         return Allowed(reason=Reason.PATIENCE_OVER, message=message, warning=True)
