@@ -63,10 +63,9 @@ def moved(replica_set: ReplicaSet, **options: Any) -> Pod:
 
 
 def rested(until: float) -> Deployment:
-    """One that rests until so many seconds from now."""
-    return builders.deployment(
-        annotations=builders.cooldown(1, NOW + seconds(until), names.EVICTION_COOLDOWN)
-    )
+    """One that rests until so many seconds from now, and whose pods are soon waited for enough."""
+    rest = builders.cooldown(1, NOW + seconds(until), names.EVICTION_COOLDOWN)
+    return builders.deployment(annotations={**rest, names.GATE_PATIENCE: "1s"})
 
 
 def asked(  # what matters in a test is said by name

@@ -145,20 +145,20 @@ def _released(found: GatedPod, evictor: Evictor, item: ReleasedPod) -> Verdict:
         return Allowed(
             reason=Reason.REPLACEMENT_AVAILABLE, message=f"{counts}: it can go", counted=True
         )
-    wait = found.longest if lacks <= len(census.starting) else found.patience
+    is_starting = lacks <= len(census.starting)
+    wait = found.longest if is_starting else found.patience
     if deadline.forced:
         return _dying(found, evictor, deadline, wait)
     end = min(item.release.since + wait, deadline.at - COMES_BACK)
-    rest = _rest(census) if lacks == 1 and wait == found.patience else ""
-    if census.now < end and not rest:
+    if lacks == 1 and not is_starting and (rest := _rest(census)):
+        return Allowed(reason=Reason.COOLING_DOWN, message=rest, warning=True, counted=True)
+    if census.now < end:
         return Deferred(
             reason=Reason.REPLACEMENT_PENDING,
             message=f"its replacement is not available yet: {counts}",
             retry_after=_retry(census.now - item.release.since, end - census.now),
             until=end,
         )
-    if rest:
-        return Allowed(reason=Reason.COOLING_DOWN, message=rest, warning=True, counted=True)
     message = f"no replacement was available by {in_words(end)}: {counts}"
     return Allowed(reason=Reason.PATIENCE_OVER, message=message, warning=True)
 
