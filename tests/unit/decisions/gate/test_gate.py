@@ -376,6 +376,15 @@ def test_a_pod_that_is_put_back_any_moment_is_not_let_go(
     ends = NOW + PATIENCE + COMES_BACK
     verdict = asked(replica_set, pods, now=ends - seconds(before))
     assert isinstance(verdict, Allowed) is let_go
+    assert let_go or (isinstance(verdict, Deferred) and verdict.retry_after == seconds(5))
+
+
+def test_a_pod_waits_while_its_replica_set_is_about_to_take_one_away() -> None:
+    replica_set = web(1)
+    pods = [*away(replica_set, "a"), *owned(replica_set, "new")]
+    surplus = owned(replica_set, "surplus", ready=False)
+    assert isinstance(asked(replica_set, pods), Allowed)
+    assert isinstance(asked(replica_set, [*pods, *surplus]), Deferred)
 
 
 @pytest.mark.parametrize("by_restore", [False, True])
