@@ -131,9 +131,13 @@ ENDS = NOW + seconds(330)
 once a replacement has its node."""
 
 
-def unreplaced(now: datetime, reason: ReleaseReason, **new: Any) -> Census:
-    """A single replica that was released from n1 within a second, and a pod made beside it."""
-    deployment = builders.deployment(replicas=1)
+def unreplaced(now: datetime, reason: ReleaseReason, patience: str = "", **new: Any) -> Census:
+    """A single replica that was released from n1 within a second, and a pod made beside it.
+
+    Beside them is a pod whose release cannot be read. ``patience``: what their owner says.
+    """
+    notes = {names.GATE_PATIENCE: patience} if patience else {}
+    deployment = builders.deployment(replicas=1, annotations=notes)
     replica_set = builders.replica_set(of=deployment, replicas=1)
     release = builders.release(
         replica_set, reason=reason, since=NOW + seconds(0.7), deadline=ENDS, wanted=1
@@ -142,7 +146,10 @@ def unreplaced(now: datetime, reason: ReleaseReason, **new: Any) -> Census:
     return builders.census(
         replica_set,
         owned=[builders.pod("new", of=replica_set, **made)],
-        released=[builders.pod("old", of=replica_set, released=release)],
+        released=[
+            builders.pod("old", of=replica_set, released=release),
+            builders.pod("spoilt", labels={names.RELEASED_FROM: builders.HASH}),
+        ],
         deployment=deployment,
         now=now,
     )
@@ -155,6 +162,7 @@ EVICTION, RESTORE = ReleaseReason.EVICTION, ReleaseReason.RESTORE
     ("reason", "new", "later"),
     [
         pytest.param(EVICTION, {}, 600, id="its replacement starts"),
+        pytest.param(EVICTION, {"patience": "15m"}, 900, id="as its owner says"),
         pytest.param(EVICTION, {"node": ""}, 0, id="its replacement has no node"),
         pytest.param(EVICTION, {"waiting": "ImagePullBackOff"}, 0, id="its replacement fails"),
         pytest.param(EVICTION, {"creation_timestamp": NOW - seconds(1)}, 0, id="it is another's"),

@@ -235,15 +235,6 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return any(time is not None and time >= first for time in made)
 
     @property
-    def starting(self) -> Sequence[Pod]:
-        """Owned pods that have a node off doomed ones, are not available and do not fail."""
-        return [
-            pod
-            for pod in self.off_doomed
-            if not self.is_available(pod) and not pod.status.fails_to_start
-        ]
-
-    @property
     def unreadable(self) -> Sequence[Pod]:
         """Released pods whose annotation cannot be read, or cannot be true; or in part alone."""
         return [pod for pod, release in self._bearing if release is None]
