@@ -25,8 +25,8 @@ NAME_LABEL = "kubernetes.io/metadata.name"
 TIMEOUT = 2
 """Seconds that the API server waits for an answer."""
 ADMISSION = "admissionregistration.k8s.io/v1"
-KINDS = {"MutatingWebhookConfiguration": False, "ValidatingWebhookConfiguration": True}
-"""Whether webhooks of this kind are those that are asked about evictions."""
+KINDS = {"MutatingWebhookConfiguration": True, "ValidatingWebhookConfiguration": False}
+"""Whether webhooks of this kind mutate."""
 EVICTION = "eviction"
 PROBE = "probe"
 
@@ -39,7 +39,8 @@ class Hook:
 
     ``patch`` are the operations that it answers, ``says`` is what else is in its response,
     ``takes`` the seconds until it answers. It is asked about new pods, or with ``sub_resource``
-    about evictions, where the namespace has these labels. ``respond`` answers something else.
+    about evictions, where the namespace has these labels. ``respond`` answers something else. One
+    on evictions without a patch is a validating one.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Hook:
         self.requests: list[dict[str, Any]] = []
         self.takes = takes
         self.sub_resource = sub_resource
+        self.mutates = bool(patch) or not sub_resource
         self.namespaces = namespaces or {}
         self._respond = respond or self._response
         self._patch = patch
@@ -130,11 +132,11 @@ def real(
     with tempfile.TemporaryDirectory() as folder:
         context = authority.server_context(Path(folder), HOST)
     with _Asked(hooks, context) as server, ExitStack() as ends:
-        for kind, is_asked_about_evictions in KINDS.items():
+        for kind, mutates in KINDS.items():
             entries = [
                 _configured(hook, position, server.url, authority, namespace)
                 for position, hook in enumerate(hooks)
-                if bool(hook.sub_resource) == is_asked_about_evictions
+                if hook.mutates == mutates
             ]
             if entries:
                 metadata = {"name": name}
@@ -162,7 +164,7 @@ def _configured(
         "operations": ["CREATE"],
         "resources": [f"pods/{hook.sub_resource}".rstrip("/")],
     }
-    validating = {} if hook.sub_resource else {"reinvocationPolicy": "Never"}
+    mutating = {"reinvocationPolicy": "Never"} if hook.mutates else {}
     return {
         "name": name_of(position),
         "admissionReviewVersions": ["v1"],
@@ -172,7 +174,7 @@ def _configured(
         "sideEffects": "None",
         "namespaceSelector": hook.selector(namespace),
         "rules": [rule],
-        **validating,
+        **mutating,
     }
 
 

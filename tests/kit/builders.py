@@ -70,6 +70,9 @@ from evenkeel.model.notification import Notification, Phase
 from evenkeel.model.pod import (
     ClaimSource,
     Container,
+    ContainerState,
+    ContainerStatus,
+    ContainerWaiting,
     Pod,
     PodSpec,
     PodStatus,
@@ -267,6 +270,7 @@ def pod(
     conditions: Sequence[Condition] = (),
     phase: str = "",
     start_time: datetime | None = LONG_AGO,
+    waiting: str = "",
     grace: int | None = None,
     priority: int = 0,
     claim: str = "",
@@ -278,7 +282,7 @@ def pod(
     ``of`` is its controller; a ReplicaSet, StatefulSet or Job gives it its labels, too.
     ``released``: Evenkeel took it out of the ReplicaSet ``of``, and its Deployment has it.
     ``claim`` is the PersistentVolumeClaim that it mounts. ``node`` empty: it was not scheduled
-    yet. ``meta`` goes to ``metadata``.
+    yet. ``waiting``: why its container does. ``meta`` goes to ``metadata``.
     """
     its_labels = dict(_selector_of(of)) | dict(labels or {})
     its_annotations = dict(annotations or {})
@@ -319,6 +323,11 @@ def pod(
             phase=phase or ("Running" if ready else "Pending"),
             conditions=(readiness, *conditions),
             start_time=start_time,
+            container_statuses=(
+                ContainerStatus(state=ContainerState(waiting=ContainerWaiting(reason=waiting))),
+            )
+            if waiting
+            else (),
         ),
     )
 

@@ -15,8 +15,8 @@ from tests.property.judging import hold, tries
 from tests.property.scenes import Scene, Trouble
 from tests.property.world import Story
 
-LONGEST = timedelta(minutes=10, seconds=90)
-"""Patience for its turn, patience for its replacement, and how late the schedule ends that."""
+LONGEST = timedelta(minutes=15, seconds=90)
+"""Patience for its turn, how long a replacement may start, and how late the schedule ends that."""
 
 
 def deferrals(story: Story) -> list[str]:

@@ -12,8 +12,8 @@ from evenkeel.model.times import in_words
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     """An eviction that waits: of the pod of this name, who asked for it first, and when.
 
-    ``until``: when it passes without a replacement; None where the pod waits for its turn to be
-    released.
+    ``until``: by when it passes without a replacement that starts; None where the pod waits for its
+    turn to be released.
     """
 
     pod: str
@@ -30,7 +30,7 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
         if self.until is None:
             return f"{asked}; it is released in its turn, and was not yet"
         end = in_words(self.until)
-        return f"{asked}; that passes when its replacement is available, at {end} at the latest"
+        return f"{asked}; that passes when its replacement is available, by {end} if none starts"
 
 
 def waiting(pod: Pod) -> Waiting | None:

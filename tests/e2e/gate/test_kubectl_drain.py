@@ -7,6 +7,7 @@ from functools import partial
 
 import pytest
 
+from evenkeel.settings.gate import PATIENCE
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment, selector
 from tests.e2e.placement.webhook import Ground
@@ -16,6 +17,9 @@ pytestmark = pytest.mark.controlplane
 BARE = [f"bare-{number}" for number in range(5)]
 GUARDED = [f"guarded-{number}" for number in range(5)]
 """Single replicas, and single replicas whose budget allows no disruption."""
+
+SHORTEST = 30
+"""Seconds of the shortest patience that can be set."""
 
 OPTIONS = ("--ignore-daemonsets", "--delete-emptydir-data", "--timeout=120s")
 
@@ -71,3 +75,20 @@ def test_another_gate_goes_on_when_one_is_killed_between_release_and_answer(
     site.wait_for("all to run on b", partial(site.is_settled, "single", 1, "b"))
     assert site.witness.lowest("single") == 1
     assert len(site.witness.ever_released(**selector("single"))) == 1
+
+
+def test_a_replacement_that_starts_slowly_is_waited_for_beyond_patience(
+    site: Site, ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As long as its Deployment's progress deadline says, which is ten minutes."""
+    monkeypatch.setenv(PATIENCE, str(SHORTEST))
+    site.add_nodes("a")
+    site.run(deployment("slow", 1, start=f"{SHORTEST + 8}s"))
+    site.add_nodes("b")
+    ground.start()
+    ground.gate()
+    with draining(site, "a"):
+        pass
+    assert site.witness.lowest("slow") == 1
+    assert len(site.witness.ever_released(**selector("slow"))) == 1
+    site.wait_for("it to run on b", partial(site.is_settled, "slow", 1, "b"))

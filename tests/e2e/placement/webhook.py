@@ -160,6 +160,7 @@ class Ground:
         for kind, name in (
             ("MutatingWebhookConfiguration", "evenkeel"),
             ("ValidatingWebhookConfiguration", "evenkeel-gate"),
+            ("MutatingWebhookConfiguration", "evenkeel-gate"),
             ("MutatingAdmissionPolicyBinding", names.PLACING),
             ("MutatingAdmissionPolicy", names.PLACING),
         ):
@@ -218,11 +219,14 @@ class Ground:
         self._relays.append(Relay([each.port for each in self.webhooks]))
         return self._relays[-1].port
 
-    def gate(self, host: str = "127.0.0.1") -> None:
-        """Let the API server, which calls them so, ask the webhooks about evictions, too."""
+    def gate(self, host: str = "127.0.0.1", *, kind: str = "") -> None:
+        """Let the API server, which calls them so, ask the webhooks about evictions, too.
+
+        ``kind``: that of the configuration, if it is another one.
+        """
         self.control_plane.label_namespace(self.namespace, names.GATE)
         before = self._reviews()
-        self._apply_configuration(self._port(), host, "--gate")
+        self._apply_configuration(self._port(), host, "--gate", kind=kind)
         self.wait_for("the API server to ask the gate", lambda: self._is_gating(before))
 
     def _is_gating(self, before: int) -> bool:
@@ -240,7 +244,7 @@ class Ground:
         self._apply_configuration(port, host)
         self.wait_for("the API server to ask the webhook", self.is_asked)
 
-    def _apply_configuration(self, port: int, host: str, *options: str) -> None:
+    def _apply_configuration(self, port: int, host: str, *options: str, kind: str = "") -> None:
         authority = self.folder / "ca.crt"
         authority.write_text(self.authority.certificate)
         url = f"https://{host}:{port}/v1/{self.token}"
@@ -248,6 +252,7 @@ class Ground:
             "webhook-config", "--url", url, "--certificate-authority", str(authority), *options
         )
         configuration = yaml.safe_load(text)
+        configuration["kind"] = kind or configuration["kind"]
         (webhook,) = configuration["webhooks"]
         webhook["timeoutSeconds"] = LONGEST
         self._apply_here(configuration, webhook["namespaceSelector"])

@@ -110,7 +110,7 @@ def test_it_says_who_asked_for_an_eviction_and_what_that_waits_for(
     own_cluster.perform([writes.release_patch(pod, release, deployment.as_controller)])
     (fact,) = (fact for fact in gather.answer(own_cluster, deployment).facts if "alice" in fact)
     assert fact.startswith(f"Pod {pod.name}: alice asked at 2026-11-21T06:00:00Z to evict it;")
-    assert fact.endswith("at 2026-11-21T06:05:00Z at the latest.")
+    assert fact.endswith("by 2026-11-21T06:05:00Z if none starts.")
 
 
 def test_the_annotations_that_change_it_are_named() -> None:

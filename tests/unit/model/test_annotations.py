@@ -1,6 +1,7 @@
 """The labels and annotations that people set."""
 
 from collections import Counter
+from datetime import timedelta
 
 import pytest
 
@@ -33,6 +34,8 @@ def test_every_meaning_is_a_sentence() -> None:
         (annotations.AT_DEADLINE, "leave", "leave"),
         (annotations.AT_DEADLINE, "keep", None),
         (annotations.UNGATED, "False", "false"),
+        (annotations.GATE_PATIENCE, "15m", timedelta(minutes=15)),
+        (annotations.GATE_PATIENCE, "soon", None),
         (annotations.GANG, "yes", None),
         (annotations.GANG_AT_NOTICE, "dying", "dying"),
         (annotations.PLACEMENT, "webhook", None),

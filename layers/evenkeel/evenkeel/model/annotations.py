@@ -5,6 +5,7 @@ writes, and those of other projects that it follows.
 """
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
@@ -13,6 +14,7 @@ import msgspec
 from evenkeel.model import floor, names, pool
 from evenkeel.model.floor import Floor
 from evenkeel.model.pool import AtMost
+from evenkeel.model.times import go_duration
 
 WORKLOADS: Final = ("Deployment", "Rollout", "ReplicaSet", "StatefulSet", "Job", "CloneSet")
 """Kinds whose annotations count for their pods, as the pods' own do."""
@@ -181,6 +183,16 @@ UNGATED: Final = OwnersEntry(
     meaning="With false, evictions of the workload's pods do not wait for replacements.",
 )
 
+GATE_PATIENCE: Final[OwnersEntry[timedelta]] = OwnersEntry(
+    key=names.GATE_PATIENCE,
+    on=("Deployment", "Rollout", "ReplicaSet", "Pod"),
+    values="a duration, such as 15m; 1h at most",
+    read=go_duration,
+    meaning="How long an eviction of the workload's pods waits for a replacement that has a node"
+    " and does not fail. The default is the workload's progressDeadlineSeconds, and what the gate's"
+    " setting says is the least.",
+)
+
 HEADROOM: Final = OwnersEntry(
     key=names.HEADROOM,
     place=Place.LABEL,
@@ -191,7 +203,9 @@ HEADROOM: Final = OwnersEntry(
     " this key and value, which their new pods tolerate.",
 )
 
-OWNERS: Final[tuple[OwnersEntry[Floor] | OwnersEntry[AtMost] | OwnersEntry[str], ...]] = (
+type AnyEntry = OwnersEntry[Floor] | OwnersEntry[AtMost] | OwnersEntry[timedelta] | OwnersEntry[str]
+
+OWNERS: Final[tuple[AnyEntry, ...]] = (
     MANAGED,
     GATED,
     ON_DEMAND,
@@ -203,6 +217,7 @@ OWNERS: Final[tuple[OwnersEntry[Floor] | OwnersEntry[AtMost] | OwnersEntry[str],
     GANG,
     GANG_AT_NOTICE,
     UNGATED,
+    GATE_PATIENCE,
     HEADROOM,
 )
 """What people may write."""

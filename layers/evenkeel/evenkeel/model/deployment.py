@@ -37,6 +37,7 @@ class DeploymentSpec(ApiStruct, frozen=True, kw_only=True):
     template: PodTemplate = PodTemplate()
     strategy: DeploymentStrategy = DeploymentStrategy()
     min_ready_seconds: int = 0
+    progress_deadline_seconds: int = 600
     paused: bool = False
 
 

@@ -28,6 +28,9 @@ PLACES = "pods"
 SIDECAR = "Always"
 """The restart policy of an init container that goes on beside the pod's containers."""
 
+STARTS = frozenset({"", "ContainerCreating", "PodInitializing"})
+"""Why a container of a pod waits that starts as it should."""
+
 LONGEST_TEXT = 4_096
 """Characters of a note; a release has some 400. What is longer is none."""
 
@@ -114,12 +117,39 @@ class PodSpec(ApiStruct, frozen=True, kw_only=True):
         return {**_sum(found, self.overhead), PLACES: 1.0}
 
 
+class ContainerWaiting(ApiStruct, frozen=True, kw_only=True):
+    """Why a container does not run yet."""
+
+    reason: str = ""
+
+
+class ContainerState(ApiStruct, frozen=True, kw_only=True):
+    """What a container is at; ``waiting`` None: it runs, or has ended."""
+
+    waiting: ContainerWaiting | None = None
+
+
+class ContainerStatus(ApiStruct, frozen=True, kw_only=True):
+    """What a kubelet says of a container, as far as Evenkeel reads it."""
+
+    state: ContainerState = ContainerState()
+
+
 class PodStatus(ApiStruct, frozen=True, kw_only=True):
     """The part of a pod's status that Evenkeel reads."""
 
     phase: str = "Pending"
     conditions: tuple[Condition, ...] = ()
     start_time: datetime | None = None
+    container_statuses: tuple[ContainerStatus, ...] = ()
+    init_container_statuses: tuple[ContainerStatus, ...] = ()
+
+    @property
+    def fails_to_start(self) -> bool:
+        """Whether a container waits for anything but its turn: a back-off, an image."""
+        every = (*self.init_container_statuses, *self.container_statuses)
+        waiting = (each.state.waiting for each in every)
+        return any(each is not None and each.reason not in STARTS for each in waiting)
 
     def condition(self, condition_type: str) -> Condition | None:
         """The condition of a type, true or false; None if nobody has set it."""

@@ -13,6 +13,9 @@ from evenkeel.model.pool import MOST, Pool
 LONGEST_RELEASE = timedelta(days=1)
 """No release lasts longer: a day is also the most that a recommendation may be made to count."""
 
+LONGEST_PATIENCE = timedelta(hours=1)
+"""No eviction waits longer for a replacement, whatever the pod's owner says."""
+
 CLOCK_SKEW = timedelta(minutes=5)
 """How far the clocks of the processes that write and that read a release may be apart."""
 
@@ -61,13 +64,18 @@ class Release(Note, frozen=True, kw_only=True, rename="camel"):
         return self.reason is not ReleaseReason.INTERRUPTION
 
     @property
+    def is_asked(self) -> bool:
+        """Whether somebody's eviction of the pod led to it."""
+        return self.reason is ReleaseReason.EVICTION
+
+    @property
     def cooldown(self) -> str:
         """The annotation of its workload by which such handovers rest after one that failed.
 
         Each kind rests after its own failures: that no node of spot took a pod says nothing of
         whether an eviction finds a replacement.
         """
-        if self.reason is ReleaseReason.EVICTION:
+        if self.is_asked:
             return names.EVICTION_COOLDOWN
         return names.POOL_COOLDOWN if self.avoid else names.COOLDOWN
 

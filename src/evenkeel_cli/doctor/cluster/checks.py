@@ -26,7 +26,7 @@ from evenkeel_cli.doctor.check import (
     reads,
     unknown,
 )
-from evenkeel_cli.doctor.cluster import dry_runs, nodes
+from evenkeel_cli.doctor.cluster import dry_runs, nodes, webhooks
 from evenkeel_cli.doctor.cluster.answers import Metrics, parsed
 from evenkeel_cli.doctor.cluster.certificate import certificates
 from evenkeel_cli.doctor.cluster.drainers import LINK, other_drainers
@@ -291,6 +291,11 @@ CHECKS: Final = (
     Check("capacity labels", nodes.capacity_labels, when=nodes.may_have_notices),
     Check("spot nodes in EC2", nodes.spot, when=nodes.may_have_notices),
     Check(LINK, other_drainers),
+    Check(
+        "other webhooks",
+        webhooks.others,
+        "see what it does with evictions (docs/compatibility.md, Other webhooks on evictions)",
+    ),
     Check("headroom", headroom),
     Check("clocks", clocks),
 )

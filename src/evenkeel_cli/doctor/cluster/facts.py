@@ -1,6 +1,7 @@
 """What the checks in the cluster go by: webhooks, roles, policies, nodes, Leases, instances."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
@@ -38,6 +39,9 @@ HOOKS: Final = {
 }
 """The configuration of each webhook."""
 
+FIRST_GATE: Final = "mutatingwebhookconfigurations/evenkeel-gate"
+"""The gate's where it is asked before mutating webhooks of others (docs/compatibility.md)."""
+
 
 class ServiceReference(ApiStruct, frozen=True, kw_only=True):
     """The Service that the API server calls."""
@@ -55,18 +59,29 @@ class ClientConfig(ApiStruct, frozen=True, kw_only=True):
     ca_bundle: str = ""
 
 
+class Rule(ApiStruct, frozen=True, kw_only=True):
+    """What a webhook is asked about."""
+
+    api_groups: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
+
+    def covers(self, operation: str, *resources: str) -> bool:
+        """Whether it is an operation on one of these spellings of a resource of the core API."""
+        return (
+            not {"", "*"}.isdisjoint(self.api_groups)
+            and not {operation, "*"}.isdisjoint(self.operations)
+            and not {*resources, "*/*"}.isdisjoint(self.resources)
+        )
+
+
 class Hook(ApiStruct, frozen=True, kw_only=True):
     """One webhook of a configuration."""
 
     name: str
     client_config: ClientConfig
     namespace_selector: LabelSelector = LabelSelector()
-
-
-class Configuration(ApiStruct, frozen=True, kw_only=True):
-    """A webhook configuration, mutating or validating; ours has one webhook."""
-
-    webhooks: tuple[Hook, ...] | None = ()
+    rules: tuple[Rule, ...] | None = ()
 
 
 class Labelled(msgspec.Struct, frozen=True):
@@ -74,6 +89,24 @@ class Labelled(msgspec.Struct, frozen=True):
 
     name: str = ""
     labels: dict[str, str] = {}
+
+
+class Configuration(ApiStruct, frozen=True, kw_only=True):
+    """A webhook configuration, mutating or validating; ours has one webhook."""
+
+    metadata: Labelled = Labelled()
+    webhooks: tuple[Hook, ...] | None = ()
+
+    def asks(self, operation: str, *resources: str) -> bool:
+        """Whether one of its webhooks is asked about this (see ``Rule.covers``)."""
+        rules = (rule for hook in self.webhooks or () for rule in hook.rules or ())
+        return any(rule.covers(operation, *resources) for rule in rules)
+
+
+class Configurations(ApiStruct, frozen=True, kw_only=True):
+    """A list of these."""
+
+    items: tuple[Configuration, ...] = ()
 
 
 class PolicySpec(msgspec.Struct, frozen=True, rename="camel"):
@@ -169,16 +202,23 @@ class ClusterFacts(Facts):
     @once
     def hook(self, which: str) -> Hook | None:
         """One of the webhooks; None if there is none."""
-        name = HOOKS[which]
-        try:
-            found = self.server.read_as(Configuration, f"{ADMISSION}/{name}", f"get {name}")
-        except NotFoundError:
-            return None
-        return next(iter(found.webhooks or ()), None)
+        for name in (HOOKS[which], *[FIRST_GATE] * (which == "gate")):
+            with suppress(NotFoundError):
+                found = self.server.read_as(Configuration, f"{ADMISSION}/{name}", f"get {name}")
+                return next(iter(found.webhooks or ()), None)
+        return None
 
     def hooks(self) -> Sequence[Hook]:
         """Both, as far as they are there and can be read."""
         return [hook for each in HOOKS if (hook := if_told(self.hook, each)) is not None]
+
+    @once
+    def configurations(self, kind: str) -> Sequence[Configuration]:
+        """The webhook configurations of a kind that are not Evenkeel's."""
+        plural = f"{kind.lower()}s"
+        found = self.server.read_as(Configurations, f"{ADMISSION}/{plural}", f"list {plural}")
+        ours = {*HOOKS.values(), FIRST_GATE}
+        return [each for each in found.items if f"{plural}/{each.metadata.name}" not in ours]
 
     def is_gated(self) -> bool:
         """Whether evictions wait at the gate."""

@@ -31,7 +31,7 @@ def test_a_released_pod_tells_who_asked_for_its_eviction_and_until_when_that_wai
     assert found is not None
     assert found.message == (
         "Pod a: alice asked at 2026-11-21T06:00:00Z to evict it; that passes when its replacement"
-        " is available, at 2026-11-21T06:05:00Z at the latest"
+        " is available, by 2026-11-21T06:05:00Z if none starts"
     )
 
 

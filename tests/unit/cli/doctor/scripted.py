@@ -19,6 +19,7 @@ EMPTY = {
     "deployments": "Deployment",
     "mutatingadmissionpolicybindings": "MutatingAdmissionPolicyBinding",
     "mutatingwebhookconfigurations": "MutatingWebhookConfiguration",
+    "validatingwebhookconfigurations": "ValidatingWebhookConfiguration",
     "leases": "Lease",
     "networkpolicies": "NetworkPolicy",
     "persistentvolumeclaims": "PersistentVolumeClaim",

@@ -68,7 +68,7 @@ def test_a_cluster_in_which_all_holds_has_nothing_broken(api: Api, tmp_path: Pat
     assert verdicts(api, tmp_path) == NOT_LOOKED
     done = doctor(api, tmp_path)
     assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout.endswith("None of 21 links is broken. 4 were not looked at.\n")
+    assert done.stdout.endswith("None of 22 links is broken. 4 were not looked at.\n")
 
 
 def test_nothing_is_written_but_in_dry_runs(api: Api, tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_cluster_without_evenkeel_is_told_so_once(api: Api, tmp_path: Path) ->
     assert printed.splitlines()[1].split()[:2] == ["installation", "no"]
     assert printed.count("is not installed") == 1
     assert "rights of" not in printed
-    assert "1 of 12 links is broken: installation." in printed
+    assert "1 of 13 links is broken: installation." in printed
 
 
 def test_poll_that_runs_with_rights_of_its_own_is_known(api: Api, tmp_path: Path) -> None:
@@ -343,3 +343,66 @@ def test_a_policy_for_no_namespace_is_told(api: Api, tmp_path: Path) -> None:
 def test_an_api_server_without_policies_is_not_asked_for_them(api: Api, tmp_path: Path) -> None:
     api.answers["mutatingadmissionpolicybindings"] = refusal(404, "NotFound")
     assert "placement policy" not in found(api, tmp_path)
+
+
+def configured(name: str, *rules: tuple[str, str, str]) -> dict[str, Any]:
+    """A webhook configuration of these groups, operations and resources."""
+    wire = [
+        {"apiGroups": [group], "operations": [operation], "resources": [resource]}
+        for group, operation, resource in rules
+    ]
+    hook = {"name": f"{name}.example.com", "clientConfig": {}, "rules": wire}
+    return {"metadata": {"name": name}, "webhooks": [hook]}
+
+
+def test_other_webhooks_on_evictions_and_deletions_of_pods_are_named(
+    api: Api, tmp_path: Path
+) -> None:
+    mutating = [
+        configured("evenkeel", ("", "CREATE", "pods")),
+        configured("graceful", ("", "CREATE", "pods/eviction")),
+        configured("kruise", ("", "DELETE", "pods"), ("", "CREATE", "pods/eviction")),
+        configured("injector", ("", "CREATE", "pods")),
+        configured("deleting", ("", "DELETE", "pods")),
+    ]
+    validating = [
+        configured("evenkeel-gate", ("", "CREATE", "pods/eviction")),
+        configured("all", ("*", "*", "*/*")),
+        configured("apps", ("apps", "DELETE", "*")),
+        configured("subresources", ("", "CREATE", "pods/*")),
+        {"metadata": {"name": "empty"}, "webhooks": None},
+    ]
+    api.answers = {
+        "/mutatingwebhookconfigurations": answer(200, {"items": mutating}),
+        "/validatingwebhookconfigurations": answer(200, {"items": validating}),
+    }
+    every = json.loads(doctor(api, tmp_path, "-o", "json").stdout)["items"]
+    told = [each for each in every if each["link"] == "other webhooks"]
+    of_mutating, of_validating = "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"
+    both = "evictions and deletions of pods"
+    assert [(each["verdict"], each["reason"]) for each in told] == [
+        ("unknown", f"{of_mutating} graceful is asked about evictions, before the eviction gate"),
+        ("unknown", f"{of_mutating} kruise is asked about {both}, before the eviction gate"),
+        ("fine", f"{of_mutating} deleting is asked about deletions of pods"),
+        ("fine", f"{of_validating} all is asked about {both}"),
+        ("fine", f"{of_validating} subresources is asked about evictions"),
+    ]
+
+
+def test_a_cluster_without_other_webhooks_on_evictions_is_told_so(api: Api, tmp_path: Path) -> None:
+    assert found(api, tmp_path)["other webhooks"]["verdict"] == "fine"
+
+
+def test_a_gate_that_is_asked_before_other_mutating_webhooks_is_a_gate(
+    api: Api, tmp_path: Path
+) -> None:
+    gate = configured("evenkeel-gate", ("", "CREATE", "pods/eviction"))
+    gate["webhooks"][0]["namespaceSelector"] = {"matchLabels": {names.GATE: "true"}}
+    api.answers = {
+        "/validatingwebhookconfigurations/evenkeel-gate": refusal(404, "NotFound"),
+        "/mutatingwebhookconfigurations/evenkeel-gate": answer(200, gate),
+        "/mutatingwebhookconfigurations": answer(200, {"items": [gate]}),
+    }
+    told = found(api, tmp_path)
+    assert told["eviction gate"]["verdict"] == "fine"
+    assert told["other webhooks"]["verdict"] == "fine"

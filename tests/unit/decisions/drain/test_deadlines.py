@@ -124,3 +124,27 @@ def test_a_released_pod_goes_back_at_its_deadline_when_its_node_lives_after_all(
 def test_a_released_pod_goes_back_before_long_when_no_notice_says_how_long_it_may_take() -> None:
     release = builders.release(deadline=NOW + timedelta(days=1))
     assert released_deadline(release, None) == Deadline(NOW + seconds(900), forced=False)
+
+
+@pytest.mark.parametrize(
+    ("ends", "longer", "expected"),
+    [
+        pytest.param(330, 0, 330, id="its own"),
+        pytest.param(330, 600, 930, id="as much later as its replacement may take"),
+        pytest.param(330, 3_600, 3_630, id="an hour and what its drainer takes at most"),
+        pytest.param(86_400, 0, 3_630, id="and no later by what it says itself"),
+    ],
+)
+def test_a_pod_whose_eviction_was_asked_for_goes_back(
+    ends: float, longer: float, expected: float
+) -> None:
+    release = builders.release(reason=ReleaseReason.EVICTION, deadline=NOW + seconds(ends))
+    found = released_deadline(release, None, seconds(longer))
+    assert found == Deadline(NOW + seconds(expected), forced=False)
+
+
+@pytest.mark.parametrize(("longer", "at"), [(60, 390), (600, 900)], ids=["its own", "its node's"])
+def test_under_a_hint_it_goes_back_later_as_well(longer: float, at: float) -> None:
+    release = builders.release(reason=ReleaseReason.EVICTION, deadline=NOW + seconds(330))
+    found = released_deadline(release, builders.hint(deadline=IN_15_MIN), seconds(longer))
+    assert found == Deadline(NOW + seconds(at), forced=False)

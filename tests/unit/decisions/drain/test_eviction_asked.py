@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -123,3 +124,55 @@ def test_a_pod_of_a_dying_node_is_not_left_to_anybody() -> None:
 def test_what_evenkeel_released_itself_is_not_left_to_anybody() -> None:
     (step,) = steps(replaced(READY_AT, reason=ReleaseReason.REBALANCE))
     assert step.verb is Verb.EVICT
+
+
+ENDS = NOW + seconds(330)
+"""When a release ends whose eviction waits for five minutes; those of this Deployment 600 s later
+once a replacement has its node."""
+
+
+def unreplaced(now: datetime, reason: ReleaseReason, patience: str = "", **new: Any) -> Census:
+    """A single replica that was released from n1 within a second, and a pod made beside it.
+
+    Beside them is a pod whose release cannot be read. ``patience``: what their owner says.
+    """
+    notes = {names.GATE_PATIENCE: patience} if patience else {}
+    deployment = builders.deployment(replicas=1, annotations=notes)
+    replica_set = builders.replica_set(of=deployment, replicas=1)
+    release = builders.release(
+        replica_set, reason=reason, since=NOW + seconds(0.7), deadline=ENDS, wanted=1
+    )
+    made: dict[str, Any] = {"node": "good", "ready": False, "creation_timestamp": NOW} | new
+    return builders.census(
+        replica_set,
+        owned=[builders.pod("new", of=replica_set, **made)],
+        released=[
+            builders.pod("old", of=replica_set, released=release),
+            builders.pod("spoilt", labels={names.RELEASED_FROM: builders.HASH}),
+        ],
+        deployment=deployment,
+        now=now,
+    )
+
+
+EVICTION, RESTORE = ReleaseReason.EVICTION, ReleaseReason.RESTORE
+
+
+@pytest.mark.parametrize(
+    ("reason", "new", "later"),
+    [
+        pytest.param(EVICTION, {}, 600, id="its replacement starts"),
+        pytest.param(EVICTION, {"patience": "15m"}, 900, id="as its owner says"),
+        pytest.param(EVICTION, {"node": ""}, 0, id="its replacement has no node"),
+        pytest.param(EVICTION, {"waiting": "ImagePullBackOff"}, 0, id="its replacement fails"),
+        pytest.param(EVICTION, {"creation_timestamp": NOW - seconds(1)}, 0, id="it is another's"),
+        pytest.param(EVICTION, {"creation_timestamp": None}, 0, id="nobody knows whose it is"),
+        pytest.param(RESTORE, {}, 0, id="nobody asked for its eviction"),
+    ],
+)
+def test_a_pod_whose_drainer_is_gone_goes_back_later_if(
+    reason: ReleaseReason, new: dict[str, Any], later: float
+) -> None:
+    end = ENDS + seconds(later)
+    verbs = [steps(unreplaced(end - seconds(each), reason, **new))[0].verb for each in (1, 0)]
+    assert verbs == [Verb.WAIT, Verb.ROLL_BACK]

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from evenkeel.decisions.drain.deadlines import COMES_BACK
 from evenkeel.decisions.gate import gate
 from evenkeel.decisions.gate.eviction import Allowed, Deferred, Evictor, Verdict
 from evenkeel.decisions.gate.gate import SHORTEST_RETRY, GatedPod
@@ -45,7 +46,10 @@ def away(
 ) -> Sequence[Pod]:
     """Pods that the gate released."""
     release = builders.release(
-        replica_set, reason=ReleaseReason.EVICTION, since=since, deadline=since + PATIENCE
+        replica_set,
+        reason=ReleaseReason.EVICTION,
+        since=since,
+        deadline=since + PATIENCE + COMES_BACK,
     )
     return [builders.pod(name, of=replica_set, released=release, **options) for name in pods]
 
@@ -59,10 +63,9 @@ def moved(replica_set: ReplicaSet, **options: Any) -> Pod:
 
 
 def rested(until: float) -> Deployment:
-    """One that rests until so many seconds from now."""
-    return builders.deployment(
-        annotations=builders.cooldown(1, NOW + seconds(until), names.EVICTION_COOLDOWN)
-    )
+    """One that rests until so many seconds from now, and whose pods are soon waited for enough."""
+    rest = builders.cooldown(1, NOW + seconds(until), names.EVICTION_COOLDOWN)
+    return builders.deployment(annotations={**rest, names.GATE_PATIENCE: "1s"})
 
 
 def asked(  # what matters in a test is said by name
@@ -76,6 +79,7 @@ def asked(  # what matters in a test is said by name
     may_exceed: bool = True,
     waited: timedelta = timedelta(),
     deployment: Deployment | None = None,
+    siblings: Sequence[Pod] | None = None,
     now: datetime = NOW,
     evictor: Evictor = KUBECTL,
 ) -> Verdict:
@@ -86,6 +90,7 @@ def asked(  # what matters in a test is said by name
         released=[pod for pod in pods if pod.released],
         dooms=dooms,
         deployment=deployment,
+        siblings=siblings,
         now=now,
     )
     (pod,) = (pod for pod in pods if pod.name == about)
@@ -151,7 +156,8 @@ def test_an_eviction_brings_the_replacement_first() -> None:
     assert released.metadata.annotations[names.DO_NOT_DISRUPT] == "true"
     assert note.reason is ReleaseReason.EVICTION
     assert (note.asked_by, note.wanted) == ("alice", 2)
-    assert (note.since, note.deadline) == (NOW, NOW + PATIENCE)
+    assert (note.since, note.deadline) == (NOW, NOW + PATIENCE + COMES_BACK)
+    assert verdict.until == NOW + PATIENCE
 
 
 def test_a_user_whose_name_has_no_end_is_noted_all_the_same() -> None:
@@ -174,9 +180,6 @@ def test_a_user_whose_name_has_no_end_is_noted_all_the_same() -> None:
             id="a budget is in trouble",
         ),
         pytest.param(
-            web(), {"deployment": rested(60)}, "CoolingDown", True, id="its workload rests"
-        ),
-        pytest.param(
             web(failure="quota"), {}, "CannotBeReplaced", True, id="no replacement can be made"
         ),
         pytest.param(web(0), {}, "NotWanted", False, id="nobody wants the pod"),
@@ -187,13 +190,12 @@ def test_an_eviction_passes_at_once_when(
 ) -> None:
     verdict = asked(replica_set, owned(replica_set, "a", "b"), **options)
     assert passed(verdict) == (reason, warning)
-    assert ("deployment default/web" in verdict.message) is (reason == "CoolingDown")
 
 
 @pytest.mark.parametrize(
     "options",
-    [{"deployment": rested(0)}, {"dooms": HINTED}],
-    ids=["its workload has rested", "its node has a recommendation"],
+    [{"deployment": rested(60)}, {"dooms": HINTED}],
+    ids=["its workload rests", "its node has a recommendation"],
 )
 def test_an_eviction_brings_the_replacement_first_though(options: Mapping[str, Any]) -> None:
     replica_set = web()
@@ -362,12 +364,27 @@ def test_a_drainer_asks_ever_less_often_until_patience_is_over(waited: float, to
     assert verdict.retry_after == seconds(told)
 
 
-@pytest.mark.parametrize(("before", "let_go"), [(3.1, True), (3, False), (0.1, False)])
-def test_a_pod_that_is_put_back_any_moment_is_not_let_go(before: float, *, let_go: bool) -> None:
+@pytest.mark.parametrize(
+    ("before", "let_go"), [(3.1, True), (3, False), (0.1, False), (-89, False), (-90, True)]
+)
+@pytest.mark.parametrize("new", [["new"], []], ids=["replaced", "not replaced"])
+def test_a_pod_that_is_put_back_any_moment_is_not_let_go(
+    new: Sequence[str], before: float, *, let_go: bool
+) -> None:
     replica_set = web()
-    pods = [*away(replica_set, "a"), *owned(replica_set, "b", "new")]
-    verdict = asked(replica_set, pods, now=NOW + PATIENCE - seconds(before))
+    pods = [*away(replica_set, "a"), *owned(replica_set, "b", *new)]
+    ends = NOW + PATIENCE + COMES_BACK
+    verdict = asked(replica_set, pods, now=ends - seconds(before))
     assert isinstance(verdict, Allowed) is let_go
+    assert let_go or (isinstance(verdict, Deferred) and verdict.retry_after == seconds(5))
+
+
+def test_a_pod_waits_while_its_replica_set_is_about_to_take_one_away() -> None:
+    replica_set = web(1)
+    pods = [*away(replica_set, "a"), *owned(replica_set, "new")]
+    surplus = owned(replica_set, "surplus", ready=False)
+    assert isinstance(asked(replica_set, pods), Allowed)
+    assert isinstance(asked(replica_set, [*pods, *surplus]), Deferred)
 
 
 @pytest.mark.parametrize("by_restore", [False, True])
@@ -380,6 +397,122 @@ def test_once_patience_is_over_an_eviction_passes_with_a_warning(*, by_restore: 
     assert passed(verdict) == ("PatienceOver", True)
     assert isinstance(verdict, Allowed)
     assert not verdict.counted
+
+
+def test_an_eviction_passes_before_its_pod_could_be_put_back() -> None:
+    """Also a release by which the pod goes back as soon as its patience is over."""
+    replica_set = web()
+    release = builders.release(replica_set, reason=ReleaseReason.EVICTION, deadline=NOW + PATIENCE)
+    pods = [builders.pod("a", of=replica_set, released=release), *owned(replica_set, "b")]
+    verdict = asked(replica_set, pods, now=NOW + PATIENCE - COMES_BACK)
+    assert passed(verdict) == ("PatienceOver", True)
+
+
+STARTING = {"node": "good", "ready": False, "creation_timestamp": NOW}
+"""A pod that has its node since the release was made."""
+
+SAYS_NOTHING = builders.deployment()
+SAYS_20_MIN = builders.deployment(annotations={names.GATE_PATIENCE: "20m"})
+
+
+@pytest.mark.parametrize(
+    ("deployment", "pod", "longest"),
+    [
+        pytest.param(SAYS_NOTHING, STARTING, 600, id="its Deployment's progress deadline"),
+        pytest.param(SAYS_20_MIN, STARTING, 1_200, id="what its owner says"),
+        pytest.param(
+            builders.deployment(annotations={names.GATE_PATIENCE: "1s"}),
+            STARTING,
+            300,
+            id="its patience if that is longer",
+        ),
+        pytest.param(
+            builders.deployment(annotations={names.GATE_PATIENCE: "9h"}),
+            STARTING,
+            3_600,
+            id="an hour at most",
+        ),
+        pytest.param(SAYS_20_MIN, {**STARTING, "node": ""}, 300, id="its patience without a node"),
+        pytest.param(
+            SAYS_20_MIN, {**STARTING, "waiting": "CrashLoopBackOff"}, 300, id="if it fails"
+        ),
+        pytest.param(
+            SAYS_20_MIN, {**STARTING, "waiting": "ContainerCreating"}, 1_200, id="if it is made"
+        ),
+    ],
+)
+def test_a_replacement_that_starts_is_waited_for_longer(
+    deployment: Deployment, pod: Mapping[str, Any], longest: float
+) -> None:
+    replica_set = web()
+    pods = [*away(replica_set, "a"), *owned(replica_set, "b"), *owned(replica_set, "new", **pod)]
+    before, after = (
+        asked(replica_set, pods, deployment=deployment, now=NOW + seconds(longest - second))
+        for second in (1, 0)
+    )
+    assert isinstance(before, Deferred)
+    assert before.until == NOW + seconds(longest)
+    assert passed(after) == ("PatienceOver", True)
+
+
+def test_a_pod_for_which_none_starts_does_not_wait_for_the_replacement_of_another() -> None:
+    replica_set = web(3)
+    pods = [*away(replica_set, "a", "b"), *owned(replica_set, "c")]
+    pods += owned(replica_set, "new", **STARTING)
+    first, second = (
+        asked(replica_set, pods, about=name, deployment=SAYS_NOTHING, now=NOW + PATIENCE)
+        for name in "ab"
+    )
+    assert isinstance(first, Deferred)
+    assert passed(second) == ("PatienceOver", True)
+
+
+@pytest.mark.parametrize(
+    ("until", "pods", "passes"),
+    [
+        pytest.param(60, (), {"a"}, id="one of those that would leave no other missing"),
+        pytest.param(0, (), set(), id="none once it has rested"),
+        pytest.param(60, (STARTING,), set(), id="none where a replacement starts"),
+    ],
+)
+def test_a_workload_that_rests_lets_one_pod_pass(
+    until: float, pods: Sequence[Mapping[str, Any]], passes: set[str]
+) -> None:
+    replica_set = web(3)
+    every = [*away(replica_set, "a", "b"), *owned(replica_set, "c")]
+    for each in pods:
+        every += owned(replica_set, "new", **each)
+    verdicts = {
+        name: asked(replica_set, every, about=name, deployment=rested(until)) for name in "ab"
+    }
+    assert {name for name, each in verdicts.items() if isinstance(each, Allowed)} == passes
+    for name in passes:
+        verdict = verdicts[name]
+        assert isinstance(verdict, Allowed)
+        assert (verdict.reason, verdict.warning, verdict.counted) == ("CoolingDown", True, True)
+        assert "deployment default/web" in verdict.message
+
+
+def test_a_workload_that_rests_lets_no_pod_pass_while_another_is_missing() -> None:
+    replica_set = web(3)
+    pods = [
+        *away(replica_set, "a"),
+        *owned(replica_set, "c"),
+        *owned(replica_set, "d", ready=False),
+    ]
+    verdict = asked(replica_set, pods, deployment=rested(60))
+    assert isinstance(verdict, Deferred)
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_in_a_rollout_a_replaced_pod_passes_if_its_deployment_can_spare_it(others: int) -> None:
+    deployment = builders.deployment(replicas=3, max_unavailable=1)
+    replica_set = builders.replica_set(of=deployment, replicas=1)
+    pods = [*away(replica_set, "a"), *owned(replica_set, "new")]
+    beside = builders.replica_set("beside", of=deployment)
+    siblings = builders.pods(others, of=beside, node="n2")
+    verdict = asked(replica_set, pods, deployment=deployment, siblings=siblings)
+    assert isinstance(verdict, Allowed) is bool(others)
 
 
 # A pod on a node with a notice.

@@ -32,6 +32,7 @@ def left(consequence: str = "") -> Route:
 def test_evictions_of_one_pod_are_one_whoever_asks() -> None:
     first = Eviction(name="web-1", namespace="shop", evictor=Evictor(username="alice"))
     assert first.key == Eviction(name="web-1", namespace="shop", uid="u").key
+    assert not first.dry_run
 
 
 GATED, MANAGED = {names.GATE: "true"}, {names.MANAGED: "true"}

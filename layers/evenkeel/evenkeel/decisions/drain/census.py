@@ -215,9 +215,24 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         found = []
         for pod, release in self._bearing:
             if release is not None:
-                deadline = released_deadline(release, self.nodes.dooms.get(pod.spec.node_name))
+                notice = self.nodes.dooms.get(pod.spec.node_name)
+                waits = release.is_asked and self._is_one_placed
+                longer = self.owner.patience(pod) if waits else timedelta()
+                deadline = released_deadline(release, notice, longer)
                 found.append(ReleasedPod(pod, release, deadline))
         return found
+
+    @cached_property
+    def _is_one_placed(self) -> bool:
+        """Whether a pod that does not fail has its node since an eviction was asked for first.
+
+        Then all such releases last longer, and the order in which their pods go stays the same.
+        """
+        asked = (each.since for _, each in self._bearing if each is not None and each.is_asked)
+        first = min(asked).replace(microsecond=0)
+        placed = (pod for pod in self.off_doomed if not pod.status.fails_to_start)
+        made = (pod.metadata.creation_timestamp for pod in placed)
+        return any(time is not None and time >= first for time in made)
 
     @property
     def unreadable(self) -> Sequence[Pod]:

@@ -6,13 +6,22 @@ import msgspec
 
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.release import Release
+from evenkeel.model.release import LONGEST_PATIENCE, Release
 
 LONGEST_GRACE = timedelta(seconds=45)
 """No more than this is kept free for a pod's grace period: the notice itself is 120 s."""
 
 LONGEST_UNNOTICED = timedelta(minutes=15)
-"""A pod on a node without a notice goes back so long after its release, whatever that notes."""
+"""A pod on a node without a notice goes back so long after its release, whatever that notes.
+
+One whose eviction was asked for stays for ``LONGEST_PATIENCE`` and ``COMES_BACK`` at most.
+"""
+
+COMES_BACK = timedelta(seconds=30)
+"""So long a pod is left to the drainer that asked for its eviction, once that may pass.
+
+kubectl asks again after 5 s, Karpenter after 10 s at most.
+"""
 
 EVICTION_OVERHEAD = timedelta(seconds=1)
 """What one eviction costs on top of the queue before it: a round trip and a kubelet's sync.
@@ -46,7 +55,9 @@ def node_deadline(notice: NodeNotice) -> Deadline:
     return Deadline(notice.deadline, forced=not notice.is_hint)
 
 
-def released_deadline(release: Release, notice: NodeNotice | None) -> Deadline:
+def released_deadline(
+    release: Release, notice: NodeNotice | None, longer: timedelta = timedelta()
+) -> Deadline:
     """The deadline of a released pod.
 
     - its node dies: the node's. The pod's own, of a recommendation that expires sooner, would
@@ -54,9 +65,13 @@ def released_deadline(release: Release, notice: NodeNotice | None) -> Deadline:
     - its node may die: the earlier of both, and it goes back then;
     - its node turned out to live: its own, and it goes back, whatever it was released for; and
       before long, for then nothing but the annotation says how long that may take.
+
+    ``longer``: so much later than the release says, for a replacement has a node.
     """
+    own = release.deadline + longer
     if notice is None:
-        return Deadline(min(release.deadline, release.since + LONGEST_UNNOTICED), forced=False)
+        longest = LONGEST_PATIENCE + COMES_BACK if release.is_asked else LONGEST_UNNOTICED
+        return Deadline(min(own, release.since + longest), forced=False)
     if not notice.is_hint:
         return Deadline(notice.deadline, forced=True)
-    return Deadline(min(notice.deadline, release.deadline), forced=False)
+    return Deadline(min(notice.deadline, own), forced=False)

@@ -3,24 +3,16 @@
 docs/decisions/0019 says why.
 """
 
-from datetime import timedelta
 from typing import Final
 
 from evenkeel.decisions.drain import verdicts
 from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.deadlines import COMES_BACK
 from evenkeel.decisions.drain.movers import ReleasedPod
 from evenkeel.decisions.drain.pod_plan import PodPlan
 from evenkeel.model import names
 from evenkeel.model.reasons import Reason
-from evenkeel.model.release import ReleaseReason
 from evenkeel.model.times import in_words
-
-COMES_BACK: Final = timedelta(seconds=30)
-"""So long after its replacement is available a pod is left to the drainer that asked for it.
-
-kubectl asks again after 5 s, Karpenter after 10 s at most.
-"""
-
 
 FINISHED_HERE: Final = frozenset({names.ASKED_BEFORE, names.REQUEST_EVICT_ONLY})
 """Annotations of pods that the reconciler evicts as soon as their replacements are available.
@@ -40,7 +32,7 @@ def before_eviction(census: Census, item: ReleasedPod) -> PodPlan | None:
       back, with a note: that was a single eviction, or its drainer comes seldom.
     """
     pod, release, deadline = item.pod, item.release, item.deadline
-    if release.reason is not ReleaseReason.EVICTION or deadline.forced:
+    if not release.is_asked or deadline.forced:
         return None
     if not FINISHED_HERE.isdisjoint(pod.metadata.annotations):
         return None

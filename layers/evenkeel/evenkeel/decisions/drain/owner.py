@@ -1,12 +1,12 @@
 """Who owns a pod, and what its owners say about it."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Unpack
 
 import msgspec
 
-from evenkeel.model.annotations import OwnersEntry
+from evenkeel.model.annotations import GATE_PATIENCE, OwnersEntry
 from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.controllers.kinds import way_of
 from evenkeel.model.decision import Decision, Details, Verb
@@ -14,6 +14,8 @@ from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import KubernetesObject, Reference
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
+from evenkeel.model.release import LONGEST_PATIENCE
+from evenkeel.model.times import span
 from evenkeel.model.way import Way
 
 
@@ -81,6 +83,16 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The Deployment of a ReplicaSet that is not its only one."""
         is_part = self.controller is not None and self.controller.is_in_rollout
         return self.deployment if is_part else None
+
+    def patience(self, pod: Pod) -> timedelta:
+        """How long an eviction of one of its pods waits for a replacement that starts.
+
+        As long as an annotation says, or as long as a rollout may be without progress.
+        """
+        said = self.says(GATE_PATIENCE, pod)
+        if said is None and self.deployment is not None:
+            said = span(self.deployment.spec.progress_deadline_seconds)
+        return min(said or timedelta(), LONGEST_PATIENCE)
 
     def annotation(self, key: str, pod: Pod | None = None) -> str:
         """The first value set on the pod, its controller or its Deployment; empty without one."""

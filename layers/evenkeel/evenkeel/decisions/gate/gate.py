@@ -15,7 +15,7 @@ import msgspec
 from evenkeel.decisions.drain import pace, verdicts, writes
 from evenkeel.decisions.drain.budgets import hold_now
 from evenkeel.decisions.drain.census import Census
-from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
+from evenkeel.decisions.drain.deadlines import COMES_BACK, Deadline, node_deadline
 from evenkeel.decisions.drain.movers import ReleasedPod
 from evenkeel.decisions.drain.pod_plan import Candidate
 from evenkeel.decisions.gate.eviction import Allowed, Deferred, Evictor, Verdict
@@ -36,7 +36,12 @@ LONGEST_NAME: Final = 253
 """Characters of a user's name that the pod's annotation keeps."""
 
 TOO_CLOSE: Final = timedelta(seconds=3)
-"""So shortly before a release ends no eviction passes: the pod may be put back meanwhile."""
+LONGEST_TO_GO_BACK: Final = timedelta(seconds=90)
+"""From so shortly before a release ends until so long after that no eviction passes.
+
+The pod may be put back meanwhile, and its replacement would go with it: the schedule looks for such
+pods once a minute.
+"""
 
 IN_BACKGROUND: Final = "Eviction triggered evacuation"
 """By this text the descheduler knows that an eviction goes on by itself.
@@ -66,6 +71,11 @@ class GatedPod(msgspec.Struct, frozen=True, kw_only=True):
     waited: timedelta = timedelta()
     patience: timedelta
 
+    @property
+    def longest(self) -> timedelta:
+        """How long a replacement may take that has a node and does not fail."""
+        return max(self.patience, self.census.owner.patience(self.pod))
+
 
 def decide(found: GatedPod, evictor: Evictor) -> Verdict:
     """Whether the eviction passes, or is deferred and the pod released.
@@ -75,7 +85,6 @@ def decide(found: GatedPod, evictor: Evictor) -> Verdict:
     - the pod is released: see ``_released``;
     - it was when it was read, and is not counted as that: see ``_not_counted``;
     - its node dies: the reconciler releases it in its turn. See ``_dying``;
-    - its workload rests after a handover that found no replacement: it passes, with a warning;
     - its ReplicaSet cannot make pods: it passes, with a warning;
     - a budget holds it: it passes the gate, and the budget decides;
     - it is released, if the window has room, nothing else of its workload is Ready, or it has
@@ -101,7 +110,7 @@ def _decide(found: GatedPod, evictor: Evictor) -> Verdict:
         return _not_counted(found)
     notice = census.nodes.dooms.get(pod.spec.node_name)
     if notice is not None and not notice.is_hint:
-        return _dying(found, evictor, node_deadline(notice))
+        return _dying(found, evictor, node_deadline(notice), found.patience)
     return _by_workload(found) or _release(found, evictor)
 
 
@@ -120,31 +129,63 @@ def refused(error: ClusterError, *, is_for_good: bool, is_over: bool) -> Verdict
 
 
 def _released(found: GatedPod, evictor: Evictor, item: ReleasedPod) -> Verdict:
-    """A released pod passes once it is among those that can go, or its release ends.
+    """A released pod passes once it is among those that can go, or is waited for no longer.
 
-    On which capacity type its replacement is does not matter, though restore may have released it
-    for one: somebody wants it off its node.
+    It does so before its release ends: the pod goes, and its replacement stays. On which capacity
+    type that is does not matter, though restore may have released it for one: somebody wants it off
+    its node.
     """
-    census = found.census
-    deadline = item.deadline
-    counts = verdicts.in_numbers(census)
-    if item.pod.uid in census.may_go:
-        ends_soon = not deadline.forced and census.now >= deadline.at - TOO_CLOSE
-        if not ends_soon:
-            return Allowed(
-                reason=Reason.REPLACEMENT_AVAILABLE, message=f"{counts}: it can go", counted=True
-            )
+    census, deadline = found.census, item.deadline
+    counts, lacks = verdicts.in_numbers(census), _lacks(census, item)
+    if not deadline.forced and -TOO_CLOSE <= census.now - deadline.at < LONGEST_TO_GO_BACK:
+        message = f"it goes back to its owner: {counts}"
+        retry = LONGEST_RETRY / 2
+        return Deferred(reason=Reason.REPLACEMENT_PENDING, message=message, retry_after=retry)
+    if lacks <= 0:
+        return Allowed(
+            reason=Reason.REPLACEMENT_AVAILABLE, message=f"{counts}: it can go", counted=True
+        )
+    is_starting = lacks <= _starting(census)
+    wait = found.longest if is_starting else found.patience
     if deadline.forced:
-        return _dying(found, evictor, deadline)
-    end = min(deadline.at, item.release.since + found.patience)
-    if census.now >= end:
-        message = f"no replacement was available by {in_words(end)}: {counts}"
-        return Allowed(reason=Reason.PATIENCE_OVER, message=message, warning=True)
-    return Deferred(
-        reason=Reason.REPLACEMENT_PENDING,
-        message=f"its replacement is not available yet: {counts}",
-        retry_after=_retry(census.now - item.release.since, end - census.now),
-        until=end,
+        return _dying(found, evictor, deadline, wait)
+    end = min(item.release.since + wait, deadline.at - COMES_BACK)
+    if lacks == 1 and not is_starting and (rest := _rest(census)):
+        return Allowed(reason=Reason.COOLING_DOWN, message=rest, warning=True, counted=True)
+    if census.now < end:
+        return Deferred(
+            reason=Reason.REPLACEMENT_PENDING,
+            message=f"its replacement is not available yet: {counts}",
+            retry_after=_retry(census.now - item.release.since, end - census.now),
+            until=end,
+        )
+    message = f"no replacement was available by {in_words(end)}: {counts}"
+    return Allowed(reason=Reason.PATIENCE_OVER, message=message, warning=True)
+
+
+def _lacks(census: Census, item: ReleasedPod) -> int:
+    """How many more pods have to be available for a released pod to go: none, if it can."""
+    count, place = census.count, census.order_of_going.index(item)
+    surplus = count.available - count.excess - count.wanted
+    spare = count.spare_in_rollout
+    return place + 1 - (surplus if spare is None else min(surplus, spare))
+
+
+def _starting(census: Census) -> int:
+    """How many pods have a node that stays, are not available yet and do not fail."""
+    placed = (pod for pod in census.off_doomed if not census.is_available(pod))
+    return sum(not pod.status.fails_to_start for pod in placed)
+
+
+def _rest(census: Census) -> str:
+    """Since when and why a workload rests from evictions; empty if it does not."""
+    top = census.owner.deployment or census.owner.replica_set
+    cooldown = verdicts.cooldown_of(census, names.EVICTION_COOLDOWN)
+    if top is None or cooldown is None or census.now >= cooldown.until:
+        return ""
+    return (
+        f"{cooldown.failures} evictions from {top.reference} found no replacement:"
+        f" until {in_words(cooldown.until)} one pod at a time passes without one"
     )
 
 
@@ -164,8 +205,10 @@ def _not_counted(found: GatedPod) -> Verdict:
     return Deferred(reason=Reason.CHANGED, message=message, retry_after=SHORTEST_RETRY, step=step)
 
 
-def _dying(found: GatedPod, evictor: Evictor, deadline: Deadline) -> Verdict:
+def _dying(found: GatedPod, evictor: Evictor, deadline: Deadline, wait: timedelta) -> Verdict:
     """A pod whose node dies passes when its forced eviction is due, or its patience is over.
+
+    ``wait``: how long its replacement may take.
 
     A node may die as late as its notice says: an hour after a lifecycle action, and a kubelet may
     write any time into the notice of its own node. Where that is later than the eviction would
@@ -176,7 +219,7 @@ def _dying(found: GatedPod, evictor: Evictor, deadline: Deadline) -> Verdict:
     if census.now >= last_moment:
         message = "its node dies and its grace period has to fit: it goes, replacement or not"
         return Allowed(reason=Reason.LAST_MOMENT, message=message, warning=True)
-    end = min(last_moment, _asked_since(found) + found.patience)
+    end = min(last_moment, _asked_since(found) + wait)
     if census.now >= end:
         message = f"its node dies, and no replacement was available by {in_words(end)}"
         return Allowed(reason=Reason.PATIENCE_OVER, message=message, warning=True)
@@ -196,15 +239,6 @@ def _by_workload(found: GatedPod) -> Allowed | None:
     replica_set = census.owner.replica_set
     if replica_set is None or census.count.replicas_to_keep == 0:
         return Allowed(reason=Reason.NOT_WANTED, message="its ReplicaSet wants no pods")
-    top = census.owner.deployment or replica_set
-    cooldown = verdicts.cooldown_of(census, names.EVICTION_COOLDOWN)
-    if cooldown is not None and census.now < cooldown.until:
-        return Allowed(
-            reason=Reason.COOLING_DOWN,
-            message=f"{cooldown.failures} evictions from {top.reference} found no replacement:"
-            f" those until {in_words(cooldown.until)} pass without one",
-            warning=True,
-        )
     failure = replica_set.cannot_create
     if failure is not None:
         message = f"no replacement can be made: {failure.message}"
@@ -219,7 +253,7 @@ def _release(found: GatedPod, evictor: Evictor) -> Verdict:
     census, pod = found.census, found.pod
     is_last = census.count.available <= 1
     is_overdue = found.may_exceed and census.now - _asked_since(found) >= found.patience
-    deadline = Deadline(census.now + found.patience, forced=False)
+    deadline = Deadline(census.now + found.patience + COMES_BACK, forced=False)
     waiting = pace.waiting_of(census, Candidate(pod, deadline))
     if waiting is None or not (found.has_room or is_last or is_overdue):
         # A pod beyond the window waits until that has room, or its patience is over.
@@ -241,7 +275,7 @@ def _release(found: GatedPod, evictor: Evictor) -> Verdict:
         reason=Reason.RELEASED,
         message=f"{waiting.replica_set.name} makes its replacement first",
         retry_after=SHORTEST_RETRY,
-        until=deadline.at,
+        until=census.now + found.longest,
         step=release,
     )
 
@@ -256,7 +290,7 @@ def _noted_since(found: GatedPod) -> datetime | None:
     if release is not None and release.reason is ReleaseReason.EVICTION:
         return release.since
     asked, now = found.pod.asked, found.census.now
-    if asked is None or not timedelta() <= now - asked.since < 2 * found.patience:
+    if asked is None or not timedelta() <= now - asked.since < found.patience + found.longest:
         return None
     return asked.since
 
