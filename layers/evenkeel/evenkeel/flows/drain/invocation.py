@@ -101,7 +101,7 @@ class HandoverFlow:
         acts = settings.mode is Mode.ACT
         actions = lifecycle if acts and settings.lifecycle_hook else None
         hooks = Hooks(actions, settings.lifecycle_hook, recorder, cluster)
-        self._memory = Memory(cluster, instances, settings.capacity_labels, recorder, hooks)
+        self._memory = Memory(cluster, instances, settings.capacity_labels, recorder, hooks, clock)
         self._on_lease: Mapping[str, Remembered] = {
             names.WAITING_HOOKS: hooks,
             names.LOW_COUNTS: self._low,
@@ -184,6 +184,7 @@ class HandoverFlow:
             node_pools=self._memory.pools(started),
             releases_refused=self._memory.refusals(started),
             share=Share(leadership.sharing.division, leadership.sharing.number),
+            stops=self._memory.stops,
         )
         if not self._is_any_work(view):
             self._once.forget()

@@ -13,6 +13,7 @@ from evenkeel.decisions.drain.owner import ReleasesRefused
 from evenkeel.decisions.node.doomed_node import ENDING
 from evenkeel.errors import ClusterError, InstancesError
 from evenkeel.flows import selections
+from evenkeel.flows.drain.cache.stops import Stops
 from evenkeel.flows.drain.dispatch.backoff import Backoff
 from evenkeel.flows.drain.dispatch.forced_evictions import Answers
 from evenkeel.flows.drain.hooks import Hooks
@@ -24,7 +25,7 @@ from evenkeel.model.instance import UNLISTED, Instance
 from evenkeel.model.node import Node
 from evenkeel.model.pool import Pool
 from evenkeel.model.request import List, Listing, Selection
-from evenkeel.ports import Cluster, Instances, Recorder
+from evenkeel.ports import Clock, Cluster, Instances, Recorder
 
 COUNT_AGAIN_AFTER = timedelta(minutes=1)
 """The spot nodes of a cluster are counted at most this often: it reads all its nodes."""
@@ -183,6 +184,7 @@ class Memory:
         labels: CapacityLabels,
         recorder: Recorder,
         hooks: Hooks | None = None,
+        clock: Clock | None = None,
     ) -> None:
         """Nothing is known yet. ``labels`` tell which nodes are spot; ``hooks`` None: no hooks."""
         self.hooks = hooks or Hooks(None, "", recorder, cluster)
@@ -191,6 +193,7 @@ class Memory:
         self.other_nodes = other_nodes(cluster, recorder)
         self.room_search = RoomSearch(cluster, labels, recorder)
         self.answers = Answers()
+        self.stops = Stops(clock)
         self.backoff = Backoff()
         self._releases_refused: dict[str, ReleasesRefused] = {}
         self._pools: dict[str, Pool | None] = {}

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from evenkeel.flows.drain.cache.groups import Groups
 from evenkeel.flows.drain.cache.members import Members
 from evenkeel.flows.drain.cache.share import Share, is_to_go
+from evenkeel.flows.drain.cache.stops import Stops
 from evenkeel.flows.drain.queue import NODES, Queue
 from evenkeel.model.gang import group_of
 from evenkeel.model.pod import Pod
@@ -44,13 +45,15 @@ class Pods:
         queue: Queue,
         awaits: Callable[[str], bool] = lambda _: False,
         share: Share | None = None,
+        stops: Stops | None = None,
     ) -> None:
-        """``awaits``: see ``Members``.
+        """``awaits``: see ``Members``; ``stops`` takes note of how long pods take to stop.
 
         ``share``: which pods are the reconciler's. Of others nothing is known.
         """
         self._queue = queue
         self._share = share or Share()
+        self.stops = stops or Stops()
         self._pods: dict[str, Pod] = {}
         self._on: defaultdict[str, dict[str, Pod]] = defaultdict(dict)  # by node
         self._revisions: dict[str, int] = {}
@@ -239,5 +242,6 @@ class Pods:
             self.groups.update(group, pod, controller, counts=False)
         del self._on[pod.spec.node_name][uid]
         self._note_change_on(pod.spec.node_name)
-        if self.members.delete(controller, uid):
+        took_longer = self.stops.ended(controller, pod)
+        if self.members.delete(controller, uid) or took_longer:
             self._queue.add([controller], urgent=urgent)

@@ -24,6 +24,7 @@ from evenkeel.flows.drain.cache.nodes import MarkedNodes
 from evenkeel.flows.drain.cache.owners import Owners
 from evenkeel.flows.drain.cache.pods import Pods
 from evenkeel.flows.drain.cache.share import Share
+from evenkeel.flows.drain.cache.stops import Stops
 from evenkeel.flows.drain.cache.streams import Streams, is_recent
 from evenkeel.flows.drain.cache.surroundings import Surroundings
 from evenkeel.flows.drain.queue import NODES, Queue
@@ -72,6 +73,7 @@ class View:
         node_pools: dict[str, Pool | None] | None = None,
         releases_refused: dict[str, ReleasesRefused] | None = None,
         share: Share | None = None,
+        stops: Stops | None = None,
     ) -> None:
         """``assumed``, ``node_pools``: see ``MarkedNodes``; ``releases_refused``: see ``Owners``.
 
@@ -84,7 +86,7 @@ class View:
         self.nodes = MarkedNodes(assumed, node_pools, self._node_changed)
         self.candidates = Candidates(self.facts, self.nodes)
         self.owners = Owners(releases_refused)
-        self.pods = Pods(self.queue, self.owners.is_refused, self.share)
+        self.pods = Pods(self.queue, self.owners.is_refused, self.share, stops)
         self.surroundings = Surroundings()
         self.do_pods_return = False  # pods that no watch shows may come to dying nodes
         self.listed_at: dict[str, datetime] = {}  # by key: when its last list was asked for
