@@ -12,7 +12,7 @@ from tests.kit.others import in_vain
 from tests.property import events
 from tests.property.hands import Cause, Deed
 from tests.property.scenes import Kind, News, NoticePlan, WorkloadPlan
-from tests.property.spectator import Life, last_moment
+from tests.property.spectator import AHEAD, Life, last_moment, latest
 from tests.property.world import Story
 
 IN_VAIN: Final = 12
@@ -189,7 +189,7 @@ def _is_last_moment(story: Story, deed: Deed) -> bool:
     if life is None:
         return False
     deadline = deadline_of(story, life.node, deed.at)
-    return deadline is not None and deed.at >= last_moment(life, deadline) - REACTION
+    return deadline is not None and deed.at >= last_moment(life, deadline) - AHEAD - REACTION
 
 
 def written_at_all(story: Story) -> Sequence[str]:
@@ -245,7 +245,7 @@ def gone_too_early(story: Story, concerns: Callable[[Life], bool]) -> Sequence[s
         if death is not None and death <= life.told_at:
             continue
         deadline = deadline_of(story, life.node, life.told_at)
-        if deadline is None or life.told_at < last_moment(life, deadline) - REACTION:
+        if deadline is None or life.told_at < last_moment(life, deadline) - AHEAD - REACTION:
             found.append(f"{life.name} on {life.node} was told to go {_when(story, life.told_at)}")
     return found
 
@@ -308,7 +308,7 @@ def _came_late(story: Story, life: Life, deadline: datetime) -> bool:
 def _limit(story: Story, life: Life, deadline: datetime, known: datetime) -> datetime:
     """The last moment of a pod, or when Evenkeel could first know that it has one."""
     called = CALLED if story.scene.pods_each < PODS_EACH else timedelta()
-    limit = max(last_moment(life, deadline), known + called) + REACTION
+    limit = max(latest(life, deadline), known + called) + REACTION
     if story.crashed_at is None or story.crashed_at > limit:
         return limit
     if story.alone_at is None:

@@ -69,6 +69,7 @@ PLANNED_ANEW = "../unit/flows/drain/test_evicting.py::test_it_waits_for_a_new_pl
 LISTED_ALONE = "../unit/flows/drain/test_streams.py::test_a_list_of_one_workload_says_nothing"
 MEDDLED = "test_others.py::test_all_hold_when_others_meddle"
 HINTED_BESIDE = "test_others.py::test_a_hint_takes_no_workload"
+WORSE = "dominance/test_dominance.py::test_no_workload_is_worse_off"
 IN_TURNS = "test_turns.py::test_no_more_pods_are_missing"
 SLOW_TO_STOP = "../stories/handover/test_turns.py::test_the_next_is_made_as_soon_as"
 LAST = "../unit/decisions/drain/test_quota_turns.py::test_one_stays"
@@ -143,13 +144,13 @@ MUTATIONS = (
     Mutation(
         "the gate lets released pods go before their replacements",
         "decisions/gate/gate.py",
-        [("if item.pod.uid in census.may_go:", "if item:")],
+        [("if lacks <= 0:", "if True:")],
         [DRAINED],
     ),
     Mutation(
         "one ordinal more may be missing",
         "decisions/drain/turns.py",
-        [("BY_ORDINAL:\n        return 1\n", "BY_ORDINAL:\n        return 2\n")],
+        [("least = ration(census.owner.deployment, size)", "least = 2")],
         [GOING],
     ),
     Mutation(
@@ -217,8 +218,14 @@ MUTATIONS = (
     Mutation(
         "the grace period does not count",
         "decisions/drain/deadlines.py",
-        [("return self.at - grace - EVICTION", "return self.at - EVICTION")],
+        [("(min(grace, LONGEST_GRACE) if is_replaced else grace)", "timedelta()")],
         [GOING],
+    ),
+    Mutation(
+        "the last ones go with the others",
+        "decisions/drain/census.py",
+        [("self._last.get(each.pod.uid, each.evict_by)", "each.evict_by")],
+        [WORSE],
     ),
     Mutation(
         "a crash holds the Lease for ten minutes",
@@ -484,7 +491,7 @@ MUTATIONS = (
     Mutation(
         "a turn more begins while one is under way",
         "decisions/drain/quota_turns.py",
-        [("len(leaving)) - missing, ", "len(leaving)), ")],
+        [("min(most - missing, ", "min(most, ")],
         [IN_TURNS],
     ),
     Mutation(
@@ -512,8 +519,8 @@ MUTATIONS = (
     ),
     Mutation(
         "a pod goes in turn while its controller has pods too many",
-        "decisions/drain/break_first.py",
-        [("0 if count.excess else turns", "turns")],
+        "decisions/drain/turns.py",
+        [("if count.excess:", "if False:")],
         [MEDDLED],
     ),
     Mutation(

@@ -30,16 +30,23 @@ from tests.property.hands import Cause, Hands
 from tests.property.scenes import Kind, WorkloadPlan
 
 LONGEST_GRACE = 45
-"""docs/notices.md: the eviction deadline is the node's less the grace period, of 45 s at most."""
+"""docs/notices.md: the eviction deadline is the node's less the grace period. Of a pod that another
+one replaces it is taken for no longer than this, in seconds."""
+
+REPLACED = ("ReplicaSet", "StatefulSet", "Database")
+"""The kinds of controllers that make another pod for one that goes."""
+
+LEAST = 5
+"""Seconds that a pod which stands last is told to go before its node ends, at least."""
+
+AHEAD = timedelta(seconds=5)
+"""By so much the first pod goes ahead of the others, to show how long they take to stop."""
 
 MARGIN = timedelta(seconds=1.5)
 """By so much before its eviction deadline a pod may go: what so few evictions can take at most."""
 
 UNKNOWN_FOR = timedelta(seconds=2)
 """So long after a pod failed Evenkeel may still count it: it does not know at once."""
-
-TURN_TAKES_BESIDES = 5
-"""Seconds beside stopping and starting that a turn may take."""
 
 COUNTED = (Kind.DEPLOYMENT, Kind.STATEFUL_SET, Kind.DATABASE)
 
@@ -94,14 +101,14 @@ class Ledger:
         """How many pods have to serve, as far as is known without these failures."""
         debt = sum(owed for uid, owed in self.debts.items() if uid not in unknown)
         wanted = self.fewest
-        return max(0, min(self.start, wanted - self._may_miss(wanted)) - debt)
+        return max(0, min(self.start, wanted - self.may_miss(wanted)) - debt)
 
     def owe(self, missing: int, uid: str) -> None:
         """Demand so much less from now on, because of this pod."""
         if missing > 0:
             self.debts[uid] = self.debts.get(uid, 0) + missing
 
-    def _may_miss(self, wanted: int) -> int:
+    def may_miss(self, wanted: int) -> int:
         """How many the design lets go before their replacements are there.
 
         None in a handover. Where two at once are forbidden or impossible, max(1,
@@ -235,7 +242,7 @@ class Spectator:
         may_roll = _of(ledger.plan.max_unavailable, ledger.fewest) if self.may_roll_out else 0
         serving = self._serving(life.workload)
         ledger.lowest = min(ledger.lowest, serving)
-        spared = may_roll + self._in_turn(ledger.plan, ledger.fewest, life)
+        spared = may_roll + self._in_turn(ledger, life)
         missing = ledger.floor() - spared - serving
         if self._is_excused(life):
             ledger.owe(missing, life.uid)
@@ -252,23 +259,21 @@ class Spectator:
             )
         ledger.owe(missing, unknown[-1] if unknown else life.uid)
 
-    def _in_turn(self, plan: WorkloadPlan, wanted: int, life: Life) -> int:
-        """How many may be missing because a quota allows no second pod, when this one goes.
+    def _in_turn(self, ledger: Ledger, life: Life) -> int:
+        """How many more may be missing when this one goes, because its node dies in so long.
 
-        None of a single replica. Of others so many that all are replaced in time, or one.
+        Pods that take turns: as many as the minimum can spare, a majority without a budget, which
+        the API server sees to. Pods that a quota allows no second one beside take turns as well.
         """
-        deadline = self.deadline(life.node)
-        if (
-            plan.spare is None
-            or wanted <= 1
-            or deadline is None
-            or plan.kind is not Kind.DEPLOYMENT
-        ):
+        plan, wanted = ledger.plan, ledger.fewest
+        if wanted <= 1 or self.deadline(life.node) is None:
             return 0
-        takes = plan.grace + plan.start + (plan.ready or 0) + plan.min_ready + TURN_TAKES_BESIDES
-        left = (last_moment(life, deadline) - self._now).total_seconds()
-        needed = int(wanted * takes / left) if left > 0 else wanted
-        return min(wanted - 1, max(1, _of(plan.max_unavailable, wanted), needed))
+        takes_turns = ledger.may_miss(wanted) > 0
+        if not takes_turns and (plan.spare is None or plan.kind is not Kind.DEPLOYMENT):
+            return 0
+        minority = (wanted - 1) // 2 if plan.budget is None else wanted - 1
+        most = min(wanted - 1, max(1, _of(plan.max_unavailable, wanted), minority))
+        return max(0, most - ledger.may_miss(wanted))
 
     def _failed_unknown(self, name: str) -> Sequence[str]:
         """The uids of the pods that would serve now, had they not failed without a sign of it.
@@ -296,7 +301,7 @@ class Spectator:
         if self.may_roll_out and self.hands.cause is Cause.CLUSTER:
             return True
         deadline = self.deadline(life.node)
-        return deadline is not None and self._now >= last_moment(life, deadline) - MARGIN
+        return deadline is not None and self._now >= last_moment(life, deadline) - AHEAD - MARGIN
 
     def _is_whole(self, name: str) -> bool:
         """As many pods serve as are wanted, without any that is released."""
@@ -318,5 +323,12 @@ class Spectator:
 
 
 def last_moment(life: Life, deadline: datetime) -> datetime:
-    """When a pod has to be told to go, but for the margin."""
-    return deadline - min(life.grace, timedelta(seconds=LONGEST_GRACE))
+    """When a pod that can be spared has to be told to go, but for the margin."""
+    longest = timedelta(seconds=LONGEST_GRACE) if life.kind in REPLACED else life.grace
+    return deadline - min(life.grace, longest)
+
+
+def latest(life: Life, deadline: datetime) -> datetime:
+    """When any pod has to be told to go: one that stands last later than one that can be spared."""
+    least = timedelta(seconds=LEAST) if life.kind in REPLACED else life.grace
+    return deadline - min(life.grace, least)

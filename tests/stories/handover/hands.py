@@ -35,6 +35,13 @@ def found(scene: Scene) -> dict[str, Any]:
     return there
 
 
+def set_unready(scene: Scene, name: str) -> None:
+    """A pod of the namespace default fails its readiness probe."""
+    at = scene.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+    broken = {"type": "Ready", "status": "False", "lastTransitionTime": at}
+    scene.cluster.server.set_condition(("default", name), broken)
+
+
 def drain(
     scene: Scene, *nodes: str, seconds: float = 300, drain_id: str = "drain-1", act: bool = True
 ) -> list[Decision]:

@@ -18,6 +18,7 @@ from tests.stories.handover.conftest import MakeScene
 ALONE = 88.0
 
 
+FULL: dict[str, Any] = {"annotations": {names.GRACE_PERIOD: "full"}}
 KEPT: dict[str, Any] = {"annotations": {names.AT_DEADLINE: "leave"}}
 
 
@@ -65,10 +66,10 @@ def test_a_node_that_dies_first_does_not_queue_behind_one_that_dies_later(scene:
 
 def test_where_nothing_can_be_replaced_what_leaves_most_behind_goes_first(scene: Scene) -> None:
     """So no workload loses much early, and its last pod goes at the very end."""
-    scene.place(deployment("half", 5), on="o1", room={"o1": "500m"})
+    scene.place(deployment("half", 5, pod=FULL), on="o1", room={"o1": "500m"})
     scene.add_node("s1", room="2")
     scene.cluster.scale("Deployment", "half", "default", 10)
-    scene.given(deployment("none", 5), deployment("one"), on="")
+    scene.given(deployment("none", 5, pod=FULL), deployment("one"), on="")
     going = {app: [pod.name for pod in scene.pods(app, "s1")] for app in ("half", "none", "one")}
     assert {app: len(pods) for app, pods in going.items()} == {"half": 5, "none": 5, "one": 1}
     scene.interrupt("s1").run(until=118)

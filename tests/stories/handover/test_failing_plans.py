@@ -87,10 +87,10 @@ def test_what_cannot_be_put_on_the_agenda_is_left_out_of_it(
     begin(scene)
     evict_by = Deadline.evict_by
 
-    def fail(self: Deadline, pod: Pod) -> datetime:
+    def fail(self: Deadline, pod: Pod, *, is_replaced: bool = True) -> datetime:
         if pod.name.startswith("bad"):
             raise OverflowError("date value out of range")
-        return evict_by(self, pod)
+        return evict_by(self, pod, is_replaced=is_replaced)
 
     monkeypatch.setattr(Deadline, "evict_by", fail)
     assert_that_the_others_are_handed_over(scene)

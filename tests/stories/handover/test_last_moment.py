@@ -43,13 +43,19 @@ def test_a_pod_that_finds_no_new_place_goes_when_its_grace_period_needs_it(
 def test_an_api_server_that_is_slow_to_answer_is_told_in_time_and_not_much_earlier(
     make_scene: MakeScene, latency: float
 ) -> None:
-    """Its answers take so long, and an invocation that knows nothing yet many of them."""
+    """Its answers take so long, and an invocation that knows nothing yet many of them.
+
+    The first shows how long the others take to stop, and a majority stands last.
+    """
     scene = make_scene(options=replace(CALM, latency=seconds(latency)))
     going = scene.given(deployment("stuck", 5), settle=30)
 
     scene.interrupt("s1").run(until=118)
 
-    assert all(88 <= scene.gone_at(name) <= 90 for name in going)
+    first, second, *last = sorted(map(scene.gone_at, going))
+    assert 83 <= first <= 85
+    assert 88 <= second <= 90
+    assert all(109 <= at <= 115 for at in last)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +149,9 @@ def test_many_last_moments_come_earlier_by_what_their_evictions_take(
     scene.interrupt("s1").run(until=130)
 
     gone = sorted(scene.gone_at(name) for name in old)
-    assert (gone[0], gone[-1]) == (87.3, 88.9)
+    assert gone[0] == 83.8  # shows how long the others take to stop
+    assert (gone[1], gone[43]) == (88.1, 88.8)
+    assert (gone[44], gone[-1]) == (113.1, 113.9)  # A majority stands last.
 
 
 @pytest.mark.parametrize("work", [84.0, 86.0, 87.5])

@@ -416,7 +416,7 @@ def test_a_slow_ec2_delays_no_forced_eviction(scene: Scene) -> None:
     scene.run(until=160)
 
     told = [scene.gone_at(name) for name in going]
-    assert told == pytest.approx([32 + 120 - 31] * 3, abs=0.2)
+    assert sorted(told) == pytest.approx([32 + 120 - 36, 32 + 120 - 6, 32 + 120 - 6], abs=0.2)
     assert scene.story("s1").order()[-1] == "complete InstanceOff"
 
 

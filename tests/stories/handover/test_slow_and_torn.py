@@ -31,6 +31,7 @@ from tests.kit.builders import NOW
 from tests.kit.manifests import budget, deployment, on_node
 from tests.kit.scene import CALM, INTERRUPTION, Scene
 from tests.stories.handover.conftest import MakeScene
+from tests.stories.handover.hands import set_unready
 
 REPLICA_SET = builders.replica_set()
 OWNED = builders.pod("web-1", of=REPLICA_SET, node="s1", revision=90)
@@ -233,12 +234,6 @@ def test_a_pod_waits_until_its_owner_and_its_namespace_were_read(
     assert 16 <= min(released) < 19
 
 
-def set_unready(scene: Scene, name: str) -> None:
-    at = scene.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
-    broken = {"type": "Ready", "status": "False", "lastTransitionTime": at}
-    scene.cluster.server.set_condition(("default", name), broken)
-
-
 def test_pods_that_are_released_while_watches_expire_are_seen_again(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -271,7 +266,7 @@ def test_pods_that_are_released_while_watches_expire_are_seen_again(
     interrupt_late(scene, "s1", by=60)
     scene.run(until=105)
     assert expired
-    assert max(scene.gone_at(name) for name in old) == pytest.approx(35 + 60 - 31, abs=0.5)
+    assert max(scene.gone_at(name) for name in old) == pytest.approx(35 + 60 - 6, abs=0.5)
 
 
 def is_of_released_pods(each: watch.Watch) -> bool:

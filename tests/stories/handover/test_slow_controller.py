@@ -34,14 +34,12 @@ def storm(make_scene: MakeScene) -> Scene:
 
 
 def test_no_workload_falls_far_below_the_share_that_can_be_replaced(storm: Scene) -> None:
-    """Nor does a single replica at all; and the last pod goes in time for its grace period."""
+    """Nor does a single replica at all."""
     storm.interrupt(*DOOMED).run(until=GRACE_BEGINS)
     pods = [pod for name in (*LARGE, *ONES) for pod in storm.pods(name)]
     replaced = sum(pod.spec.node_name.startswith("o") for pod in pods)
     part = replaced / (EACH * len(LARGE) + len(ONES))
     assert 0.5 < part < 0.7, "not so slow that it matters, or too slow to tell"
-    assert not any(pod.active for pod in pods if pod.spec.node_name in DOOMED)
-
     storm.run(until=300)
     assert {storm.lowest(name) for name in ONES} == {1}
-    assert min(storm.lowest(name) for name in LARGE) >= 0.6 * part * EACH
+    assert min(storm.lowest(name) for name in LARGE) >= EACH // 2 + 1

@@ -61,11 +61,11 @@ def test_those_that_are_left_all_go_at_the_last_moment(scene: Scene) -> None:
     """The first finds no new place, so the others' turns never come."""
     scene.given(stateful_set("db", 3))
 
-    scene.interrupt("s1").run(until=100)
+    scene.interrupt("s1").run(until=118)
 
     assert scene.story("db-2").order() == ["evict StatefulSet"]
     for pod in ("db-0", "db-1"):
-        assert scene.story(pod) == ["1.0 wait StatefulSet", "88.9 evict LastMoment"]
+        assert scene.story(pod) == ["1.0 wait StatefulSet", "113.9 evict LastMoment"]
 
 
 def test_one_that_is_missing_elsewhere_is_waited_for(scene: Scene) -> None:

@@ -107,7 +107,7 @@ def test_the_rest_waits_for_its_last_moment_when_a_neighbour_took_the_place(scen
     scene.run(until=110)
 
     assert scene.pods("neighbour")
-    assert sorted(scene.gone_at(pod) for pod in pods) == [3.0, 88.9, 88.9]
+    assert sorted(scene.gone_at(pod) for pod in pods) == [3.0, 108.9, 108.9]
     tries = [each["sent"] for each in notes(scene) if 13 <= each["sent"] < 80]
     assert [round(each - tries[0], 1) for each in tries] == [0, 1, 2, 3, 4]
 

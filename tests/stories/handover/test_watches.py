@@ -127,7 +127,7 @@ def test_a_mark_found_in_the_middle_whose_pods_cannot_be_read_is_read_again(
 
     assert any("reset" in note for note, _ in scene.recorder.notes)
     assert scene.story("late").order()[0] == "wait BarePod"
-    assert scene.gone_at("late") == 79.9
+    assert scene.gone_at("late") == 64.9
     assert scene.lowest("web") == 4
 
 

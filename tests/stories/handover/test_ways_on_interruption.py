@@ -125,11 +125,11 @@ def test_rationed_pods_that_are_left_go_at_the_last_moment(scene: Scene) -> None
     """The first finds no new place, so the second's turn never comes."""
     pods = scene.given(deployment("app", 2, **NO_SURGE))
 
-    scene.interrupt("s1").run(until=110)
+    scene.interrupt("s1").run(until=118)
 
     first, second = sorted(pods, key=scene.gone_at)
     assert scene.story(first) == ["1.0 evict NoSurge"]
-    assert scene.story(second) == ["1.0 wait NoSurge", "88.9 evict LastMoment"]
+    assert scene.story(second) == ["1.0 wait NoSurge", "113.9 evict LastMoment"]
 
 
 def test_a_job_runs_to_its_last_moment_and_may_finish_before(scene: Scene) -> None:

@@ -37,7 +37,7 @@ def test_all_pods_of_a_workload_are_told_to_go_in_time(
 
     scene.interrupt("s1").run(until=118)
 
-    assert max(scene.gone_at(pod) for pod in old) <= 89.3 + rest
+    assert max(scene.gone_at(pod) for pod in old) <= 114.3 + rest
     assert not any(scene.pods(app, "s1") for app in ("web", "db"))
 
 

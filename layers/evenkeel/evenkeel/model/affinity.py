@@ -88,6 +88,32 @@ class NewAffinity(ApiStruct, frozen=True, kw_only=True):
         return (self.required and self.required.node_selector_terms) or ()
 
 
+class PodTerm(ApiStruct, frozen=True, kw_only=True):
+    """Pods with which a pod may not share a node, or what has the same value of another label."""
+
+    topology_key: str = ""
+
+
+class PodAntiAffinity(ApiStruct, frozen=True, kw_only=True):
+    """Beside which pods a pod does not run."""
+
+    required: tuple[PodTerm, ...] | None = msgspec.field(
+        default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
+class Affinity(NewAffinity, frozen=True, kw_only=True):
+    """The affinity of a pod that is there."""
+
+    pod_anti_affinity: PodAntiAffinity | None = None
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it keeps pods apart by more than a node, such as by zone."""
+        terms = (self.pod_anti_affinity and self.pod_anti_affinity.required) or ()
+        return any(each.topology_key != names.HOSTNAME for each in terms)
+
+
 class Toleration(ApiStruct, frozen=True, kw_only=True):
     """Which taint a pod tolerates; without an effect any, without a key every one."""
 

@@ -78,6 +78,7 @@ GANGS: Final = Words((names.TRUE, "false"))
 AT_DEADLINES: Final = Words(("delete", "leave"))
 AT_NOTICES: Final = Words(("all", "dying"))
 NEVER: Final = Words(("never",))
+FULL: Final = Words(("full",))
 BY_TEMPLATE: Final = Words((names.BY_TEMPLATE,))
 SINGLES: Final = Words((names.SINGLES,), exact=True)
 
@@ -148,6 +149,16 @@ AT_DEADLINE: Final = OwnersEntry(
     " node.",
 )
 
+GRACE_PERIOD: Final = OwnersEntry(
+    key=names.GRACE_PERIOD,
+    on=(*WORKLOADS, "Pod"),
+    values=str(FULL),
+    read=FULL,
+    meaning="The pod is told to go so early that all of its grace period fits before its node ends,"
+    " up to 45 s, also where its workload has too few others. By default such a pod stands as long"
+    " as pods of its workload were seen to take to stop.",
+)
+
 NODE_ENDS_AT: Final = OwnersEntry(
     key=names.NODE_ENDS_AT,
     on=("Pod",),
@@ -186,7 +197,7 @@ UNGATED: Final = OwnersEntry(
 GATE_PATIENCE: Final[OwnersEntry[timedelta]] = OwnersEntry(
     key=names.GATE_PATIENCE,
     on=("Deployment", "Rollout", "ReplicaSet", "Pod"),
-    values="a duration, such as 15m; 1h at most",
+    values="15m or another duration, 1h at most",
     read=go_duration,
     meaning="How long an eviction of the workload's pods waits for a replacement that has a node"
     " and does not fail. The default is the workload's progressDeadlineSeconds, and what the gate's"
@@ -213,6 +224,7 @@ OWNERS: Final[tuple[AnyEntry, ...]] = (
     PLACEMENT,
     HANDOVER,
     AT_DEADLINE,
+    GRACE_PERIOD,
     NODE_ENDS_AT,
     GANG,
     GANG_AT_NOTICE,

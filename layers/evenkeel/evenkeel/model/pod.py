@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from evenkeel.model import names
-from evenkeel.model.affinity import NewAffinity, SchedulingGroup, Toleration, only_node
+from evenkeel.model.affinity import Affinity, SchedulingGroup, Toleration, only_node
 from evenkeel.model.deployments import DEPLOYMENTS
 from evenkeel.model.meta import (
     ApiStruct,
@@ -74,6 +74,7 @@ class PodSpec(ApiStruct, frozen=True, kw_only=True):
 
     node_name: str = ""
     termination_grace_period_seconds: int | None = None
+    restart_policy: str = "Always"
     priority: int = 0
     init_containers: tuple[Container, ...] = ()
     containers: tuple[Container, ...] = ()
@@ -81,7 +82,7 @@ class PodSpec(ApiStruct, frozen=True, kw_only=True):
     overhead: dict[str, str] = {}
     volumes: tuple[Volume, ...] = ()
     node_selector: dict[str, str] | None = None
-    affinity: NewAffinity | None = None
+    affinity: Affinity | None = None
     tolerations: tuple[Toleration, ...] | None = None
     scheduling_group: SchedulingGroup | None = None
 
@@ -89,6 +90,16 @@ class PodSpec(ApiStruct, frozen=True, kw_only=True):
     def only_node(self) -> str:
         """The node that its own rules bind it to, by name or hostname; empty if to none."""
         return only_node(self.node_selector, self.affinity)
+
+    @property
+    def runs_to_completion(self) -> bool:
+        """Whether its containers may end for good, as a Job's do."""
+        return self.restart_policy in ("Never", "OnFailure")
+
+    @property
+    def is_kept_apart(self) -> bool:
+        """Whether its rules keep pods apart by more than a node, such as by zone."""
+        return self.affinity is not None and self.affinity.is_wide
 
     @property
     def claims(self) -> frozenset[str]:
@@ -141,13 +152,13 @@ class PodStatus(ApiStruct, frozen=True, kw_only=True):
     phase: str = "Pending"
     conditions: tuple[Condition, ...] = ()
     start_time: datetime | None = None
-    container_statuses: tuple[ContainerStatus, ...] = ()
-    init_container_statuses: tuple[ContainerStatus, ...] = ()
+    container_statuses: tuple[ContainerStatus, ...] | None = None
+    init_container_statuses: tuple[ContainerStatus, ...] | None = None
 
     @property
     def fails_to_start(self) -> bool:
         """Whether a container waits for anything but its turn: a back-off, an image."""
-        every = (*self.init_container_statuses, *self.container_statuses)
+        every = (*(self.init_container_statuses or ()), *(self.container_statuses or ()))
         waiting = (each.state.waiting for each in every)
         return any(each is not None and each.reason not in STARTS for each in waiting)
 
@@ -179,6 +190,19 @@ class PodStatus(ApiStruct, frozen=True, kw_only=True):
         """
         said = self.not_scheduled
         return said.message if said is not None and said.reason == "Unschedulable" else ""
+
+    @property
+    def gated(self) -> str:
+        """What is said of a pod that waits at its scheduling gates; empty if it does not."""
+        said = self.not_scheduled
+        return (
+            f"SchedulingGated: {said.message}" if said and said.reason == "SchedulingGated" else ""
+        )
+
+    @property
+    def lacks_node(self) -> str:
+        """Why it has no node: the scheduler's word, or that of its gates; empty if nobody says."""
+        return self.refused or self.gated
 
 
 class Pod(KubernetesObject, frozen=True, kw_only=True):

@@ -38,6 +38,18 @@ def test_the_eviction_deadline_leaves_a_second_and_the_grace_period_but_never_mo
     assert Deadline(NOW, forced=True).evict_by(pod) == NOW - seconds(needed + 1)
 
 
+@pytest.mark.parametrize(("grace", "needed"), [(30, 30), (46, 46), (3600, 3600), (-1, 0)])
+def test_a_pod_that_nothing_replaces_gets_all_of_it(grace: int, needed: int) -> None:
+    evict_by = Deadline(NOW, forced=True).evict_by(builders.pod(grace=grace), is_replaced=False)
+    assert evict_by == NOW - seconds(needed + 1)
+
+
+@given(grace=st.integers(-(2**63), 2**63 - 1))
+def test_no_grace_period_is_so_long_that_there_is_no_such_time(grace: int) -> None:
+    pod = builders.pod(grace=grace)
+    assert Deadline(NOW, forced=True).evict_by(pod, is_replaced=False) < NOW
+
+
 @given(grace=st.integers(-(2**31), 2**31))
 def test_the_eviction_deadline_is_always_before_the_deadline(grace: int) -> None:
     assert Deadline(NOW, forced=True).evict_by(builders.pod(grace=grace)) < NOW

@@ -116,7 +116,7 @@ def test_each_pod_is_forced_off_once_when_the_pods_of_a_workload_go_different_wa
         dooms={"n1": WARNING},
     )
     found = plan(census)
-    assert [each.pod for each in found.forced] == [released, handed, rationed]
+    assert [each.pod for each in found.forced] == [rationed, released, handed]
     assert [each.pod for each in found.candidates] == [handed]
     assert [step.subject.name for step in found.steps] == ["away", rationed.name]
 

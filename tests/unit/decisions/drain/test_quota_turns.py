@@ -110,8 +110,14 @@ class Tight:
         )
         return msgspec.structs.replace(found, going=self.going, siblings=())
 
-    def plan(self, now: datetime = NOW, dooms: dict[str, NodeNotice] | None = None) -> Plan:
-        return plan(self.census(now, DYING if dooms is None else dooms))
+    def plan(
+        self,
+        now: datetime = NOW,
+        dooms: dict[str, NodeNotice] | None = None,
+        stops_in: timedelta | None = None,
+    ) -> Plan:
+        census = self.census(now, DYING if dooms is None else dooms)
+        return plan(msgspec.structs.replace(census, stops_in=stops_in))
 
     def note(self, now: datetime = NOW) -> QuotaNote | None:
         """What the ReplicaSet bears once the plan's note is written; None: none is."""
@@ -327,38 +333,41 @@ def test_no_more_are_wanted_than_replicas() -> None:
 
 
 @pytest.mark.parametrize(
-    ("grace", "to_ready", "min_ready", "at_once"),
+    ("stop", "to_ready", "min_ready", "at_once"),
     [
-        (30, 0, 0, 3),  # 10 pods of 30 s in 89 s
+        (30, 0, 0, 4),  # 10 pods in three turns of 31 s, of which the last begins by 89 s
         (10, 0, 0, 1),
-        (10, 20, 0, 2),  # The same 30 s, in 109 s
-        (10, 0, 20, 2),
-        (30, 30, 0, 6),
-        (30, 59, 0, 1),  # No turn would be over by then.
+        (10, 20, 0, 3),  # In four turns by 109 s
+        (10, 0, 20, 3),
+        (30, 30, 0, 4),  # It would take five, and a majority stays.
+        (30, 59, 0, 4),
+        (None, 0, 0, 1),  # That a pod takes 30 s is not known until one was seen.
     ],
 )
 def test_so_many_go_at_once_that_all_are_replaced_in_time(
-    grace: int, to_ready: int, min_ready: int, at_once: int
+    stop: int | None, to_ready: int, min_ready: int, at_once: int
 ) -> None:
     note = msgspec.structs.replace(TURNS, pods=10)
     tight = Tight(note, replicas=10, min_ready_seconds=min_ready)
-    tight.doomed(*"abcdefghij", ready_since=LONG_AGO + seconds(to_ready), grace=grace)
-    assert len(turns(tight.plan())) == at_once
+    tight.doomed(*"abcdefghij", ready_since=LONG_AGO + seconds(to_ready), grace=30)
+    found = tight.plan(stops_in=None if stop is None else seconds(stop))
+    assert len(turns(found)) == at_once
 
 
-def test_the_first_one_s_turn_and_the_last_one_s_deadline_count() -> None:
+def test_the_last_one_s_deadline_counts() -> None:
     later = builders.notice(deadline=WARNING.deadline + seconds(30))
     note = msgspec.structs.replace(TURNS, pods=10)
     tight = Tight(note, replicas=10).doomed(*"abcdefghi", ready_since=LONG_AGO)
     tight.doomed("j", node="n2", notice=later, ready_since=LONG_AGO, grace=10)
-    assert len(turns(tight.plan(dooms=DYING | {"n2": later}))) == 2  # 10 pods of 30 s in 139 s
+    found = tight.plan(dooms=DYING | {"n2": later}, stops_in=seconds(30))
+    assert len(turns(found)) == 2  # 10 pods in five turns of 31 s
 
 
 def test_the_shortest_time_to_ready_counts() -> None:
     """The others may have failed their probes for a while."""
     note = msgspec.structs.replace(TURNS, pods=10)
     tight = Tight(note, replicas=10).doomed(*"abcdefghi", ready_since=NOW - seconds(5))
-    assert len(turns(tight.doomed("j").plan())) == 3
+    assert len(turns(tight.doomed("j").plan(stops_in=seconds(10)))) == 1
 
 
 def test_a_turn_takes_as_long_as_the_last_one() -> None:
@@ -367,10 +376,10 @@ def test_a_turn_takes_as_long_as_the_last_one() -> None:
     assert turns(tight.doomed(*"abcdefghi").plan()) == ["a"]
     earlier = msgspec.structs.replace(note, told_at=NOW - seconds(50))
     tight = Tight(earlier, replicas=10).elsewhere("x", ready_since=NOW - seconds(8))
-    assert turns(tight.doomed(*"abcdefghi").plan()) == ["a", "b", "c", "d"]
+    assert turns(tight.doomed(*"abcdefghi").plan()) == ["a", "b", "c"]
     none_since = msgspec.structs.replace(note, told_at=NOW - seconds(8))
     tight = Tight(none_since, replicas=10).elsewhere("x", ready_since=NOW - seconds(8))
-    assert turns(tight.doomed(*"abcdefghi").plan()) == ["a", "b", "c", "d", "e"]
+    assert turns(tight.doomed(*"abcdefghi").plan()) == ["a", "b", "c", "d"]
 
 
 def test_it_is_noted_when_a_pod_is_told_to_go() -> None:

@@ -7,7 +7,7 @@ import msgspec
 
 from evenkeel.flows.restore.compact import KEPT_ANNOTATIONS, Compactor
 from evenkeel.model import names
-from evenkeel.model.affinity import NewAffinity, NodeAffinity
+from evenkeel.model.affinity import Affinity, NodeAffinity
 from evenkeel.model.meta import Condition
 from evenkeel.model.pod import LONGEST_TEXT, Container, Pod, PodSpec, ResourceRequirements
 from tests.kit import builders
@@ -75,9 +75,11 @@ def ruled(name: str) -> Pod:
 def test_what_keeps_a_pod_off_nodes_is_kept_and_what_it_would_like_is_not() -> None:
     (small,) = compact(ruled("a"))
     full = ruled("a").spec
-    kept = (small.spec.node_selector, small.spec.affinity, small.spec.tolerations)
-    assert kept == (full.node_selector, full.affinity, full.tolerations)
-    likes = NewAffinity(node_affinity=NodeAffinity(preferred=()))
+    assert small.spec.affinity is not None
+    assert full.affinity is not None
+    kept = (small.spec.node_selector, small.spec.affinity.required, small.spec.tolerations)
+    assert kept == (full.node_selector, full.affinity.required, full.tolerations)
+    likes = Affinity(node_affinity=NodeAffinity(preferred=()))
     (small,) = compact(msgspec.structs.replace(pod("a"), spec=PodSpec(affinity=likes)))
     assert small.spec.affinity is None
 

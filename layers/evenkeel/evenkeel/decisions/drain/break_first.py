@@ -7,6 +7,7 @@ from typing import Final
 
 from evenkeel.decisions.drain import budgets, turns, verdicts
 from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.deadlines import A_FEW_SECONDS
 from evenkeel.decisions.drain.movers import MovingPod
 from evenkeel.decisions.drain.pod_plan import PodPlan
 from evenkeel.model.ordinal import ordinal_of
@@ -19,6 +20,7 @@ def decide(census: Census) -> Iterator[PodPlan]:
     """Evict the pods whose turn it is (see ``_next_to_go``); the others wait."""
     count, line = census.count, _line(census)
     waiting, turn = {each.pod.uid for each in line}, _next_to_go(census, line)
+    yield PodPlan(due=turns.changes_at(census, line, turns.seen_length(census)))
     message = f"its turn: {count.missing} of {count.spec_replicas} are missing" if turn else ""
     for mover in census.movers(*TAKE_TURNS):
         is_next = mover.pod.uid in turn
@@ -55,35 +57,41 @@ def _rank(mover: MovingPod) -> tuple[bool, datetime, int, str]:
 def _next_to_go(census: Census, line: Sequence[MovingPod]) -> Collection[str]:
     """The uids of the pods of this line whose turn it is.
 
-    - of a StatefulSet, whose ordinals are made in order, a pod that is not available goes alone;
-    - while the controller has pods too many: no available one. It has chosen which it deletes, and
-      deletes that many also when an eviction has left it none too many.
+    Where the controller makes one after the other a pod that is not available goes alone.
     """
     if not line:
         return ()
-    way, count = line[0].route.way, census.count
-    may_go = 0 if count.excess else turns.most_missing(census, way) - count.missing
-    is_ordinal = way is Way.BY_ORDINAL
-    return turns.next_to_go(line, census.is_available, may_go, in_order=is_ordinal)
+    may_go, in_order = turns.may_go(census, line), census.owner.makes_in_order
+    return turns.next_to_go(line, census.is_available, may_go, in_order=in_order)
 
 
-def evict_by(census: Census) -> Mapping[str, datetime]:
-    """By when the available pods whose turn it is are evicted by force, by uid.
+def forced_by(census: Census) -> Mapping[str, datetime]:
+    """By when available pods whose turn it is go by force although nothing can ever let them go.
 
-    A budget or a policy may refuse all their evictions. Were they to wait for their last moment,
-    all pods that take turns would go at once. So a pod on a dying node goes so early that there is
-    a turn for each that is left. One that is moved alive has until its last moment: its eviction is
-    refused until it has moved.
+    A policy may deny all evictions, or a budget demand all pods. Were they to wait for their last
+    moment, all pods that take turns would go at once. So one goes so early that there is a turn for
+    each that is left, but not before its eviction was tried for a few seconds. A budget that may
+    allow it later is never overruled before a pod's own last moment. One that is moved alive has
+    until then: its eviction is refused until it has moved.
     """
-    is_available = census.is_available
+    if census.budgets and census.minimum < census.count.spec_replicas:
+        return {}
     dying = [
         mover
         for mover in _line(census)
-        if mover.deadline.forced and is_available(mover.pod) and not mover.pod.is_moved_alive
+        if mover.deadline.forced and census.is_available(mover.pod) and not mover.pod.is_moved_alive
     ]
     turn = _next_to_go(census, dying)
     if not turn:
         return {}
-    at_a_time = turns.most_missing(census, dying[0].route.way)
-    lead = (math.ceil(len(dying) / at_a_time) - 1) * turns.turn_length(census, dying[0].pod)
-    return {mover.pod.uid: mover.evict_by - lead for mover in dying if mover.pod.uid in turn}
+    takes = turns.turn_length(census, census.stops_in or dying[0].pod.grace)
+    rounds = math.ceil(len(dying) / turns.most_missing(census, dying, turns.seen_length(census)))
+    early, begun = (rounds - 1) * takes, census.last_available_at
+    return {
+        mover.pod.uid: max(
+            mover.evict_by - early,
+            max(mover.notice.since, begun or mover.notice.since) + A_FEW_SECONDS,
+        )
+        for mover in dying
+        if mover.pod.uid in turn
+    }

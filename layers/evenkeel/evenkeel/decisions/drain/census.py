@@ -9,13 +9,15 @@ import msgspec
 
 from evenkeel.decisions.drain.budgets import kept_in_rollout
 from evenkeel.decisions.drain.count import Count
-from evenkeel.decisions.drain.deadlines import released_deadline
+from evenkeel.decisions.drain.deadlines import A_FEW_SECONDS, released_deadline
 from evenkeel.decisions.drain.movers import MovingPod, ReleasedPod
 from evenkeel.decisions.drain.nodes import Nodes
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.refusal import kept_past_deadline
 from evenkeel.model import names
+from evenkeel.model.annotations import GRACE_PERIOD
 from evenkeel.model.cluster_objects import PodDisruptionBudget
+from evenkeel.model.ordinal import ordinal_of
 from evenkeel.model.pod import Pod, available_since, next_available_at
 from evenkeel.model.pool import Pool
 from evenkeel.model.quota_note import QuotaNote
@@ -26,6 +28,9 @@ from evenkeel.model.way import Way
 ON_ITS_WAY = timedelta(minutes=5)
 """A pod younger than this that is not available yet is taken to be about to be."""
 
+KNOWN_AFTER = timedelta(seconds=2)
+"""So long pods have to be refused, or wait at their gates, for that to be believed."""
+
 LONGEST_TO_MAKE = timedelta(seconds=60)
 """A ReplicaSet controller at its default rate makes the pods of a whole window in 20 s."""
 
@@ -33,8 +38,8 @@ LONGEST_TO_MAKE = timedelta(seconds=60)
 class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What deciders go by: how many pods there are, which of them move, and what was promised.
 
-    Four sections: its pods and how many there are; the released ones; those that move; and whether
-    a quota has them go in turns.
+    Five sections: its pods and how many there are; the released ones; those that move; those whose
+    nodes die; and whether a quota has them go in turns.
 
     - ``owner`` has no controller once that is known to be gone.
     - ``pods``: the active pods of the controller; terminating and finished ones never count.
@@ -46,6 +51,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     - ``going``: its pods that are being deleted and not gone, where a quota refuses others.
     - ``siblings``: the pods that the other ReplicaSets of its Deployment own; None: no rollout
       goes on, or they were not read.
+    - ``stops_in``: the longest that one of its pods was seen to take to stop; None: none was seen.
     - ``minimum_available``: the highest count so far of pods to keep available.
     """
 
@@ -59,6 +65,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     going: Sequence[Pod] = ()
     siblings: Sequence[Pod] | None = None
     minimum_available: int = 0
+    stops_in: timedelta | None = None
 
     # Its pods, and how many there are.
 
@@ -178,14 +185,43 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def lacks_place(self) -> str:
-        """Why the scheduler has a node for none of the owned pods that are missing; empty if not.
+        """Why none of the owned pods that are missing has a node; empty if one has.
 
-        It may not have looked for a node for all of them yet.
+        The scheduler may not have looked for a node for all of them yet.
         """
+        return next((pod.status.lacks_node for pod in self._without_node), "")
+
+    @cached_property
+    def lacks_place_beside(self) -> str:
+        """Why none of them has a node while those are there that they replace; empty if not so.
+
+        They wait at their scheduling gates for more than a moment; or their rules keep them out of
+        a whole zone that one of the others is in, where no new node helps.
+        """
+        waiting = (
+            pod
+            for pod in self._without_node
+            if not pod.status.gated or self.now >= self._gate_known_at(pod)
+        )
+        wide = (pod for pod in waiting if pod.status.gated or pod.spec.is_kept_apart)
+        return next((pod.status.lacks_node for pod in wide), "")
+
+    @property
+    def gates_known_at(self) -> datetime | None:
+        """When the next pod has waited at its scheduling gates for more than a moment."""
+        gated = (pod for pod in self._without_node if pod.status.gated)
+        return earliest(*(at for pod in gated if self.now < (at := self._gate_known_at(pod))))
+
+    def _gate_known_at(self, pod: Pod) -> datetime:
+        return (pod.metadata.creation_timestamp or self.now) + KNOWN_AFTER
+
+    @cached_property
+    def _without_node(self) -> Sequence[Pod]:
+        """The missing owned pods of which it is known why they have no node; none if one has."""
         missing = self.unavailable_owned
         if any(pod.spec.node_name for pod in missing):
-            return ""
-        return next((pod.status.refused for pod in missing if pod.status.refused), "")
+            return []
+        return [pod for pod in missing if pod.status.lacks_node]
 
     @cached_property
     def off_doomed(self) -> Sequence[Pod]:
@@ -387,6 +423,86 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             for each in self.leaving
             if kept_past_deadline(each.pod, self.owner, each.deadline, self.now)
         )
+
+    # Those whose nodes die: who goes next, by when, and who stands last.
+
+    @cached_property
+    def minimum(self) -> int:
+        """So many pods are to serve whatever happens: as a budget says, else a majority.
+
+        One at least, unless none is to be kept.
+        """
+        size = self.count.replicas_to_keep
+        demanded = (each.status.desired_healthy for each in self.budgets)
+        return min(size, max(1, max(demanded, default=size // 2 + 1)))
+
+    @cached_property
+    def line(self) -> Sequence[ReleasedPod | MovingPod]:
+        """The pods on dying nodes that go whether another runs or not, first to go first.
+
+        Those whose replacement is available are not among them. Released pods go before owned ones,
+        because pods that start replace released ones; and high ordinals before low ones.
+        """
+        released = (
+            item
+            for item in self.order_of_going
+            if item.pod.uid not in self.may_go and not self.nodes.is_lost(item.pod)
+        )
+        moving = (each for each in self.moving if each.route.way is not Way.STAY)
+        leaving: list[ReleasedPod | MovingPod] = [*released, *moving]
+        dying = (each for each in leaving if each.deadline.forced)
+        going = [each for each in dying if each.pod.uid not in self.kept]
+        return sorted(going, key=lambda each: (each.evict_by, -(ordinal_of(each.pod) or 0)))
+
+    @cached_property
+    def _last(self) -> Mapping[str, datetime]:
+        """The pods that stand last, because fewer than the minimum serve without them: until when.
+
+        A pod stands on if another one replaces it, and it is known that it can spare some of its
+        grace period: its workload's pods were seen to stop, or it is handed over and its
+        replacement starts already.
+        """
+        found = dict[str, datetime]()
+        for each in reversed(self.line):
+            if len(found) >= self._needed:
+                break
+            starts = each.is_handed_over and len(found) < self.starting_off_doomed
+            is_known = self.stops_in is not None or starts
+            if is_known and each.pod.ready and each.is_replaced and not self._asks_for_all(each):
+                found[each.pod.uid] = each.deadline.latest(each.pod, self.stops_in)
+        return found
+
+    @property
+    def _needed(self) -> int:
+        """So many of those in line are needed for the minimum to serve."""
+        return self.minimum - self.ready_off_doomed
+
+    def _asks_for_all(self, each: ReleasedPod | MovingPod) -> bool:
+        return self.owner.says(GRACE_PERIOD, each.pod) is not None
+
+    @cached_property
+    def _ahead(self) -> str:
+        """The uid of the pod that goes a little ahead, to show how long the others take to stop.
+
+        Empty where that is known, or one is gone already, or no pod can be spared, or none would
+        stand longer for it.
+        """
+        first = next(iter(self.line), None)
+        if first is None or self.stops_in is not None or self.count.missing:
+            return ""
+        if not first.is_handed_over or self._asks_for_all(first):
+            return ""
+        return first.pod.uid if 0 < self._needed < len(self.line) else ""
+
+    def evict_by(self, each: ReleasedPod | MovingPod) -> datetime:
+        """When the eviction of a pod on a dying node is sent at the latest."""
+        if each.pod.uid == self._ahead:
+            return each.evict_by - A_FEW_SECONDS
+        return self._last.get(each.pod.uid, each.evict_by)
+
+    def stays_until(self, each: ReleasedPod | MovingPod) -> datetime:
+        """How long a pod stays at most."""
+        return self.evict_by(each) if each.deadline.forced else each.deadline.at
 
     # Whether they go in turns, because a quota refuses a second pod (see ``quota_turns``).
 

@@ -9,7 +9,13 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.release import LONGEST_PATIENCE, Release
 
 LONGEST_GRACE = timedelta(seconds=45)
-"""No more than this is kept free for a pod's grace period: the notice itself is 120 s."""
+"""No more than this is kept free for the grace period of a pod that another one replaces.
+
+The notice itself is 120 s: what the pod gets, its replacement, or its turn, does not have.
+"""
+
+A_FEW_SECONDS = timedelta(seconds=5)
+"""A pod that stands last is told to go so long before its node ends at least."""
 
 LONGEST_UNNOTICED = timedelta(minutes=15)
 """A pod on a node without a notice goes back so long after its release, whatever that notes.
@@ -40,14 +46,23 @@ class Deadline(msgspec.Struct, frozen=True):
     at: datetime
     forced: bool
 
-    def evict_by(self, pod: Pod) -> datetime:
+    def evict_by(self, pod: Pod, *, is_replaced: bool = True) -> datetime:
         """The eviction deadline: sent by then, its grace period fits before the deadline.
 
-        A grace period below zero, which the API server stores, is none: it never comes after the
-        deadline.
+        All of it where no other pod replaces this one, which is in the past if it is longer than
+        what is left. A grace period below zero, which the API server stores, is none: it never
+        comes after the deadline.
         """
-        grace = min(max(pod.grace, timedelta()), LONGEST_GRACE)
-        return self.at - grace - EVICTION_OVERHEAD
+        grace = max(pod.grace, timedelta())
+        return self.at - (min(grace, LONGEST_GRACE) if is_replaced else grace) - EVICTION_OVERHEAD
+
+    def latest(self, pod: Pod, stops_in: timedelta | None) -> datetime:
+        """The eviction deadline of a pod that stands last: what it needs to stop fits, no more.
+
+        ``stops_in``: the longest that one of its workload's pods was seen to take; None: none was.
+        """
+        needed = max(stops_in or A_FEW_SECONDS, A_FEW_SECONDS)
+        return max(self.evict_by(pod), self.at - needed - EVICTION_OVERHEAD)
 
 
 def node_deadline(notice: NodeNotice) -> Deadline:

@@ -99,7 +99,7 @@ def together(
         if notice is None or notice.is_hint:
             stay += bool(pod.spec.node_name)
         else:
-            dying.append((node_deadline(notice).evict_by(pod), pod.uid, notice))
+            dying.append((node_deadline(notice).evict_by(pod, is_replaced=False), pod.uid, notice))
     if not dying or (gang.minimum is not None and stay >= gang.minimum):
         return None
     at, _, notice = min(dying, key=itemgetter(0, 1))

@@ -1,7 +1,7 @@
 """Pods whose nodes die: by when each is evicted by force, and what of its workload serves on."""
 
 from collections.abc import Iterator
-from typing import Final
+from datetime import timedelta
 
 from evenkeel.decisions.drain import break_first, verdicts
 from evenkeel.decisions.drain.agenda import Forced
@@ -12,9 +12,6 @@ from evenkeel.model.decision import Decision
 from evenkeel.model.reasons import Reason
 from evenkeel.model.way import Way
 
-BREAKING: Final = (Way.AT_ONCE, *break_first.TAKE_TURNS, Way.AT_LAST_MOMENT)
-"""The ways on which a pod goes before its replacement runs."""
-
 
 def decide(census: Census) -> Iterator[PodPlan]:
     """Have pods that go no other way wait for their last moment."""
@@ -23,39 +20,20 @@ def decide(census: Census) -> Iterator[PodPlan]:
         yield PodPlan(verdicts.waits(census, mover), due)
 
 
-def of_handover(census: Census) -> Iterator[PodPlan]:
-    """The slot of each pod of a handover whose node dies."""
-    return map(PodPlan, _handed_over(census))
+def of_dying(census: Census) -> Iterator[PodPlan]:
+    """The slot of each pod whose node dies."""
+    return map(PodPlan, _slots(census))
 
 
-def of_breaking(census: Census) -> Iterator[PodPlan]:
-    """The slot of each pod that breaks before it makes, and whose node dies."""
-    return map(PodPlan, _breaking(census))
+def _slots(census: Census) -> Iterator[Forced]:
+    """What serves on once each is gone: evicting one whose replacement is available costs nothing.
 
-
-def _handed_over(census: Census) -> Iterator[Forced]:
-    """The pods of a handover: what serves on once each is gone.
-
-    - Evicting one whose replacement is available costs nothing.
-    - Each other one leaves one pod less: by eviction deadline, and released pods before owned
-      ones, because pods that start replace released ones.
+    Each other one leaves one pod less.
     """
-    dying = [
-        item
-        for item in census.order_of_going
-        if item.deadline.forced
-        and item.pod.uid not in census.kept
-        and not census.nodes.is_lost(item.pod)
-    ]
-    may_go = census.may_go
-    waiting: list[ReleasedPod | MovingPod] = [
-        *(item for item in dying if item.pod.uid not in may_go),
-        *(mover for mover in census.movers(Way.HANDOVER) if mover.deadline.forced),
-    ]
-    waiting.sort(key=lambda each: each.evict_by)
-    serving = census.ready_off_doomed + len(waiting)
-    for item in dying:
-        if item.pod.uid in may_go:
+    line, in_turn = census.line, break_first.forced_by(census)
+    serving = census.ready_off_doomed + len(line)
+    for item in census.order_of_going:
+        if item.deadline.forced and item.pod.uid in census.may_go - census.kept:
             yield Forced(
                 pod=item.pod,
                 owner=census.owner,
@@ -63,29 +41,18 @@ def _handed_over(census: Census) -> Iterator[Forced]:
                 share_remaining=_share(census, serving),
                 is_replaced=True,
             )
-    for position, each in enumerate(waiting, 1):
+    for position, each in enumerate(line, 1):
+        by = census.evict_by(each)
         yield Forced(
             pod=each.pod,
             owner=census.owner,
-            evict_by=each.evict_by,
+            evict_by=in_turn.get(each.pod.uid, by),
             share_remaining=_share(census, serving - position),
             is_coming=position <= census.starting_off_doomed,
             first=_back_first(census, each),
-        )
-
-
-def _breaking(census: Census) -> Iterator[Forced]:
-    """Each pod that breaks before it makes leaves one available pod less."""
-    turns = break_first.evict_by(census)
-    dying = (mover for mover in census.movers(*BREAKING) if mover.deadline.forced)
-    for position, mover in enumerate(dying, 1):
-        yield Forced(
-            pod=mover.pod,
-            owner=census.owner,
-            evict_by=turns.get(mover.pod.uid, mover.evict_by),
-            share_remaining=_share(census, census.count.available - position),
-            together=mover.together is not None,
-            lives=mover.lives,
+            gives_up=max(by - each.evict_by, timedelta()),
+            together=each.together is not None,
+            lives=each.lives,
         )
 
 

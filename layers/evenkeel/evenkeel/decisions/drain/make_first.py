@@ -1,9 +1,9 @@
 """The way that makes before it breaks: which pods of a ReplicaSet leave, go back, or wait."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from evenkeel.decisions.drain import budgets, verdicts, writes
+from evenkeel.decisions.drain import budgets, turns, verdicts, writes
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.eviction_asked import before_eviction
 from evenkeel.decisions.drain.movers import MovingPod, ReleasedPod
@@ -12,7 +12,7 @@ from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.returning import landed_at
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.reasons import Reason
-from evenkeel.model.times import in_words
+from evenkeel.model.times import earliest, in_words
 from evenkeel.model.way import Way
 
 SHORTEST_STAY = timedelta(seconds=2)
@@ -60,7 +60,9 @@ def _of_released(census: Census) -> Iterator[PodPlan]:
     if census.count.replicas_to_keep == 0:
         yield from (_unwanted(census, item, ahead) for ahead, item in enumerate(released))
         return
-    found = [(item, _released(census, item)) for item in released]
+    yield PodPlan(due=earliest(census.gates_known_at, turns.beside_changes_at(census)))
+    turn = turns.next_beside(census)
+    found = [(item, _released(census, item, turn)) for item in released]
     yield from (each for _, each in found)
     given_up = {
         item.release.cooldown for item, each in found if _is_given_up(census, item, each.step)
@@ -69,8 +71,8 @@ def _of_released(census: Census) -> Iterator[PodPlan]:
         yield from map(PodPlan, verdicts.cool_down(census, key))
 
 
-def _released(census: Census, item: ReleasedPod) -> PodPlan:
-    """A released pod that is wanted until it has a replacement."""
+def _released(census: Census, item: ReleasedPod, turn: Collection[str]) -> PodPlan:
+    """A released pod that is wanted until it has a replacement, or it is its ``turn``."""
     if census.nodes.is_lost(item.pod):
         return PodPlan(verdicts.lost(census, item.pod))
     if item.pod.uid in census.may_go and census.is_reached(item):
@@ -79,6 +81,8 @@ def _released(census: Census, item: ReleasedPod) -> PodPlan:
             return drainers
         if census.now < end:
             return PodPlan(verdicts.replaced(census, item), end, needs_fresh=True)
+    if item.pod.uid in turn:
+        return PodPlan(verdicts.makes_room(census, item), needs_fresh=True)
     return _unreplaced(census, item)
 
 
@@ -109,7 +113,7 @@ def _unwanted(census: Census, item: ReleasedPod, position: int) -> PodPlan:
     is_needed = spare is not None and position >= spare and not census.nodes.is_lost(pod)
     if is_needed and census.now < end:
         cause = "a rollout still needs it"
-        wait = verdicts.wait(census, pod, Reason.ROLLOUT_PENDING, item.stays_until, cause)
+        wait = verdicts.wait(census, pod, Reason.ROLLOUT_PENDING, census.stays_until(item), cause)
         return PodPlan(wait, end)
     reason, why = _why_unwanted(census)
     message = f"{why} and it has no controller: deleted"
@@ -171,7 +175,7 @@ def _before_release(census: Census, mover: MovingPod) -> Decision | None:
     - it landed there in spite of the cordon, and its replacement might do the same.
     """
     pod, deadline = mover.pod, mover.deadline
-    end = mover.stays_until
+    end = census.stays_until(mover)
     if census.count.replicas_to_keep == 0:
         reason, why = _why_unwanted(census)
         if deadline.forced:
@@ -203,7 +207,7 @@ def due_before_release(census: Census, mover: MovingPod) -> datetime | None:
             deadline.at - SHORTEST_VOLUNTARY,
         )
     )
-    return mover.due(census.now, _settled_at(mover, mover.stays_until), *hint)
+    return mover.due(census.now, _settled_at(mover, census.stays_until(mover)), *hint)
 
 
 def _settled_at(mover: MovingPod, end: datetime) -> datetime | None:

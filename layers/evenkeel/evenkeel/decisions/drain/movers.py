@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from functools import cached_property
+from typing import ClassVar
 
 import msgspec
 
@@ -13,6 +14,7 @@ from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Release
 from evenkeel.model.times import next_due
+from evenkeel.model.way import Way
 
 
 class MovingPod(msgspec.Struct, frozen=True, dict=True):
@@ -37,13 +39,18 @@ class MovingPod(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def evict_by(self) -> datetime:
         """When its eviction has to be sent at the latest, for the grace period to fit."""
-        own = self.deadline.evict_by(self.pod)
+        own = self.deadline.evict_by(self.pod, is_replaced=self.is_replaced)
         return own if self.together is None else min(own, self.together)
 
     @property
-    def stays_until(self) -> datetime:
-        """How long it stays at most."""
-        return self.evict_by if self.deadline.forced else self.deadline.at
+    def is_handed_over(self) -> bool:
+        """Whether its replacement is to run before it goes."""
+        return self.route.way is Way.HANDOVER
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether another pod is to take its place once it goes."""
+        return self.route.way is not Way.AT_LAST_MOMENT
 
     def due(self, now: datetime, *others: datetime | None) -> datetime | None:
         """When something else becomes of it by time alone: its way, its end, or one of these."""
@@ -56,16 +63,15 @@ class ReleasedPod(msgspec.Struct, frozen=True, dict=True):
     pod: Pod
     release: Release
     deadline: Deadline
+    is_handed_over: ClassVar = True
+    is_replaced: ClassVar = True
+    together: ClassVar = None
+    lives: ClassVar = False
 
     @cached_property
     def evict_by(self) -> datetime:
         """When its eviction has to be sent at the latest, for the grace period to fit."""
         return self.deadline.evict_by(self.pod)
-
-    @property
-    def stays_until(self) -> datetime:
-        """How long it stays at most."""
-        return self.evict_by if self.deadline.forced else self.deadline.at
 
     @property
     def target(self) -> Capacity | None:

@@ -61,6 +61,11 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return self.controller.min_ready_seconds if self.controller is not None else 0
 
     @property
+    def makes_in_order(self) -> bool:
+        """Whether the controller makes no pod before the one that it made last is Ready."""
+        return self.controller is not None and self.controller.makes_in_order
+
+    @property
     def workload(self) -> Reference | None:
         """What a person would name: the Deployment if there is one, else the controller."""
         top = self.deployment or self.controller

@@ -25,6 +25,8 @@ from evenkeel.model.way import Way
 type Decider = Callable[[Census], Iterator[PodPlan]]
 """Looks at the pods that are its own, and says what becomes of each."""
 
+GOING: Final = tuple(way for way in Way if way is not Way.STAY)
+
 DECIDERS: Final[Sequence[tuple[Collection[Way], Decider]]] = (
     ((Way.STAY,), stay.decide),
     ((Way.HANDOVER,), make_first.decide),
@@ -32,8 +34,7 @@ DECIDERS: Final[Sequence[tuple[Collection[Way], Decider]]] = (
     ((Way.AT_ONCE,), at_once.decide),
     (break_first.TAKE_TURNS, break_first.decide),
     ((Way.AT_LAST_MOMENT,), last_moment.decide),
-    ((Way.HANDOVER,), last_moment.of_handover),
-    (last_moment.BREAKING, last_moment.of_breaking),
+    (GOING, last_moment.of_dying),
     (tuple(Way), node_ends_at.decide),
 )
 """Each decider, and the ways of its pods: it is asked where a pod goes one of them.

@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from evenkeel.decisions.drain import turns, verdicts, writes
-from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.census import KNOWN_AFTER, Census
 from evenkeel.decisions.drain.make_first import due_before_release, free
 from evenkeel.decisions.drain.movers import MovingPod
 from evenkeel.decisions.drain.pod_plan import PodPlan
@@ -25,9 +25,6 @@ from evenkeel.model.quota_note import MOST_TRIES, QuotaNote
 from evenkeel.model.reasons import Reason
 from evenkeel.model.times import is_sound, next_due
 from evenkeel.model.way import Way
-
-KNOWN_AFTER: Final = timedelta(seconds=2)
-"""So long a quota has to refuse pods, for some nine tries of the controller, to be believed."""
 
 TRY_AGAIN_AFTER: Final = timedelta(seconds=1)
 """How long after each try it is tried again to make a pod in the place of one that is gone."""
@@ -49,6 +46,7 @@ def _of_turns(census: Census, note: QuotaNote) -> Iterator[PodPlan]:
     """What becomes of pods that wait for their turn: some go, the others wait."""
     movers = free(census)
     turn = _next_to_go(census, note, movers)
+    yield PodPlan(due=turns.changes_at(census, movers, _takes(census, note)))
     for mover in movers:
         pod, is_next = mover.pod, mover.pod.uid in turn
         decision = census.owner.decision(
@@ -56,7 +54,7 @@ def _of_turns(census: Census, note: QuotaNote) -> Iterator[PodPlan]:
             Verb.EVICT if is_next else Verb.WAIT,
             Reason.QUOTA_REFUSES,
             f"{verdicts.A_QUOTA_REFUSES}: it goes in its turn",
-            until=None if is_next else mover.stays_until,
+            until=None if is_next else census.stays_until(mover),
             write=writes.evict(pod) if is_next else None,
             why=Why(way=Way.RATIONED, cause=verdicts.A_QUOTA_REFUSES, remedy=ROOM_IN_QUOTA),
         )
@@ -205,19 +203,12 @@ def _next_to_go(census: Census, note: QuotaNote, movers: Sequence[MovingPod]) ->
     leaving = {each.pod.uid for each in line} & ready
     serving = leaving | {pod.uid for pod in census.pods if census.is_available(pod)}
     missing = max(0, wanted - len(serving))
-    may_go = min(_most_missing(census, note, line, len(leaving)) - missing, len(ready) - 1)
+    most = turns.most_missing(census, line, _takes(census, note))
+    may_go = min(most - missing, len(ready) - 1)
     return turns.next_to_go(line, lambda pod: pod.uid in ready, may_go)
 
 
-def _most_missing(census: Census, note: QuotaNote, line: Sequence[MovingPod], pods: int) -> int:
-    """How many may be missing at a time, of so many Ready pods that leave.
-
-    As many as where there is no quota, or as it takes for the last turn to begin by the last
-    eviction deadline, if that is more and one turn is over by then.
-    """
-    first, last = line[0], line[-1]
-    most = turns.most_missing(census, first.route.way)
-    takes = _seconds_of_last_turn(census, note)
-    takes = takes or turns.turn_length(census, first.pod).total_seconds()
-    seconds = (last.evict_by - census.now).total_seconds()
-    return max(most, int(pods * takes / seconds)) if takes < seconds else most
+def _takes(census: Census, note: QuotaNote) -> timedelta | None:
+    """How long a turn takes: as long as the last one took, if that is known."""
+    took = _seconds_of_last_turn(census, note)
+    return timedelta(seconds=took) if took else turns.seen_length(census)

@@ -3,31 +3,121 @@
 Ordinals, rationed pods and those that a quota lets go one by one are asked about here alike.
 """
 
+import math
 from collections.abc import Callable, Collection, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Final
 
 from evenkeel.decisions.drain.budgets import ration
 from evenkeel.decisions.drain.census import Census
-from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD
-from evenkeel.decisions.drain.movers import MovingPod
+from evenkeel.decisions.drain.deadlines import A_FEW_SECONDS, EVICTION_OVERHEAD
+from evenkeel.decisions.drain.movers import MovingPod, ReleasedPod
 from evenkeel.model.pod import Pod
-from evenkeel.model.times import span
-from evenkeel.model.way import Way
+from evenkeel.model.times import earliest, span
+
+A_MOMENT: Final = timedelta(milliseconds=1)
 
 
-def most_missing(census: Census, way: Way) -> int:
-    """How many pods may be missing at a time while pods that go this way take turns.
+def most_missing(
+    census: Census, line: Sequence[ReleasedPod | MovingPod], takes: timedelta | None
+) -> int:
+    """How many pods may be missing at a time while those in line take turns.
 
-    - by ordinal: one;
-    - else the ReplicaSet's ration: its part of maxUnavailable, at least one.
+    - one; of a ReplicaSet its ration, if that is more: its part of maxUnavailable;
+    - more where nodes die: as many as it takes for the last turn to begin by the last eviction
+      deadline, as long as the minimum serves. Not where the controller makes one after the other.
+
+    ``takes``: how long a turn takes; None: that is not known yet.
     """
-    if way is Way.BY_ORDINAL:
-        return 1
-    return ration(census.owner.deployment, census.count.spec_replicas)
+    size = census.count.spec_replicas
+    least = ration(census.owner.deployment, size)
+    number = sum(each.deadline.forced for each in line)
+    if takes is None or not number or census.owner.makes_in_order:
+        return least
+    turns = 1 + _time_left(census, line) // takes
+    return max(least, min(math.ceil(number / turns), size - census.minimum))
+
+
+def _time_left(census: Census, line: Sequence[ReleasedPod | MovingPod]) -> timedelta:
+    """How long it is until the last eviction deadline of these."""
+    by = (census.evict_by(each) for each in line if each.deadline.forced)
+    return max(timedelta(), max(by, default=census.now) - census.now)
+
+
+def changes_at(
+    census: Census, line: Sequence[ReleasedPod | MovingPod], takes: timedelta | None
+) -> datetime | None:
+    """When other pods may go next though nothing but time has changed.
+
+    There is time for one turn less, or a missing pod takes longer than a start took.
+    """
+    left = _time_left(census, line)
+    one_less = census.now + left % takes if takes and left else None
+    after = _late_after(census)
+    made = (pod.metadata.creation_timestamp for pod in census.unavailable_owned)
+    late = (at + after for at in made if at is not None)
+    found = earliest(one_less, *(at for at in late if at >= census.now))
+    return None if found is None else found + A_MOMENT
+
+
+def may_go(census: Census, line: Sequence[MovingPod]) -> int:
+    """How many more pods that serve may be missing now.
+
+    - None while the controller has pods too many. It has chosen which it deletes, and deletes that
+      many also when an eviction has left it none too many.
+    - A missing pod that has no place, or takes longer than a start took, holds nobody up. It costs
+      one all the same of those that may be missing while the minimum serves.
+    """
+    count = census.count
+    if count.excess:
+        return 0
+    most = most_missing(census, line, seen_length(census))
+    spared = max(most, count.spec_replicas - census.minimum)
+    return min(spared, most + _stalled(census)) - count.missing
+
+
+def _stalled(census: Census) -> int:
+    """So many of the missing pods have no place, or take longer than a start took before."""
+    late = _late_after(census)
+    starting = ((each, each.metadata.creation_timestamp) for each in census.unavailable_owned)
+    return sum(
+        bool(each.status.lacks_node) or (made is not None and census.now - made > late)
+        for each, made in starting
+    )
+
+
+def _late_after(census: Census) -> timedelta:
+    """How long after it was made a pod counts as late. Both times are in whole seconds."""
+    return _start(census) + span(census.owner.min_ready_seconds) + A_FEW_SECONDS
+
+
+def next_beside(census: Census) -> Collection[str]:
+    """The uids of the released pods whose turn it is, where no second pod comes beside the first.
+
+    None that the minimum needs.
+    """
+    line = _released(census)
+    if not line or not census.lacks_place_beside:
+        return ()
+    most = most_missing(census, line, seen_length(census))
+    count = census.count
+    spared = min(most, count.replicas_to_keep - census.minimum) - count.missing
+    return next_to_go(line, census.is_available, spared)
+
+
+def beside_changes_at(census: Census) -> datetime | None:
+    """When others of these may go though nothing but time has changed."""
+    if not census.lacks_place_beside:
+        return None
+    return changes_at(census, _released(census), seen_length(census))
+
+
+def _released(census: Census) -> Sequence[ReleasedPod]:
+    return [each for each in census.line if isinstance(each, ReleasedPod)]
 
 
 def next_to_go(
-    line: Sequence[MovingPod],
+    line: Sequence[ReleasedPod | MovingPod],
     serves: Callable[[Pod], bool],
     may_go: int,
     *,
@@ -46,15 +136,21 @@ def next_to_go(
     return {*idle, *serving[: max(0, may_go)]}
 
 
-def turn_length(census: Census, pod: Pod) -> timedelta:
-    """How long a turn takes if all goes well: grace period, and the shortest time to available.
-
-    A pod that was not Ready for a while tells a longer time than it took.
-    """
+def _start(census: Census) -> timedelta:
+    """The shortest time to Ready. A pod that was not Ready for a while tells a longer one."""
     times = (
         each.ready_since - made
         for each in census.owned
         if (made := each.metadata.creation_timestamp) is not None and each.ready_since is not None
     )
-    start = max(timedelta(), min(times, default=timedelta()))
-    return pod.grace + EVICTION_OVERHEAD + start + span(census.owner.min_ready_seconds)
+    return max(timedelta(), min(times, default=timedelta()))
+
+
+def seen_length(census: Census) -> timedelta | None:
+    """How long a turn takes, as far as was seen; None until a pod was seen to stop."""
+    return None if census.stops_in is None else turn_length(census, census.stops_in)
+
+
+def turn_length(census: Census, stop: timedelta) -> timedelta:
+    """How long a turn takes if all goes well: ``stop``, and the shortest time to available."""
+    return stop + EVICTION_OVERHEAD + _start(census) + span(census.owner.min_ready_seconds)

@@ -10,7 +10,7 @@ from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.movers import MovingPod, ReleasedPod
 from evenkeel.decisions.drain.pod_plan import Candidate
-from evenkeel.decisions.drain.remedies import MORE_TIME, PODS_MADE, ROOM, for_place
+from evenkeel.decisions.drain.remedies import LOOSER_RULES, MORE_TIME, PODS_MADE, ROOM, for_place
 from evenkeel.model import names
 from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.decision import Decision, Verb, Why
@@ -55,7 +55,7 @@ def waits(census: Census, mover: MovingPod) -> Decision:
         Verb.WAIT,
         route.reason,
         route.message,
-        until=mover.stays_until,
+        until=census.stays_until(mover),
         why=route.why,
     )
 
@@ -98,6 +98,21 @@ def replaced(census: Census, item: ReleasedPod) -> Decision:
         f"{in_numbers(census)}: it can go",
         write=writes.evict(item.pod),
         why=handed_over("its replacement ran before it went"),
+    )
+
+
+def makes_room(census: Census, item: ReleasedPod) -> Decision:
+    """A released pod goes in its turn, because no replacement comes while it is there."""
+    why = handed_over(
+        f"no place for a second pod beside it: {census.lacks_place_beside}", LOOSER_RULES
+    )
+    return census.owner.decision(
+        item.pod,
+        Verb.EVICT,
+        Reason.NO_PLACE,
+        f"{why.cause}: it goes in its turn",
+        write=writes.evict(item.pod),
+        why=why,
     )
 
 
@@ -176,7 +191,7 @@ def wait(
 
 def not_replaced(census: Census, item: ReleasedPod) -> Decision:
     """A released pod whose replacement is not available yet, or has no place."""
-    pod, until, lacks = item.pod, item.stays_until, census.lacks_place
+    pod, until, lacks = item.pod, census.stays_until(item), census.lacks_place
     if not lacks:
         cause = "its replacement was not available in time"
         return wait(census, pod, Reason.REPLACEMENT_PENDING, until, cause, ROOM)

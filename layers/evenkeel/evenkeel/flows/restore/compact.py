@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from evenkeel.model import names
-from evenkeel.model.affinity import NewAffinity, NodeAffinity
+from evenkeel.model.affinity import Affinity, NodeAffinity
 from evenkeel.model.meta import OTHER_ANNOTATIONS, Condition
 from evenkeel.model.pod import LONGEST_TEXT, Container, Pod, ResourceRequirements
 
@@ -19,6 +19,7 @@ KEPT_ANNOTATIONS = frozenset(
         names.ASKED,
         names.AT_DEADLINE,
         names.DO_NOT_DISRUPT,
+        names.GRACE_PERIOD,
         names.HANDOVER,
         names.MIRROR_POD,
         names.ON_DEMAND,
@@ -81,12 +82,12 @@ class Compactor:
             ),
         )
 
-    def _required(self, affinity: NewAffinity | None) -> NewAffinity | None:
+    def _required(self, affinity: Affinity | None) -> Affinity | None:
         """What keeps a pod off nodes; what it would like does not matter."""
         if affinity is None or affinity.required is None:
             return None
-        made = NewAffinity(node_affinity=NodeAffinity(required=affinity.required))
-        kept: NewAffinity = self._kept.setdefault(made, made)
+        made = Affinity(node_affinity=NodeAffinity(required=affinity.required))
+        kept: Affinity = self._kept.setdefault(made, made)
         return kept
 
     def _container(self, container: Container) -> Container:

@@ -76,6 +76,11 @@ class Controller(KubernetesObject, frozen=True, kw_only=True):
         """The lowest number of its pods; None where it does not number them."""
         return None
 
+    @property
+    def makes_in_order(self) -> bool:
+        """Whether it makes no pod before the one that it made last is Ready."""
+        return False
+
     def shared_selector(self, above: Deployment) -> LabelSelector:
         """What selects the pods of all controllers under the Deployment above it."""
         return above.spec.selector

@@ -37,6 +37,7 @@ class StatefulSetSpec(ReplicatedSpec, frozen=True, kw_only=True):
     """The part of a StatefulSet's spec that Evenkeel reads."""
 
     ordinals: Ordinals = Ordinals()
+    pod_management_policy: str = "OrderedReady"
     update_strategy: StatefulSetStrategy = StatefulSetStrategy()
 
 
@@ -66,6 +67,11 @@ class StatefulSet(Replicated, frozen=True, kw_only=True):
     def pod_labels(self) -> frozenset[PodLabel]:
         """The names of all pods that it asks for; none where one may be too long for a label."""
         return _of_ordinals(self.name, self.first_ordinal, self.replicas)
+
+    @property
+    @override
+    def makes_in_order(self) -> bool:
+        return self.spec.pod_management_policy != "Parallel"
 
     @property
     @override

@@ -1,0 +1,276 @@
+"""How many pods may be missing at a time, and who goes where none comes beside the first."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import pytest
+
+from evenkeel.decisions.drain import turns
+from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.movers import MovingPod
+from evenkeel.decisions.drain.plan import plan
+from evenkeel.model import names
+from evenkeel.model.affinity import Affinity, PodAntiAffinity, PodTerm
+from evenkeel.model.cluster_objects import PodDisruptionBudget
+from evenkeel.model.decision import Verb
+from evenkeel.model.meta import Condition
+from evenkeel.model.pod import Pod
+from evenkeel.model.way import Way
+from tests.kit import builders
+from tests.kit.builders import NOW, seconds
+
+WARNING, HINT = builders.notice(), builders.hint()
+MADE = NOW - seconds(600)
+START = seconds(5)
+"""How long the pods took to get Ready."""
+
+
+def ordinals(
+    number: int, *, policy: str = "Parallel", missing: Sequence[Pod] = (), **other: Any
+) -> tuple[Census, Sequence[MovingPod]]:
+    """So many ordinals on a dying node, of a set that has the ``missing`` ones as well."""
+    made = builders.stateful_set(replicas=number + len(missing))
+    spec = msgspec.structs.replace(made.spec, pod_management_policy=policy)
+    stateful_set = msgspec.structs.replace(made, spec=spec)
+    pods = [
+        builders.pod(
+            f"db-{each}", of=stateful_set, creation_timestamp=MADE, ready_since=MADE + START
+        )
+        for each in range(number)
+    ]
+    notice = other.pop("notice", WARNING)
+    line = [builders.moving(pod, Way.BY_ORDINAL, notice) for pod in pods]
+    owner = builders.owner(stateful_set)
+    census = builders.census_of(owner, [*pods, *missing], moving=line, **other)
+    return builders.with_nodes(census, dooms={"n1": notice}), line
+
+
+def pending(name: str = "db-9", *, age: float = 1, refused: str = "") -> Pod:
+    """A pod of the set without a node, of which the scheduler says this."""
+    said = Condition(type="PodScheduled", status="False", reason="Unschedulable", message=refused)
+    return builders.pod(
+        name,
+        of=builders.stateful_set(),
+        node="",
+        ready=False,
+        creation_timestamp=NOW - seconds(age),
+        conditions=[said] if refused else (),
+    )
+
+
+def most(census: Census, line: Sequence[MovingPod], takes: float | None) -> int:
+    return turns.most_missing(census, line, None if takes is None else seconds(takes))
+
+
+@pytest.mark.parametrize(
+    ("takes", "at_a_time"),
+    [
+        (None, 1),  # Nothing is reckoned with that was not seen.
+        (11, 1),  # Nine turns begin by 89 s.
+        (12, 2),
+        (40, 3),
+        (80, 4),  # It would take five, and a majority stays.
+        (1000, 4),
+    ],
+)
+def test_as_many_go_at_a_time_as_it_takes_for_the_last_turn_to_begin_in_time(
+    takes: float | None, at_a_time: int
+) -> None:
+    assert most(*ordinals(9), takes) == at_a_time
+
+
+def test_no_more_go_at_a_time_where_the_controller_makes_one_after_the_other() -> None:
+    assert most(*ordinals(9, policy="OrderedReady"), 80) == 1
+
+
+def test_no_more_go_at_a_time_for_a_hint() -> None:
+    assert most(*ordinals(9, notice=HINT), 80) == 1
+
+
+@pytest.mark.parametrize(("demanded", "at_a_time"), [(8, 1), (6, 3), (2, 5), (9, 1)])
+def test_a_budget_says_how_many_have_to_stay(demanded: int, at_a_time: int) -> None:
+    budgets: list[PodDisruptionBudget] = [builders.budget(demanded=demanded)]
+    assert most(*ordinals(9, budgets=budgets), 80) == at_a_time
+
+
+def test_a_later_deadline_leaves_time_for_more_turns() -> None:
+    census, line = ordinals(9)
+    later = builders.moving(
+        line[0].pod, Way.BY_ORDINAL, builders.notice(deadline=WARNING.deadline + seconds(60))
+    )
+    assert most(census, line, 40) == 3
+    assert most(census, [later, *line[1:]], 40) == 3
+    assert most(census, [later, *line[1:]], 36) == 2
+
+
+@pytest.mark.parametrize(
+    ("missing", "may_go"),
+    [
+        ([], 1),
+        ([pending()], 0),
+        ([pending(refused="0/3 nodes are available")], 1),
+        ([pending(age=10)], 0),
+        ([pending(age=10.1)], 1),
+        ([pending(age=19), pending("db-8", age=19)], 1),
+        ([pending("db-7", age=19), pending("db-8", age=19), pending(age=19)], 1),
+    ],
+)
+def test_a_missing_pod_without_a_place_or_late_holds_nobody_up(
+    missing: Sequence[Pod], may_go: int
+) -> None:
+    census, line = ordinals(7, missing=missing)
+    assert turns.may_go(census, line) == may_go
+
+
+def test_it_costs_one_of_those_that_may_be_missing_while_the_minimum_serves() -> None:
+    late = [pending("db-8", age=19), pending("db-9", age=19)]
+    census, line = ordinals(3, missing=late)
+    assert census.minimum == 3
+    assert turns.may_go(census, line) == 0
+
+
+def test_none_goes_while_the_controller_has_pods_too_many() -> None:
+    census, line = ordinals(3)
+    more = builders.pod("db-3", of=builders.stateful_set(), node="n2")
+    census = msgspec.structs.replace(census, pods=[*census.pods, more])
+    assert census.count.excess
+    assert turns.may_go(census, line) == 0
+
+
+def test_a_turn_is_as_long_as_was_seen() -> None:
+    census, _ = ordinals(3)
+    assert turns.seen_length(census) is None
+    seen = msgspec.structs.replace(census, stops_in=seconds(10))
+    assert turns.seen_length(seen) == seconds(10) + seconds(1) + START
+    assert turns.turn_length(census, seconds(30)) == seconds(30) + seconds(1) + START
+
+
+def test_who_may_go_changes_when_there_is_time_for_one_turn_less() -> None:
+    census, line = ordinals(9)
+    at = turns.changes_at(census, line, seconds(40))
+    assert at == NOW + seconds(89 - 80) + turns.A_MOMENT
+    then = msgspec.structs.replace(census, now=at)
+    before = msgspec.structs.replace(census, now=at - turns.A_MOMENT)
+    assert (most(before, line, 40), most(then, line, 40)) == (3, 4)
+    assert turns.changes_at(census, line, None) is None
+
+
+def test_who_may_go_changes_when_a_missing_pod_is_late() -> None:
+    census, line = ordinals(5, missing=[pending(age=1), pending("db-8", age=30)])
+    at = turns.changes_at(census, line, None)
+    assert at == NOW + seconds(9) + turns.A_MOMENT
+    then = msgspec.structs.replace(census, now=at)
+    assert (turns.may_go(census, line), turns.may_go(then, line)) == (0, 1)
+
+
+# Where no second pod comes beside the first.
+
+REFUSED = "0/3 nodes are available: 3 node(s) didn't match pod anti-affinity rules."
+ZONE, HOST = "topology.kubernetes.io/zone", names.HOSTNAME
+
+
+def apart(pod: Pod, *keys: str) -> Pod:
+    """The same pod, kept off others of its kind in the same node, zone, or what else."""
+    rule = PodAntiAffinity(required=tuple(PodTerm(topology_key=key) for key in keys))
+    spec = msgspec.structs.replace(pod.spec, affinity=Affinity(pod_anti_affinity=rule))
+    return msgspec.structs.replace(pod, spec=spec)
+
+
+def beside(
+    *keys: str,
+    replicas: int = 3,
+    said: tuple[str, str] = ("Unschedulable", REFUSED),
+    age: float = 5,
+    node: str = "",
+    notice: Any = WARNING,
+    **other: Any,
+) -> Census:
+    """All pods of a ReplicaSet are released, and none of what it made has a node."""
+    replica_set = builders.replica_set(replicas=replicas)
+    release = builders.release(replica_set, deadline=notice.deadline, wanted=replicas)
+    why = Condition(type="PodScheduled", status="False", reason=said[0], message=said[1])
+    new = [
+        builders.pod(
+            f"new-{number}",
+            of=replica_set,
+            node=node if number == 0 else "",
+            ready=False,
+            creation_timestamp=NOW - seconds(age),
+            conditions=[why],
+        )
+        for number in range(replicas)
+    ]
+    old = [
+        builders.pod(f"old-{number}", of=replica_set, released=release)
+        for number in range(replicas)
+    ]
+    return builders.census(
+        replica_set,
+        owned=[apart(each, *keys) for each in new],
+        released=old,
+        dooms={"n1": notice},
+        **other,
+    )
+
+
+def going(census: Census) -> list[str]:
+    found = plan(census)
+    return [each.subject.name for each in found.evictions if each.verb is Verb.EVICT]
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [((ZONE,), ["old-0"]), ((HOST, ZONE), ["old-0"]), ((HOST,), []), ((), [])],
+)
+def test_one_goes_where_rules_keep_the_next_out_of_its_whole_zone(
+    keys: tuple[str, ...], expected: list[str]
+) -> None:
+    assert going(beside(*keys)) == expected
+
+
+def test_none_goes_once_a_replacement_has_a_node() -> None:
+    assert going(beside(ZONE, node="n2")) == []
+
+
+def test_none_goes_that_the_minimum_needs() -> None:
+    assert going(beside(ZONE, replicas=2)) == []
+    assert going(beside(ZONE, replicas=1)) == []
+    assert going(beside(ZONE, budgets=[builders.budget(demanded=3)])) == []
+
+
+def test_none_goes_for_a_hint() -> None:
+    assert going(beside(ZONE, notice=HINT)) == []
+
+
+def test_none_goes_while_the_one_before_is_not_replaced() -> None:
+    census = beside(ZONE)
+    rest = [pod for pod in census.pods if pod.name != "old-0"]
+    assert going(msgspec.structs.replace(census, pods=rest)) == []
+
+
+def test_several_go_at_a_time_where_one_after_the_other_is_too_slow() -> None:
+    assert going(beside(ZONE, replicas=5, stops_in=seconds(80))) == ["old-0", "old-1"]
+
+
+@pytest.mark.parametrize(("age", "expected"), [(1.9, []), (2, ["old-0"])])
+def test_one_goes_where_replacements_wait_at_their_gates_for_more_than_a_moment(
+    age: float, expected: list[str]
+) -> None:
+    gated = ("SchedulingGated", "Scheduling is blocked due to non-empty scheduling gates")
+    census = beside(said=gated, age=age)
+    assert going(census) == expected
+    due = plan(census).due
+    assert due is not None
+    assert (due == NOW + seconds(0.1)) is (age < 2)
+
+
+def test_it_is_said_why_it_goes() -> None:
+    (step,) = plan(beside(ZONE)).evictions
+    assert (step.reason, step.forced) == ("NoPlace", False)
+    assert step.message == f"no place for a second pod beside it: {REFUSED}: it goes in its turn"
+
+
+def test_a_pod_whose_condition_says_neither_is_not_known_to_lack_a_place() -> None:
+    assert going(beside(ZONE, said=("SomebodyElses", "wait"))) == []
+    assert beside(ZONE, said=("SomebodyElses", "wait")).lacks_place == ""
