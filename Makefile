@@ -152,8 +152,8 @@ test-controlplane: venv ## Contract and end-to-end tests on a real control plane
 
 # Minutes for each, and no part of test.
 .PHONY: test-nightly
-test-nightly: venv ## Storms in which something else goes wrong too, the chart with Helm, a walk of two pods
-	@$(PYTEST) -m nightly tests/e2e/nightly tests/property/walk
+test-nightly: venv ## Storms in which something else goes wrong too, the chart with Helm, a walk of two pods, and thousands of worlds beside a plain drain
+	@$(PYTEST) -m nightly tests/e2e/nightly tests/property/walk tests/property/dominance
 
 .PHONY: stack
 stack: venv-ministack venv-localstack venv-runtime venv-command build ## Build the stack, and make what its tests run on

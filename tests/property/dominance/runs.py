@@ -1,5 +1,6 @@
 """One world in one run: what each workload lost."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -16,6 +17,11 @@ WATCHED: Final = timedelta(minutes=15)
 """So long after its first warning a world is watched, in each run."""
 
 
+ALIKE: Final = 11.0
+"""Seconds that are no difference, for each pod: a step of a storm is a second, and the
+scheduler lets a pod rest for up to 10 s before it looks for a node again."""
+
+
 class Run(StrEnum):
     """Who acts on the warnings."""
 
@@ -27,11 +33,13 @@ class Run(StrEnum):
 class Loss(NamedTuple):
     """What a workload lost in a run: each number is the better the lower it is.
 
-    ``fewest``: so many of the wanted pods were missing at most. ``below``: Ready-seconds below what
+    ``fewest``: so many of the wanted pods were missing at most; ``lasting``: for longer than is
+    alike. ``below``: Ready-seconds below what
     is wanted. ``at_zero``: seconds without a Ready pod.
     """
 
     fewest: int
+    lasting: int
     below: float
     at_zero: float
 
@@ -80,10 +88,13 @@ def losses(world: World, objects: Sequence[Mapping[str, Any]], run: Run) -> Mapp
 
 
 def _loss(seen: Sequence[Look], end: datetime) -> Loss:
-    fewest, below, at_zero = 0, 0.0, 0.0
+    below, at_zero, longest, now = 0.0, 0.0, Counter[int](), Counter[int]()
     for look, until in zip(seen, [*(each.at for each in seen[1:]), end], strict=True):
         seconds, wanted = max(0.0, (min(until, end) - look.at).total_seconds()), look.wanted or 0
-        fewest = max(fewest, wanted - look.ready)
-        below += max(0, wanted - look.ready) * seconds
+        missing = max(0, wanted - look.ready)
+        now = Counter({number: now[number] + seconds for number in range(1, missing + 1)})
+        longest |= now
+        below += missing * seconds
         at_zero += seconds if wanted and not look.ready else 0
-    return Loss(fewest, below, at_zero)
+    lasting = (number for number, lasted in longest.items() if lasted > ALIKE)
+    return Loss(max(longest, default=0), max(lasting, default=0), below, at_zero)

@@ -41,6 +41,11 @@ class Workload:
     more: Manifest
 
     @property
+    def takes_turns(self) -> bool:
+        """Whether a pod has to go before the next one comes."""
+        return self.kind == "StatefulSet" or "strategy" in self.more
+
+    @property
     def manifests(self) -> Sequence[Manifest]:
         """It, and its budget."""
         pod: Manifest = {"cpu": "300m", "grace": self.grace}
@@ -83,7 +88,10 @@ class World:
         for workload in self.workloads:
             cluster.apply(*workload.manifests)
         clock.advance(SETTLES)
-        cluster.apply(*({**node, "spec": node["spec"]} for node in self.nodes))
+        hit = {each.node for each in self.warnings}
+        for node in self.nodes:
+            is_hit = node["metadata"]["name"] in hit
+            cluster.apply({**node, "spec": {**node["spec"], "unschedulable": is_hit}})
         clock.advance(SETTLES)
         found = [each for kind in KINDS for each in cluster.objects(kind)]
         clock.stop()
@@ -102,7 +110,7 @@ def world(seed: int) -> World:
         for n, name in enumerate(others)
     ]
     most_apart = {"": 9, HOST: len(nodes), ZONE: len(zones)}
-    workloads = [_workload(chance, f"w{n}", most_apart) for n in range(chance.randint(1, 4))]
+    workloads = [_workload(chance, "web", most_apart)]
     hit = spot if chance.random() < 0.6 else chance.sample(spot, chance.randint(1, len(spot)))
     spread = chance.choice([0, 0, 60, 180])
     return World(
