@@ -34,9 +34,8 @@ OF_A_SPEC: Final = frozenset(
 """What placement and the ways of a pod depend on. Most of a pod's text is the rest."""
 
 OF_A_CONTAINER: Final = frozenset({"name", "resources", "ports", "restartPolicy"})
-OF_A_STATUS: Final = frozenset(
-    {"phase", "reason", "message", "conditions", "startTime", "containerStatuses"}
-)
+STATUSES: Final = frozenset({"containerStatuses", "initContainerStatuses"})
+OF_A_STATUS: Final = frozenset({*STATUSES, "phase", "reason", "message", "conditions", "startTime"})
 OF_A_CONTAINER_STATUS: Final = frozenset({"name", "ready", "restartCount", "state"})
 
 SOURCES: Final = frozenset({"emptyDir", "persistentVolumeClaim", "ephemeral"})
@@ -82,9 +81,8 @@ def _spec(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 def _status(status: Mapping[str, Any]) -> dict[str, Any]:
     found = _only(status, OF_A_STATUS)
-    if "containerStatuses" in found:
-        statuses = found["containerStatuses"] or ()
-        found["containerStatuses"] = [_only(each, OF_A_CONTAINER_STATUS) for each in statuses]
+    for each in STATUSES & found.keys():
+        found[each] = [_only(status, OF_A_CONTAINER_STATUS) for status in found[each] or ()]
     return found
 
 

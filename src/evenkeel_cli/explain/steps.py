@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from evenkeel.decisions.drain.budgets import hold_now, max_unavailable
-from evenkeel.decisions.drain.deadlines import Deadline
+from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline
 from evenkeel.decisions.drain.returning import RECOMMENDATION, WARNING
 from evenkeel.decisions.drain.route import Route
 from evenkeel.decisions.notice import rebalance_recommendation
@@ -45,7 +45,7 @@ def under_warning(situation: Situation) -> Course:
     if route.way is Way.STAY:
         return Course(route.way, route.reason, (_sentence(route.message),), tuple(changes))
     if route.way is Way.HANDOVER:
-        steps = [*_handover(situation), _end(situation, "Without a replacement it goes")]
+        steps = [*_handover(situation), *_end(situation, "Without a replacement it goes")]
         changes.append(NEVER)
     else:
         steps = [_sentence(route.message), *_breaks(situation, route)]
@@ -90,28 +90,39 @@ def _handover(situation: Situation) -> list[str]:
 
 def _breaks(situation: Situation, route: Route) -> list[str]:
     if route.way is Way.AT_LAST_MOMENT:
-        return [_end(situation, "It goes")]
+        return _end(situation, "It goes", is_replaced=False)
     steps = []
     if route.way is Way.RATIONED:
         most = max(1, max_unavailable(situation.owner.deployment))
-        steps.append(f"No more than {most} of its workload may be missing at a time.")
+        steps.append(
+            f"No more than {most} of its workload may be missing at a time, or as many as have to"
+            " for all to go in time."
+        )
     return [
         *steps,
         *_within_budgets(situation.budgets),
-        _end(situation, "If it is still there, it goes"),
+        *_end(situation, "If it is still there, it goes"),
     ]
 
 
-def _end(situation: Situation, how: str) -> str:
+def _end(situation: Situation, how: str, *, is_replaced: bool = True) -> list[str]:
     """The last moment, as seconds after the warning."""
     start = datetime(2000, 1, 1, tzinfo=UTC)
-    last = Deadline(start + LEAD, forced=True).evict_by(situation.pod) - start
+    end = Deadline(start + LEAD, forced=True)
+    last = (end.evict_by(situation.pod, is_replaced=is_replaced) - start).total_seconds()
     grace = situation.pod.grace.total_seconds()
     overruled = "; a budget that refuses even then is overruled" if situation.budgets else ""
-    return (
-        f"{how} at its last moment, {last.total_seconds():.0f} s after the warning, so that its"
-        f" grace period of {grace:.0f} s fits{overruled}."
+    if last <= 0:
+        longer = f"its grace period of {grace:.0f} s is longer than what is left"
+        return [f"{how} at once, because {longer}{overruled}."]
+    left = min(grace, (LEAD - EVICTION_OVERHEAD).total_seconds() - last)
+    fits = f"so that its grace period of {grace:.0f} s fits"
+    fits = (
+        fits if left == grace else f"which leaves {left:.0f} s of its grace period of {grace:.0f} s"
     )
+    moment = f"{how} at its last moment, {last:.0f} s after the warning, {fits}{overruled}."
+    later = "It stands longer while too few others of its workload serve."
+    return [moment, later] if is_replaced else [moment]
 
 
 def _within_budgets(budgets: Sequence[PodDisruptionBudget]) -> list[str]:

@@ -25,17 +25,27 @@ def of(incident: Incident) -> str:
 
 
 def of_plain(incident: Incident) -> str:
-    """What a plain eviction would have done to the same workloads; empty where it is not known."""
+    """What a plain eviction would have done to the same workloads; empty where it is not known.
+
+    That it would have left one with more is an error of Evenkeel's.
+    """
     lowest = [(each, incident.in_plain(each.subject)) for each in incident.concerned]
-    known = [(each.wanted or 0, low) for each, low in lowest if low is not None]
+    known = [(each, low) for each, low in lowest if low is not None]
     if not known:
         return ""
-    fewer = sum(low < wanted for wanted, low in known)
-    none = sum(low == 0 < wanted for wanted, low in known)
+    fewer = sum(low < (each.wanted or 0) for each, low in known)
+    none = sum(low == 0 < (each.wanted or 0) for each, low in known)
+    worse = [
+        f"{each.subject} ({each.lowest}, not {low})"
+        for each, low in known
+        if each.lowest is not None and each.lowest < low
+    ]
     return (
         f"A plain eviction of the same nodes (cordon, then evict) would have left"
         f" {fewer or 'none'} of {words.counted(len(known), 'workload')} with fewer than wanted"
-        f"{f', {none} of them with none' if none else ''}."
+        f"{f', {none} of them with none' if none else ''},"
+        f" and {len(worse) or 'none'} with more than Evenkeel did"
+        f"{f', an error of Evenkeel: {", ".join(worse)}' if worse else ''}."
     )
 
 

@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 
 from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
+from evenkeel.decisions.drain.owner import Owner
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.reads import ask
 from evenkeel.model import names
@@ -85,11 +86,32 @@ def test_a_handover_is_told_step_by_step_with_its_last_moment() -> None:
     (course,) = explained(LOGIN)["onInterruptionWarning"]
 
     assert course["reason"] == "MakeBeforeBreak"
-    released, evicted, last = course["steps"]
+    released, evicted, last, stands = course["steps"]
     assert released.startswith("It is released from login-")
     assert "the budget login allows that" in evicted
     assert "89 s after the warning" in last
     assert "a budget that refuses even then is overruled" in last
+    assert stands == "It stands longer while too few others of its workload serve."
+
+
+@pytest.mark.parametrize(
+    ("grace", "is_replaced", "last"),
+    [
+        (30, True, "89 s after the warning, so that its grace period of 30 s fits."),
+        (60, True, "74 s after the warning, which leaves 45 s of its grace period of 60 s."),
+        (60, False, "59 s after the warning, so that its grace period of 60 s fits."),
+        (300, False, "at once, because its grace period of 300 s is longer than what is left."),
+    ],
+)
+def test_the_last_moment_is_told_with_what_it_leaves_of_the_grace_period(
+    grace: int, *, is_replaced: bool, last: str
+) -> None:
+    of = builders.stateful_set() if is_replaced else None
+    pod = builders.pod(of=of, grace=grace)
+    owner = builders.owner(builders.stateful_set()) if is_replaced else Owner()
+    steps = under_warning(Situation(pod, owner, NamespaceObjects(), NOW)).steps
+    assert last in " ".join(steps)
+    assert ("stands longer" in steps[-1]) is is_replaced
 
 
 def test_it_says_who_asked_for_an_eviction_and_what_that_waits_for(

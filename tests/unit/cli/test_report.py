@@ -97,10 +97,15 @@ def test_one_sentence_says_what_became_of_all_and_one_what_a_plain_eviction_does
         " reason that is named, none failed; 1 of 1 pod was late."
     )
     assert headline.of_plain(found).endswith(
-        "left 1 of 1 workload with fewer than wanted, 1 of them with none."
+        "left 1 of 1 workload with fewer than wanted, 1 of them with none, and none with more than"
+        " Evenkeel did."
     )
     assert headline.of_plain(account(HANDED_OVER, watched=WHOLE, plain=2)).endswith(
-        "left none of 1 workload with fewer than wanted."
+        "left none of 1 workload with fewer than wanted, and none with more than Evenkeel did."
+    )
+    worse = account(PENDING, TOO_LATE, watched=ONE_FOR_TEN, plain=2)
+    assert headline.of_plain(worse).endswith(
+        "and 1 with more than Evenkeel did, an error of Evenkeel: deployment shop/web (1, not 2)."
     )
 
 
