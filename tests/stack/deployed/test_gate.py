@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from evenkeel.decisions.drain.deadlines import COMES_BACK
 from evenkeel.model import names
 from evenkeel_sandbox.observer.following import is_released
 from tests.e2e.manifests import deployment, selector
@@ -49,7 +50,7 @@ def test_an_eviction_waits_for_its_replacement_through_the_http_api(
     (released,) = filter(is_released, witness.pods(**selector("one")))
     release = json.loads(released["metadata"]["annotations"][names.RELEASE])
     since, until = (datetime.fromisoformat(release[each]) for each in ("since", "deadline"))
-    assert until - since == GATE_PATIENCE
+    assert until - since == GATE_PATIENCE + COMES_BACK
 
     control_plane.wait_for(
         "the eviction to pass",

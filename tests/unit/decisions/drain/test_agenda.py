@@ -288,6 +288,19 @@ def test_no_part_matters_where_no_pod_may_leave() -> None:
     assert agenda.part_there([forced()], 0, Rate(1), NOW) == LEAST_THERE
 
 
+def test_no_more_than_all_are_expected_to_be_there() -> None:
+    going = [forced(str(number), 0, is_coming=True) for number in range(10)]
+    assert agenda.part_there(going, 2, Rate(10), NOW) == 1
+
+
+def test_a_slot_that_was_seen_counts_for_one_eviction_as_for_the_part_of_one() -> None:
+    """As 6 a second were sent of late and 10 are set, one takes a tenth of a second."""
+    going = [forced(str(number), 20, is_coming=True) for number in range(100)]
+    assert agenda.part_there(going, 2, Rate(10, shown=6), NOW) == pytest.approx(0.75)
+    first, second = agenda.schedule([forced("a"), forced("b")], Rate(10, shown=6))
+    assert second.begin - first.begin == seconds(0.1)
+
+
 # The rate.
 
 

@@ -29,6 +29,7 @@ def test_each_takes_so_many_pods_and_there_are_eight_at_most(pods: int, number: 
 
 def test_a_small_storm_is_not_divided() -> None:
     assert divide(PODS, [], 3) == UNDIVIDED
+    assert divide(PODS, [budget(selects={"tier": "front"})], 3) == UNDIVIDED
 
 
 def test_a_budget_of_one_workload_keeps_no_namespace_whole() -> None:

@@ -77,6 +77,12 @@ def test_a_pod_that_does_not_ask_is_told_nothing() -> None:
     assert not told(builders.pod("sums"))
 
 
+def test_one_that_does_not_ask_or_knows_already_keeps_it_from_no_other() -> None:
+    pods = [builders.pod("silent"), asking(ENDS_AT, target("True")), asking()]
+    moving = [builders.moving(pod, Way.AT_LAST_MOMENT, NOTICE) for pod in pods]
+    assert len(steps(builders.census(None, owned=pods, moving=moving))) == 1
+
+
 def test_a_released_pod_that_asks_is_told_too() -> None:
     replica_set = builders.replica_set()
     release = builders.release(replica_set, deadline=NOTICE.deadline)

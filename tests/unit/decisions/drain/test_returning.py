@@ -7,7 +7,16 @@ import pytest
 
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner
-from evenkeel.decisions.drain.returning import EVICTION, MOVE, Drain, came_late, why_back
+from evenkeel.decisions.drain.returning import (
+    EVICTION,
+    MOVE,
+    ON_PURPOSE,
+    RECOMMENDATION,
+    Drain,
+    came_late,
+    is_let_in,
+    why_back,
+)
 from evenkeel.decisions.drain.returning import WARNING as WOULD_BE_WARNED
 from evenkeel.decisions.drain.route import Route, route_of
 from evenkeel.model import names
@@ -142,7 +151,7 @@ def test_what_came_to_a_drained_node_comes_back_whoever_owns_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("there_after", "late"), [(-5, False), (40, False), (44, True), (200, True)]
+    ("there_after", "late"), [(-5, False), (43, False), (43.5, True), (44, True), (200, True)]
 )
 def test_what_came_later_than_half_the_time_is_not_told_to_go_again(
     there_after: float, *, late: bool
@@ -157,6 +166,19 @@ def test_what_came_later_than_half_the_time_is_not_told_to_go_again(
 def test_without_a_notice_or_a_node_none_came_late() -> None:
     assert not came_late(builders.pod(**after(200)), WOULD_BE_WARNED)
     assert not came_late(builders.pod(node="", **after(200)), drain())
+
+
+def test_what_would_be_is_a_drain_as_one_would_be_marked() -> None:
+    """A recommendation cordons nothing."""
+    cordoned = {
+        each: len(each.taints) == 2 for each in (WOULD_BE_WARNED, RECOMMENDATION, ON_PURPOSE)
+    }
+    assert list(cordoned.values()) == [True, False, True]
+
+
+def test_a_pod_whose_template_names_its_node_is_let_in_whatever_keeps_others_off() -> None:
+    pod, owner = of(STATEFUL_SET, NAMED)
+    assert is_let_in(pod, owner, drain())
 
 
 def test_other_pods_keep_their_way() -> None:

@@ -17,6 +17,7 @@ from evenkeel.decisions.drain.route import NO_PLACE_IS_KNOWN, SETTLES, PlaceSoug
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import NetworkPolicy
 from evenkeel.model.controllers.replica_set import ReplicaSet
+from evenkeel.model.decision import Why
 from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import LabelSelector, LabelSelectorRequirement, OwnerReference
 from evenkeel.model.pod import Pod
@@ -176,6 +177,22 @@ def test_a_bare_pod_comes_with_a_warning_and_a_remedy() -> None:
     assert bare.warning
     assert "Deployment" in bare.remedy
     assert not any(way_of(*row[1:3]).warning for row in TABLE if row[0] != "bare")
+    assert not way_of(builders.pod(), Owner(), hint=True).warning
+
+
+def test_a_way_carries_why_as_decisions_and_the_log_do() -> None:
+    bare = way_of(builders.pod(), Owner())
+    assert bare.why == Why(way=Way.AT_LAST_MOMENT, cause=bare.cause, remedy=bare.remedy)
+
+
+@pytest.mark.parametrize("word", ["Never", "OnFailure"])
+def test_what_runs_to_completion_may_finish_whoever_owns_it(word: str) -> None:
+    pod, owner = of_kind(OwnerReference(api_version="a/v1", kind="Runner", name="r", uid="r"))
+    spec = msgspec.structs.replace(pod.spec, restart_policy=word)
+    found = way_of(msgspec.structs.replace(pod, spec=spec), owner)
+    assert (found.way, found.reason) == (Way.AT_LAST_MOMENT, "JobMayFinish")
+    bare = way_of(msgspec.structs.replace(builders.pod(), spec=spec), Owner())
+    assert bare.reason == "BarePod"
 
 
 NO_HASH = {"app": "web"}
@@ -603,6 +620,15 @@ def test_a_released_pod_is_protected_by_its_owners_word_and_not_by_ours() -> Non
     assert way_of(kept, owner, hint=True).reason == "Protected"
 
 
+def test_a_pod_whose_release_was_undone_in_part_is_not_protected_by_our_word() -> None:
+    replica_set = builders.replica_set()
+    released = builders.pod(of=replica_set, released=builders.release(replica_set))
+    label = {names.RELEASED_FROM: builders.HASH}
+    pod = builders.pod(of=replica_set, labels=label, annotations=released.metadata.annotations)
+    assert pod.is_released_in_part
+    assert way_of(pod, builders.owner(replica_set), hint=True).reason != "Protected"
+
+
 def test_what_is_not_ours_is_left_for_that_reason_even_when_it_is_protected_too() -> None:
     pod = builders.pod(annotations={names.SAFE_TO_EVICT: "false"})
     assert way_of(pod, Owner(kind="DaemonSet"), hint=True).reason == "DaemonSet"
@@ -630,7 +656,9 @@ def test_the_hash_of_a_released_pod_is_that_of_its_replica_set() -> None:
     ]
 
 
-@pytest.mark.parametrize(("length", "way"), [(54, Way.HANDOVER), (55, Way.AT_ONCE)])
+@pytest.mark.parametrize(
+    ("length", "way"), [(1, Way.HANDOVER), (54, Way.HANDOVER), (55, Way.AT_ONCE)]
+)
 def test_a_hash_without_room_for_the_mark_of_a_release_rules_it_out(length: int, way: Way) -> None:
     found = way_of(*of_replica_set(builders.replica_set(replicas=1, template_hash="a" * length)))
     assert found.way is way

@@ -49,6 +49,6 @@ class _Shares:
         asked = next(iter(selector.match_labels.items()), None)
         found = self._all[namespace] if asked is None else self._with[(namespace, *asked)]
         try:
-            return len([1 for labels in found.values() if selector.matches(labels)]) > 1
+            return sum(map(selector.matches, found.values())) > 1
         except ValueError:  # an operator of a later Kubernetes
             return True
