@@ -152,7 +152,7 @@ test-controlplane: venv ## Contract and end-to-end tests on a real control plane
 
 # Minutes for each, and no part of test.
 .PHONY: test-nightly
-test-nightly: venv ## Storms in which something else goes wrong too, the chart with Helm, a walk of two pods, and thousands of worlds beside a plain drain
+test-nightly: venv ## Storms with further trouble, the chart, a walk of two pods, many worlds beside a drain
 	@$(PYTEST) -m nightly tests/e2e/nightly tests/property/walk tests/property/dominance
 
 .PHONY: stack

@@ -16,7 +16,6 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.metrics import Metric
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
-from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Get
 from evenkeel.ports import Clock, Cluster, Recorder
 from evenkeel_responder.eviction import Eviction, PodReference
@@ -95,7 +94,7 @@ class Responder:
         if pod is None or pod.uid != reference.uid or not pod.active or not pod.released:
             return None
         release = pod.release
-        if release is None or release.reason is not ReleaseReason.EVICTION:
+        if release is None or not release.is_asked:
             return None
         if not release.asked_by.startswith(BY):
             return None

@@ -5,7 +5,6 @@ from datetime import datetime
 import msgspec
 
 from evenkeel.model.pod import Pod
-from evenkeel.model.release import ReleaseReason
 from evenkeel.model.times import in_words
 
 
@@ -36,7 +35,7 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
 def waiting(pod: Pod) -> Waiting | None:
     """The eviction of this pod that waits; None without one."""
     release = pod.release if pod.released else None
-    if release is not None and release.reason is ReleaseReason.EVICTION:
+    if release is not None and release.is_asked:
         return Waiting(
             pod=pod.name, by=release.asked_by, since=release.since, until=release.deadline
         )

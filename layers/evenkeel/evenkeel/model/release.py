@@ -14,7 +14,7 @@ LONGEST_RELEASE = timedelta(days=1)
 """No release lasts longer: a day is also the most that a recommendation may be made to count."""
 
 LONGEST_PATIENCE = timedelta(hours=1)
-"""No eviction waits longer for a replacement, whatever the pod's owner says."""
+"""The longest that an owner can have evictions wait for a replacement."""
 
 CLOCK_SKEW = timedelta(minutes=5)
 """How far the clocks of the processes that write and that read a release may be apart."""

@@ -86,12 +86,10 @@ def forced_by(census: Census) -> Mapping[str, datetime]:
         return {}
     takes = turns.turn_length(census, census.stops_in or dying[0].pod.grace)
     rounds = math.ceil(len(dying) / turns.most_missing(census, dying, turns.seen_length(census)))
-    early, begun = (rounds - 1) * takes, census.last_available_at
-    return {
-        mover.pod.uid: max(
-            mover.evict_by - early,
-            max(mover.notice.since, begun or mover.notice.since) + A_FEW_SECONDS,
-        )
-        for mover in dying
-        if mover.pod.uid in turn
-    }
+    early, back_at, found = (rounds - 1) * takes, census.last_available_at, dict[str, datetime]()
+    for mover in dying:
+        if mover.pod.uid in turn:
+            since = mover.notice.since
+            began = since if back_at is None else max(since, back_at)
+            found[mover.pod.uid] = max(mover.evict_by - early, began + A_FEW_SECONDS)
+    return found

@@ -428,7 +428,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def minimum(self) -> int:
-        """So many pods are to serve whatever happens: as a budget says, else a majority.
+        """How many pods have to serve: as many as a budget demands, else a majority.
 
         One at least, unless none is to be kept.
         """
@@ -443,16 +443,27 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         Those whose replacement is available are not among them. Released pods go before owned ones,
         because pods that start replace released ones; and high ordinals before low ones.
         """
-        released = (
+        released = (item for item in self.dying_released if item.pod.uid not in self.may_go)
+        dying = (
+            mover
+            for mover in self.moving
+            if mover.deadline.forced
+            and mover.route.way is not Way.STAY
+            and mover.pod.uid not in self.kept
+        )
+        line: list[ReleasedPod | MovingPod] = [*released, *dying]
+        return sorted(line, key=lambda each: (each.evict_by, -(ordinal_of(each.pod) or 0)))
+
+    @cached_property
+    def dying_released(self) -> Sequence[ReleasedPod]:
+        """The released pods on nodes that die and are not lost, but for those that stay."""
+        return [
             item
             for item in self.order_of_going
-            if item.pod.uid not in self.may_go and not self.nodes.is_lost(item.pod)
-        )
-        moving = (each for each in self.moving if each.route.way is not Way.STAY)
-        leaving: list[ReleasedPod | MovingPod] = [*released, *moving]
-        dying = (each for each in leaving if each.deadline.forced)
-        going = [each for each in dying if each.pod.uid not in self.kept]
-        return sorted(going, key=lambda each: (each.evict_by, -(ordinal_of(each.pod) or 0)))
+            if item.deadline.forced
+            and item.pod.uid not in self.kept
+            and not self.nodes.is_lost(item.pod)
+        ]
 
     @cached_property
     def _last(self) -> Mapping[str, datetime]:

@@ -32,8 +32,8 @@ def _slots(census: Census) -> Iterator[Forced]:
     """
     line, in_turn = census.line, break_first.forced_by(census)
     serving = census.ready_off_doomed + len(line)
-    for item in census.order_of_going:
-        if item.deadline.forced and item.pod.uid in census.may_go - census.kept:
+    for item in census.dying_released:
+        if item.pod.uid in census.may_go:
             yield Forced(
                 pod=item.pod,
                 owner=census.owner,
@@ -42,15 +42,15 @@ def _slots(census: Census) -> Iterator[Forced]:
                 is_replaced=True,
             )
     for position, each in enumerate(line, 1):
-        by = census.evict_by(each)
+        evict_by = in_turn.get(each.pod.uid, census.evict_by(each))
         yield Forced(
             pod=each.pod,
             owner=census.owner,
-            evict_by=in_turn.get(each.pod.uid, by),
+            evict_by=evict_by,
             share_remaining=_share(census, serving - position),
             is_coming=position <= census.starting_off_doomed,
             first=_back_first(census, each),
-            gives_up=max(by - each.evict_by, timedelta()),
+            gives_up=max(evict_by - each.evict_by, timedelta()),
             together=each.together is not None,
             lives=each.lives,
         )

@@ -26,6 +26,7 @@ type Decider = Callable[[Census], Iterator[PodPlan]]
 """Looks at the pods that are its own, and says what becomes of each."""
 
 GOING: Final = tuple(way for way in Way if way is not Way.STAY)
+"""The ways of pods that leave their nodes."""
 
 DECIDERS: Final[Sequence[tuple[Collection[Way], Decider]]] = (
     ((Way.STAY,), stay.decide),

@@ -180,11 +180,11 @@ def _unread(owner: Owner, around: NamespaceObjects) -> Route | None:
 def _by_kind(pod: Pod, owner: Owner, around: NamespaceObjects, now: datetime) -> Route:
     """The way of a pod by its controller's kind, where its node goes in any case.
 
-    One that runs to completion, of a Job or of whom else: it may still finish. StatefulSet: one
-    ordinal at a time; ReplicaSet: see ``_replica_set``.
-    A pod without a controller keeps running to its last moment, because no controller makes it
-    again. One whose controller makes no other before it has gone, as far as Evenkeel knows, goes at
-    once within its budget, and without one when none of its controller's pods is missing.
+    A pod that runs to completion may still finish, whichever controller owns it. A StatefulSet's
+    goes one ordinal at a time; a ReplicaSet's: see ``_replica_set``. A pod without a controller
+    keeps running to its last moment, because no controller makes it again. One whose controller
+    makes no other before it has gone, as far as Evenkeel knows, goes at once within its budget, and
+    without one when none of its controller's pods is missing.
     """
     may_finish = bool(owner.kind) and pod.spec.runs_to_completion
     match Way.AT_LAST_MOMENT if may_finish else kinds.way_of(owner.kind):

@@ -1,6 +1,7 @@
 """Pods of a workload that go one after the other: how many may be missing, and who goes next.
 
-Ordinals, rationed pods and those that a quota lets go one by one are asked about here alike.
+Ordinals, rationed pods, those that a quota lets go one by one, and released ones beside which no
+second pod comes are asked about here alike.
 """
 
 import math
@@ -16,6 +17,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.times import earliest, span
 
 A_MOMENT: Final = timedelta(milliseconds=1)
+"""Just after a time its comparisons come out otherwise."""
 
 
 def most_missing(
@@ -88,7 +90,7 @@ def _stalled(census: Census) -> int:
 
 def _late_after(census: Census) -> timedelta:
     """How long after it was made a pod counts as late. Both times are in whole seconds."""
-    return _start(census) + span(census.owner.min_ready_seconds) + A_FEW_SECONDS
+    return _to_available(census) + A_FEW_SECONDS
 
 
 def next_beside(census: Census) -> Collection[str]:
@@ -136,14 +138,15 @@ def next_to_go(
     return {*idle, *serving[: max(0, may_go)]}
 
 
-def _start(census: Census) -> timedelta:
-    """The shortest time to Ready. A pod that was not Ready for a while tells a longer one."""
+def _to_available(census: Census) -> timedelta:
+    """The shortest time in which a pod became available. One that failed for a while tells more."""
     times = (
         each.ready_since - made
         for each in census.owned
         if (made := each.metadata.creation_timestamp) is not None and each.ready_since is not None
     )
-    return max(timedelta(), min(times, default=timedelta()))
+    to_ready = max(timedelta(), min(times, default=timedelta()))
+    return to_ready + span(census.owner.min_ready_seconds)
 
 
 def seen_length(census: Census) -> timedelta | None:
@@ -153,4 +156,4 @@ def seen_length(census: Census) -> timedelta | None:
 
 def turn_length(census: Census, stop: timedelta) -> timedelta:
     """How long a turn takes if all goes well: ``stop``, and the shortest time to available."""
-    return stop + EVICTION_OVERHEAD + _start(census) + span(census.owner.min_ready_seconds)
+    return stop + EVICTION_OVERHEAD + _to_available(census)

@@ -19,6 +19,7 @@ from evenkeel.model.reasons import Reason
 from evenkeel.model.release import LONGEST_RELEASE, Cooldown
 from evenkeel.model.way import Way
 
+RAN_BEFORE: Final = "its replacement ran before it went"
 A_QUOTA_REFUSES: Final = "a quota refuses a second pod beside it"
 
 
@@ -62,14 +63,17 @@ def waits(census: Census, mover: MovingPod) -> Decision:
 
 def evicted(census: Census, mover: MovingPod, message: str) -> Decision:
     """A pod that goes now, before its replacement runs."""
+    route = mover.route
+    return _goes(census, mover.pod, route.reason, message, route.why, warning=route.warning)
+
+
+def _goes(
+    census: Census, pod: Pod, reason: Reason, message: str, why: Why, *, warning: bool = False
+) -> Decision:
+    """A pod that is evicted now, within its budget."""
+    write = writes.evict(pod)
     return census.owner.decision(
-        mover.pod,
-        Verb.EVICT,
-        mover.route.reason,
-        message,
-        warning=mover.route.warning,
-        write=writes.evict(mover.pod),
-        why=mover.route.why,
+        pod, Verb.EVICT, reason, message, warning=warning, write=write, why=why
     )
 
 
@@ -91,14 +95,8 @@ def lost(census: Census, pod: Pod) -> Decision:
 
 def replaced(census: Census, item: ReleasedPod) -> Decision:
     """A released pod whose replacement is available."""
-    return census.owner.decision(
-        item.pod,
-        Verb.EVICT,
-        Reason.REPLACEMENT_AVAILABLE,
-        f"{in_numbers(census)}: it can go",
-        write=writes.evict(item.pod),
-        why=handed_over("its replacement ran before it went"),
-    )
+    message, why = f"{in_numbers(census)}: it can go", handed_over(RAN_BEFORE)
+    return _goes(census, item.pod, Reason.REPLACEMENT_AVAILABLE, message, why)
 
 
 def makes_room(census: Census, item: ReleasedPod) -> Decision:
@@ -106,14 +104,7 @@ def makes_room(census: Census, item: ReleasedPod) -> Decision:
     why = handed_over(
         f"no place for a second pod beside it: {census.lacks_place_beside}", LOOSER_RULES
     )
-    return census.owner.decision(
-        item.pod,
-        Verb.EVICT,
-        Reason.NO_PLACE,
-        f"{why.cause}: it goes in its turn",
-        write=writes.evict(item.pod),
-        why=why,
-    )
+    return _goes(census, item.pod, Reason.NO_PLACE, f"{why.cause}: it goes in its turn", why)
 
 
 def roll_back(

@@ -179,12 +179,11 @@ def _starting(census: Census) -> int:
 
 def _rest(census: Census) -> str:
     """Since when and why a workload rests from evictions; empty if it does not."""
-    top = census.owner.deployment or census.owner.replica_set
     cooldown = verdicts.cooldown_of(census, names.EVICTION_COOLDOWN)
-    if top is None or cooldown is None or census.now >= cooldown.until:
+    if cooldown is None or census.now >= cooldown.until:
         return ""
     return (
-        f"{cooldown.failures} evictions from {top.reference} found no replacement:"
+        f"{cooldown.failures} evictions from {census.owner.workload} found no replacement:"
         f" until {in_words(cooldown.until)} one pod at a time passes without one"
     )
 
@@ -287,7 +286,7 @@ def _noted_since(found: GatedPod) -> datetime | None:
     an eviction that nobody went on asking for, tells nothing.
     """
     release = found.pod.release if found.pod.released else None
-    if release is not None and release.reason is ReleaseReason.EVICTION:
+    if release is not None and release.is_asked:
         return release.since
     asked, now = found.pod.asked, found.census.now
     if asked is None or not timedelta() <= now - asked.since < found.patience + found.longest:

@@ -21,7 +21,6 @@ from evenkeel.model.deployments import reading
 from evenkeel.model.gang import GroupName, group_of
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Get, List, Read, Selection
 
 AGAIN_AFTER: Final = timedelta(seconds=30)
@@ -67,7 +66,7 @@ def nodes_of(view: View, controller_key: str, pods: Sequence[Pod]) -> Needs:
         if not pod.released:
             continue
         release = pod.release
-        is_asked = release is not None and release.reason is ReleaseReason.EVICTION
+        is_asked = release is not None and release.is_asked
         if is_asked or pod.spec.node_name not in view.nodes.marked:
             names.add(pod.spec.node_name)
         if release is not None and release.target is not None:
