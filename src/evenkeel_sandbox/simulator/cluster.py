@@ -36,7 +36,7 @@ from evenkeel_sandbox.simulator.controllers.taints import TaintEviction
 from evenkeel_sandbox.simulator.controllers.work import Controller
 from evenkeel_sandbox.simulator.kubelet import Kubelets, ready_status
 from evenkeel_sandbox.simulator.options import SimulatorOptions
-from evenkeel_sandbox.simulator.placement import Clause
+from evenkeel_sandbox.simulator.placement import Clause, Room
 from evenkeel_sandbox.simulator.scheduler import Scheduler
 from evenkeel_sandbox.simulator.session import Result, SimulatedSession, decode, filter_of, listing
 from evenkeel_sandbox.simulator.world import World
@@ -245,6 +245,11 @@ class SimulatedCluster:
     def objects(self, kind: str, namespace: str = "") -> list[Obj]:
         """The plain objects of a kind, without asking through the port. Do not change them."""
         return in_order(self.server.store.all(kind, namespace))
+
+    @property
+    def rooms(self) -> Sequence[Room]:
+        """The nodes, each with what is on it. Do not change them."""
+        return self._scheduler.rooms
 
     def clauses_of(self, pod: Obj) -> Sequence[Clause]:
         """What a pod's spreads and volumes say of the nodes that it may go to."""

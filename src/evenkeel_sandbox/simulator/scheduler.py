@@ -114,6 +114,7 @@ class Scheduler:
         self._shy.pop(key, None)
         if node_of(old) in self._rooms:
             self._rooms[node_of(old)].remove(old)
+        if node_of(old):
             self._look_again()
 
     def _enqueue(self, key: Key, old: Obj | None, new: Obj) -> None:
@@ -235,6 +236,11 @@ class Scheduler:
         winners = [room for room, score in zip(fitting, ranked, strict=True) if score == best]
         chosen: str = self._world.rng.choice(winners).node["metadata"]["name"]
         return chosen
+
+    @property
+    def rooms(self) -> Sequence[Room]:
+        """The nodes, each with what is on it."""
+        return [*self._rooms.values()]
 
     def clauses_of(self, pod: Obj) -> Sequence[Clause]:
         """What a pod's spreads and volumes say of nodes, with the pods that are there."""

@@ -63,7 +63,8 @@ class Autoscaler:
             needs = Needs.of(pod)
             rooms = [*self._coming, *map(empty, self._offers(pod))]
             clauses = self._cluster.clauses_of(pod)
-            fitting = (r for r in rooms if not refusal(pod, needs, r, rooms, clauses=clauses))
+            there = [*rooms, *self._cluster.rooms]
+            fitting = (r for r in rooms if not refusal(pod, needs, r, there, clauses=clauses))
             room = next(fitting, None)
             if room is None:
                 continue

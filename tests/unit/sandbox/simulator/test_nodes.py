@@ -8,7 +8,7 @@ import pytest
 from evenkeel_sandbox.simulator.api.objects import (
     node_of,
 )
-from tests.unit.sandbox.simulator.scene import SECOND, Scene, workload
+from tests.unit.sandbox.simulator.scene import SECOND, Scene, node, template, workload
 
 CLAIM = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
 
@@ -59,3 +59,19 @@ def test_pods_start_again_when_their_node_comes_back(scene: Scene) -> None:
     scene.wait(5)
     assert scene.ready() == 1
     assert "taints" not in scene.one("Node", name)["spec"]
+
+
+def test_a_pod_takes_the_place_of_one_that_kept_it_off_once_that_is_gone_with_its_node() -> None:
+    term = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "web"}}}
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    scene = Scene(0)
+    scene.cluster.apply(node("old", labels={"zone": "a"}))
+    scene.cluster.apply(workload("Deployment", "web", template("web", affinity=apart), replicas=1))
+    scene.wait(5)
+    scene.cluster.apply(node("new", labels={"zone": "a"}))
+    scene.cluster.scale("Deployment", "web", "shop", 2)
+    scene.wait(20)
+    assert scene.ready() == 1
+    scene.cluster.kill_node("old", remove_after=SECOND)
+    scene.wait(120)
+    assert "new" in {node_of(pod) for pod in scene.pods()}
