@@ -18,12 +18,13 @@ def main(arguments: Sequence[str]) -> int:
     first, last = (int(each) for each in (*arguments, *("0", "100")[len(arguments) :]))
     counts = Counter[str]()
     for seed in range(first, last):
-        made = world(seed)
-        for each in judged(made):
-            counts[each.verdict] += 1
-            if each.verdict is Verdict.WORSE:
-                sys.stdout.write(f"{seed}: {each}\n")
-                sys.stdout.flush()
+        found = judged(world(seed))
+        if found is None:
+            continue
+        counts[found.verdict] += 1
+        if found.verdict is Verdict.WORSE:
+            sys.stdout.write(f"{seed}: {found}\n")
+            sys.stdout.flush()
     sys.stdout.write(f"{dict(counts)}\n")
     return int(bool(counts[Verdict.WORSE]))
 

@@ -11,7 +11,10 @@ from evenkeel_cli.simulate.trial import Ground, Policy, Setting, Storm, copied
 from evenkeel_hosting.functions import Ports
 from evenkeel_sandbox.observer.health import Look
 from evenkeel_sandbox.simulation import Responder
-from tests.property.dominance.worlds import World
+from evenkeel_sandbox.simulator.api.objects import Obj, is_finished, is_leaving, parse_time, uid_of
+from evenkeel_sandbox.storms.autoscaler import Autoscaler
+from evenkeel_sandbox.storms.new_nodes import shapes
+from tests.property.dominance.worlds import ZONE, World
 
 WATCHED: Final = timedelta(minutes=15)
 """So long after its first warning a world is watched, in each run."""
@@ -31,17 +34,31 @@ class Run(StrEnum):
 
 
 class Loss(NamedTuple):
-    """What a workload lost in a run: each number is the better the lower it is.
+    """What the workload lost in a run: each number is the better the lower it is.
 
-    ``fewest``: so many of the wanted pods were missing at most; ``lasting``: for longer than is
-    alike. ``below``: Ready-seconds below what
-    is wanted. ``at_zero``: seconds without a Ready pod.
+    ``missing``: for so many missing pods of the wanted ones the longest time (seconds) for which
+    they were. ``below``: Ready-seconds below what is wanted. ``at_zero``: seconds without a Ready
+    pod.
+    ``cut``: seconds that its pods lacked to stop when their nodes ended. ``late``: seconds until a
+    Job is complete.
     """
 
-    fewest: int
-    lasting: int
+    missing: Mapping[int, float]
     below: float
     at_zero: float
+    cut: float
+    late: float
+
+    def most_missing(self, after: float = 0.0) -> int:
+        """So many were missing at most, for more than so many seconds."""
+        return max((number for number, lasted in self.missing.items() if lasted > after), default=0)
+
+    @override
+    def __str__(self) -> str:
+        return (
+            f"most missing {self.most_missing()} (lasting {self.most_missing(ALIKE)}), below"
+            f" {self.below:.0f}, at zero {self.at_zero:.0f}, cut {self.cut:.0f}, late {self.late:g}"
+        )
 
 
 class _Nobody:
@@ -53,41 +70,97 @@ class _Nobody:
         """Nothing."""
 
 
-class _Unheeded(Storm):
-    """A storm of which nobody takes notice."""
+class _Pools(Autoscaler):
+    """Gets nodes like those of a world before its storm, but in the zone that is sold out."""
+
+    offers: Sequence[Obj] = ()
+
+    @override
+    def _offers(self, pod: Obj) -> Sequence[Obj]:
+        return self.offers
+
+
+class _Played(Storm):
+    """The storm of a world in one of its runs."""
+
+    def __init__(self, world: World, objects: Sequence[Mapping[str, Any]], run: Run) -> None:
+        self._world, self._run = world, run
+        self.cut = 0.0
+        self._told = dict[str, datetime]()
+        ground = Ground.of(objects)._replace(pod_starts={}, node_starts={})
+        setting = Setting(
+            shape=world,
+            policy=Policy.EVENKEEL if run is Run.EVENKEEL else Policy.EVICT,
+            pod_start=(world.pod_start, world.pod_start),
+            node_start=timedelta(seconds=world.node_start),
+            labels=WELL_KNOWN,
+        )
+        super().__init__(*copied(ground, setting, 0), setting, ground, 0)
+        self.cluster.server.store.observe("Pod", self._note)
+        world.strangers(self.clock, self.cluster)
 
     @override
     def _deploy(self, ports: Ports) -> Responder:
-        return _Nobody()
+        return _Nobody() if self._run is Run.NOTHING else super()._deploy(ports)
+
+    @override
+    def _scale(self, ground: Ground) -> Autoscaler:
+        world, labels = self._world, self._setting.labels
+        made = _Pools(
+            self.clock,
+            self.cluster,
+            labels,
+            self.join,
+            after=self._setting.node_start,
+        )
+        zones = ((each, each["metadata"]["labels"][ZONE]) for each in shapes(world.nodes, labels))
+        made.offers = [each for each, zone in zones if zone != world.sold_out]
+        return made
+
+    def _note(self, _old: Obj | None, new: Obj | None) -> None:
+        """A pod is told to go."""
+        if new is not None and is_leaving(new):
+            self._told.setdefault(uid_of(new), self.clock.now())
+
+    @override
+    def _lose(self, node_name: str) -> None:
+        workload, now = self._world.workload, self.clock.now()
+        for pod in self.cluster.server.store.pods_on(node_name):
+            if not is_finished(pod):
+                had = (now - self._told.get(uid_of(pod), now)).total_seconds()
+                self.cut += max(0.0, workload.stop - had)
+        super()._lose(node_name)
+
+    def loss(self) -> Loss | None:
+        """What the workload has lost at the end; None: it was not whole before."""
+        workload, begins = self._world.workload, self.clock.now()
+        end = begins + WATCHED
+        for _ in self.steps():
+            pass
+        self.clock.advance(max(timedelta(), end - self.clock.now()))
+        late = self._late(begins)
+        self.close()
+        healths = {ref.name: health for ref, health in self.observer.workloads.items()}
+        health = healths[workload.app]
+        if health.before != workload.replicas:
+            return None
+        return Loss(*_lost(health.seen, end), self.cut, late)
+
+    def _late(self, begins: datetime) -> float:
+        for job in self.cluster.objects("Job"):
+            text = job.get("status", {}).get("completionTime")
+            done = parse_time(text) if text else begins + WATCHED
+            return (done - begins).total_seconds()
+        return 0.0
 
 
-def losses(world: World, objects: Sequence[Mapping[str, Any]], run: Run) -> Mapping[str, Loss]:
-    """What each workload lost that was whole before, by its name."""
-    ground = Ground.of(objects)._replace(pod_starts={}, node_starts={})
-    setting = Setting(
-        shape=world,
-        policy=Policy.EVENKEEL if run is Run.EVENKEEL else Policy.EVICT,
-        pod_start=(world.pod_start, world.pod_start),
-        node_start=timedelta(seconds=world.node_start),
-        labels=WELL_KNOWN,
-    )
-    kind = _Unheeded if run is Run.NOTHING else Storm
-    storm = kind(*copied(ground, setting, 0), setting, ground, 0)
-    end = storm.clock.now() + WATCHED
-    for _ in storm.steps():
-        pass
-    storm.clock.advance(max(timedelta(), end - storm.clock.now()))
-    healths = {ref.name: health for ref, health in storm.observer.workloads.items()}
-    found = {
-        each.app: _loss(healths[each.app].seen, end)
-        for each in world.workloads
-        if healths[each.app].before == each.replicas
-    }
-    storm.close()
-    return found
+def loss(world: World, objects: Sequence[Mapping[str, Any]], run: Run) -> Loss | None:
+    """What the workload lost; None if it was not whole before."""
+    return _Played(world, objects, run).loss()
 
 
-def _loss(seen: Sequence[Look], end: datetime) -> Loss:
+def _lost(seen: Sequence[Look], end: datetime) -> tuple[Mapping[int, float], float, float]:
+    """See the first fields of Loss."""
     below, at_zero, longest, now = 0.0, 0.0, Counter[int](), Counter[int]()
     for look, until in zip(seen, [*(each.at for each in seen[1:]), end], strict=True):
         seconds, wanted = max(0.0, (min(until, end) - look.at).total_seconds()), look.wanted or 0
@@ -96,5 +169,4 @@ def _loss(seen: Sequence[Look], end: datetime) -> Loss:
         longest |= now
         below += missing * seconds
         at_zero += seconds if wanted and not look.ready else 0
-    lasting = (number for number, lasted in longest.items() if lasted > ALIKE)
-    return Loss(max(longest, default=0), max(lasting, default=0), below, at_zero)
+    return longest, below, at_zero

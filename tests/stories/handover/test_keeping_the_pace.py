@@ -42,6 +42,24 @@ def test_ordinals_go_as_fast_as_their_budget_allows_where_one_by_one_is_too_slow
     assert not deleted(scene)
 
 
+def test_ordinals_that_take_long_to_stop_do_not_wait_until_the_first_has_stopped(
+    scene: Scene,
+) -> None:
+    """Brokers that take a minute: in turns of a minute each all but two would be cut off."""
+    pod = {"annotations": {"evenkeel.test/stop-after": "60s"}, "grace": 90}
+    scene.given(
+        stateful_set("db", 5, pod=pod, **PARALLEL),
+        budget("db", maxUnavailable=2),
+        spare="o1",
+        settle=60,
+    )
+    scene.interrupt("s1").run(until=70)
+    assert scene.lowest("db") == 3
+    assert not deleted(scene)
+    turns = [at for at, each in scene.told("StatefulSet") if each.verb == "evict"]
+    assert sum(at < 30 for at in turns) == 2
+
+
 def test_without_a_budget_a_majority_stays(scene: Scene) -> None:
     scene.given(
         deployment("web", 9, pod=ready_after(25), **NO_SURGE),

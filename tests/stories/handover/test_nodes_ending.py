@@ -6,7 +6,7 @@ import pytest
 
 from evenkeel.errors import InstancesError, UnavailableError
 from evenkeel.flows import selections
-from evenkeel.flows.drain.memory import PAGE
+from evenkeel.flows.selections import PAGE
 from evenkeel.model import names
 from evenkeel.model.node import Node
 from evenkeel.model.request import List

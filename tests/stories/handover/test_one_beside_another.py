@@ -1,10 +1,12 @@
 """No second pod comes beside the first: by its rules, or because it is gated till one is gone."""
 
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from tests.kit.manifests import Manifest, budget, deployment, resource
+import pytest
+
+from tests.kit.manifests import Manifest, budget, deployment, stateful_set
+from tests.kit.queueing import GATED, opens_gates
 from tests.kit.scene import NO_PLACE, Scene
 
 ZONE = "topology.kubernetes.io/zone"
@@ -68,27 +70,29 @@ def test_pods_that_are_kept_one_a_node_wait_for_a_node(scene: Scene) -> None:
     assert scene.story(two).order() == [*NO_PLACE, "evict ReplacementAvailable"]
 
 
-def opens_gates(scene: Scene, most: int) -> None:
-    """Somebody lets pods go to the scheduler while fewer than so many are there."""
-
-    def look() -> None:
-        pods = scene.cluster.objects("Pod")
-        gated = [pod for pod in pods if pod["spec"].get("schedulingGates")]
-        if gated and len(pods) - len(gated) < most:
-            name = gated[0]["metadata"]["name"]
-            scene.apply(resource("Pod", name, "default", spec={"schedulingGates": []}))
-        scene.clock.call_in(timedelta(seconds=1), look)
-
-    look()
-
-
 def test_gated_pods_come_in_the_place_of_those_before(scene: Scene) -> None:
     """A queue such as Kueue's is full: it opens a gate when a pod is gone."""
-    gate = {"schedulingGates": [{"name": "example.org/queue"}]}
-    opens_gates(scene, 3)
-    scene.given(deployment("web", 3, pod=gate), spare="o1")
+    opens_gates(scene.clock, scene.cluster, 3)
+    scene.given(deployment("web", 3, pod=GATED), spare="o1")
     scene.interrupt("s1").run(until=150)
     assert scene.lowest("web") == 2
     assert {pod.spec.node_name for pod in scene.pods("web")} == {"o1"}
     waits = [each.message for _, each in scene.told("NoPlace")]
     assert any("SchedulingGated" in each for each in waits)
+
+
+@pytest.mark.parametrize("zone", "abc")
+@pytest.mark.parametrize("kind", ["Deployment", "StatefulSet"])
+def test_the_pod_goes_first_whose_zone_has_another_node(scene: Scene, kind: str, zone: str) -> None:
+    for each in "abc":
+        scene.add_node(f"s{each}", spot=True, room="", **{ZONE: each})
+    pod = {"affinity": apart("web")}
+    made = one_a_zone() if kind == "Deployment" else stateful_set("web", 3, pod=pod)
+    scene.given(made, budget("web", maxUnavailable=1), on="")
+    scene.add_node("open", spot=False, room="", **{ZONE: zone})
+    (first,) = scene.pods("web", f"s{zone}")
+    scene.interrupt("sa", "sb", "sc").run(until=100)
+    evicted = [each.subject.name for _, each in scene.told() if each.verb == "evict"]
+    assert evicted[0] == first.name
+    assert scene.pods("web", "open")
+    assert scene.lowest("web") == 2

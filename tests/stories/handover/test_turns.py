@@ -180,7 +180,7 @@ def test_a_pod_goes_until_it_is_gone_or_finished_or_has_another_controller() -> 
     pods.update(builders.pod("a", of=REPLICA_SET, revision=1))
     assert going() == []
     for pod in pods:
-        pods.assume_evicted(pod.uid)
+        pods.assume_evicted(pod.uid, builders.NOW)
     assert going() == ["a", "b"]
     pods.undo_eviction(builders.pod("b").uid)
     assert going() == ["a"]

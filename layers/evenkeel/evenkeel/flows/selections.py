@@ -24,6 +24,21 @@ RELEASED_PODS = Selection(Pod, labels=names.RELEASED_FROM)
 OTHER_NODES = Selection(Node, labels=f"!{names.DOOMED},!{names.EXCLUDE_FROM_LOAD_BALANCERS}")
 """Nodes that external load balancers could still send to."""
 
+IN_ZONE = f"!{names.DOOMED},{names.ZONE}="
+"""The label selector of the nodes of a zone without a notice, but for the zone."""
+
+PAGE = 50
+"""So many nodes are read at a time where one will do: usually the first page has it."""
+
+
+def left_in(zone: str) -> List[Node]:
+    """What to ask for whether a zone has another node that takes pods."""
+    return List(Selection(Node, labels=IN_ZONE + zone), limit=PAGE, kept=_if_takes_pods)
+
+
+def _if_takes_pods(node: Node) -> Node | None:
+    return node if node.ready and not node.is_kept_empty else None
+
 
 ON_NODE = "spec.nodeName="
 """The field selector of the pods of a node, but for its name."""

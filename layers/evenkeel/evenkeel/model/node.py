@@ -101,6 +101,11 @@ class Node(KubernetesObject, frozen=True, kw_only=True):
         return last if last.startswith("i-") else ""
 
     @property
+    def zone(self) -> str:
+        """Its availability zone; empty where it does not say it."""
+        return self.metadata.labels.get(names.ZONE, "")
+
+    @property
     def elsewhere(self) -> str:
         """What runs it, if no EC2 instance does: then no notice can be about it. Else empty.
 

@@ -55,7 +55,7 @@ def pool_of(node: Node, labels: CapacityLabels) -> Pool | None:
     if labels.of(node) is Capacity.ON_DEMAND or labels.elsewhere(node):
         return None
     its = node.metadata.labels
-    return Pool(its.get(names.INSTANCE_TYPE, ""), its.get(names.ZONE, ""))
+    return Pool(its.get(names.INSTANCE_TYPE, ""), node.zone)
 
 
 def pools_of(nodes: Iterable[Node], labels: CapacityLabels) -> Mapping[str, Pool | None]:

@@ -59,14 +59,13 @@ def pending(name: str = "db-9", *, age: float = 1, refused: str = "") -> Pod:
     )
 
 
-def most(census: Census, line: Sequence[MovingPod], takes: float | None) -> int:
-    return turns.most_missing(census, line, None if takes is None else seconds(takes))
+def most(census: Census, line: Sequence[MovingPod], takes: float) -> int:
+    return turns.most_missing(census, line, seconds(takes))
 
 
 @pytest.mark.parametrize(
     ("takes", "at_a_time"),
     [
-        (None, 1),  # Nothing is reckoned with that was not seen.
         (11, 1),  # Nine turns begin by 89 s.
         (12, 2),
         (40, 3),
@@ -75,7 +74,7 @@ def most(census: Census, line: Sequence[MovingPod], takes: float | None) -> int:
     ],
 )
 def test_as_many_go_at_a_time_as_it_takes_for_the_last_turn_to_begin_in_time(
-    takes: float | None, at_a_time: int
+    takes: float, at_a_time: int
 ) -> None:
     assert most(*ordinals(9), takes) == at_a_time
 
@@ -138,11 +137,19 @@ def test_none_goes_while_the_controller_has_pods_too_many() -> None:
     assert turns.may_go(census, line) == 0
 
 
-def test_a_turn_is_as_long_as_was_seen() -> None:
-    census, _ = ordinals(3)
-    assert turns.seen_length(census) is None
-    seen = msgspec.structs.replace(census, stops_in=seconds(10))
-    assert turns.seen_length(seen) == seconds(10) + seconds(1) + START
+@pytest.mark.parametrize(
+    ("seen", "told_ago", "stop"),
+    [(None, None, 0), (10, None, 10), (None, 4, 4), (10, 4, 10), (10, 14, 14)],
+)
+def test_a_turn_is_as_long_as_was_seen(
+    seen: float | None, told_ago: float | None, stop: float
+) -> None:
+    census, _ = ordinals(
+        3,
+        stops_in=None if seen is None else seconds(seen),
+        told_first=None if told_ago is None else NOW - seconds(told_ago),
+    )
+    assert turns.seen_length(census) == seconds(stop) + seconds(1) + START
     assert turns.turn_length(census, seconds(30)) == seconds(30) + seconds(1) + START
 
 
@@ -153,12 +160,69 @@ def test_who_may_go_changes_when_there_is_time_for_one_turn_less() -> None:
     then = msgspec.structs.replace(census, now=at)
     before = msgspec.structs.replace(census, now=at - turns.A_MOMENT)
     assert (most(before, line, 40), most(then, line, 40)) == (3, 4)
-    assert turns.changes_at(census, line, None) is None
+
+
+@pytest.mark.parametrize(("number", "told_ago", "stops_in"), [(9, 1, None), (9, 1, 20), (5, 3, 2)])
+def test_who_may_go_changes_while_a_pod_still_stops(
+    number: int, told_ago: float, stops_in: float | None
+) -> None:
+    census, line = ordinals(
+        number,
+        told_first=NOW - seconds(told_ago),
+        stops_in=None if stops_in is None else seconds(stops_in),
+    )
+    at = turns.changes_at(census, line, turns.seen_length(census))
+    assert at is not None
+    assert NOW < at < NOW + seconds(60)
+    then = msgspec.structs.replace(census, now=at)
+    before = msgspec.structs.replace(census, now=at - 2 * turns.A_MOMENT)
+    assert turns.may_go(before, line) == turns.may_go(census, line)
+    assert turns.may_go(then, line) == turns.may_go(census, line) + 1
+
+
+def test_one_that_is_there_after_its_grace_period_stops_no_more() -> None:
+    census, _ = ordinals(3, told_first=NOW - seconds(500))
+    assert turns.seen_length(census) == census.pods[0].grace + seconds(1) + START
+
+
+def test_the_pod_goes_first_whose_zone_has_another_node() -> None:
+    census, line = ordinals(3)
+    moved = [
+        builders.moving(move(each.pod, f"n{number}"), Way.BY_ORDINAL, WARNING)
+        for number, each in enumerate(line)
+    ]
+    zones = {"n0": "a", "n1": "b", "n2": "c"}
+
+    def order(left: dict[str, bool]) -> list[str]:
+        found = builders.with_nodes(census, zones=zones, left=left)
+        return [each.pod.name for each in sorted(moved, key=found.turn_of)]
+
+    assert order({}) == ["db-2", "db-1", "db-0"]
+    assert order({"c": False}) == ["db-1", "db-0", "db-2"]
+    assert order({"a": True, "b": False, "c": False}) == ["db-0", "db-2", "db-1"]
+
+
+def move(pod: Pod, node: str) -> Pod:
+    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=node))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"policy": "OrderedReady"},
+        {"notice": HINT},
+        {"budgets": [builders.budget(demanded=8)]},
+    ],
+    ids=["made in order", "hint", "budget"],
+)
+def test_nothing_changes_by_time_where_no_more_may_go(other: dict[str, Any]) -> None:
+    census, line = ordinals(9, told_first=NOW, **other)
+    assert turns.changes_at(census, line, seconds(6)) is None
 
 
 def test_who_may_go_changes_when_a_missing_pod_is_late() -> None:
     census, line = ordinals(5, missing=[pending(age=1), pending("db-8", age=30)])
-    at = turns.changes_at(census, line, None)
+    at = turns.changes_at(census, line, turns.seen_length(census))
     assert at == NOW + seconds(9) + turns.A_MOMENT
     then = msgspec.structs.replace(census, now=at)
     assert (turns.may_go(census, line), turns.may_go(then, line)) == (0, 1)

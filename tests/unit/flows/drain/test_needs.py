@@ -1,11 +1,14 @@
 """What is read for a workload because no watch shows it."""
 
+import msgspec
 import pytest
 
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.facts import SOON_AGAIN_AFTER
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.workload.needs import nodes_of
+from evenkeel.model import names
+from evenkeel.model.affinity import Affinity, PodAntiAffinity, PodTerm
 from evenkeel.model.meta import OwnerReference
 from evenkeel.model.notice import NoticeKind
 from evenkeel.model.pod import Pod
@@ -35,3 +38,38 @@ def test_the_pods_of_a_dying_node_are_read_where_no_watch_selects_one(
     fact = selections.candidates_on("s1")
     needs = nodes_of(view, pod.origin_key, [pod])
     assert needs.get(fact) == (SOON_AGAIN_AFTER if is_read else None)
+
+
+APART = Affinity(pod_anti_affinity=PodAntiAffinity(required=(PodTerm(topology_key=names.ZONE),)))
+
+
+@pytest.mark.parametrize(
+    ("bound", "node", "is_read"),
+    [
+        pytest.param("apart", "s1", True, id="kept apart by zone"),
+        pytest.param("claim", "s1", True, id="with a volume"),
+        pytest.param("", "s1", False, id="bound to no zone"),
+        pytest.param("apart", "s2", False, id="on a node that no notice marks"),
+    ],
+)
+def test_other_nodes_of_a_marked_one_s_zone_are_looked_for_where_a_pod_may_be_bound_to_it(
+    bound: str,
+    node: str,
+    is_read: bool,  # noqa: FBT001 - a case of a table
+) -> None:
+    view = View()
+    view.update(builders.node("s1", notice=builders.notice(), labels={names.ZONE: "a"}))
+    pod = builders.pod(node=node, of=builders.replica_set(), claim="c" if bound == "claim" else "")
+    if bound == "apart":
+        spec = msgspec.structs.replace(pod.spec, affinity=APART)
+        pod = msgspec.structs.replace(pod, spec=spec)
+    view.update(pod)
+    assert (selections.left_in("a") in nodes_of(view, pod.origin_key, [pod])) == is_read
+
+
+def test_a_zone_has_another_node_if_one_takes_pods() -> None:
+    takes = selections.left_in("a").kept
+    assert takes is not None
+    assert takes(builders.node())
+    assert not takes(builders.node(ready=False))
+    assert not takes(builders.node(unschedulable=True))

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from evenkeel.flows.drain.memory import PAGE, ListedNodes, other_nodes
+from evenkeel.flows.drain.memory import ListedNodes, other_nodes
+from evenkeel.flows.selections import PAGE
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster

@@ -10,7 +10,6 @@ from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.deadlines import A_FEW_SECONDS
 from evenkeel.decisions.drain.movers import MovingPod
 from evenkeel.decisions.drain.pod_plan import PodPlan
-from evenkeel.model.ordinal import ordinal_of
 from evenkeel.model.way import Way
 
 TAKE_TURNS: Final = (Way.RATIONED, Way.BY_ORDINAL)
@@ -35,9 +34,7 @@ def decide(census: Census) -> Iterator[PodPlan]:
 def _line(census: Census) -> Sequence[MovingPod]:
     """The pods that go one after the other, first to go first.
 
-    - pods whose node dies before those under a hint;
-    - under a hint: none once it has expired, nor while a budget counts the workload as in
-      trouble.
+    Under a hint none once it has expired, nor while a budget counts the workload as in trouble.
     """
     taking = census.movers(*TAKE_TURNS)
     held = bool(taking) and budgets.hold_now(census.budgets) is not None
@@ -46,12 +43,7 @@ def _line(census: Census) -> Sequence[MovingPod]:
         for mover in taking
         if mover.deadline.forced or (census.now < mover.deadline.at and not held)
     )
-    return sorted(going, key=_rank)
-
-
-def _rank(mover: MovingPod) -> tuple[bool, datetime, int, str]:
-    deadline, pod = mover.deadline, mover.pod
-    return not deadline.forced, deadline.at, -(ordinal_of(pod) or 0), pod.uid
+    return sorted(going, key=census.turn_of)
 
 
 def _next_to_go(census: Census, line: Sequence[MovingPod]) -> Collection[str]:

@@ -52,6 +52,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     - ``siblings``: the pods that the other ReplicaSets of its Deployment own; None: no rollout
       goes on, or they were not read.
     - ``stops_in``: the longest that one of its pods was seen to take to stop; None: none was seen.
+    - ``told_first``: when the first of its pods that are not gone was told to go; None: none was.
     - ``minimum_available``: the highest count so far of pods to keep available.
     """
 
@@ -66,6 +67,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     siblings: Sequence[Pod] | None = None
     minimum_available: int = 0
     stops_in: timedelta | None = None
+    told_first: datetime | None = None
 
     # Its pods, and how many there are.
 
@@ -441,7 +443,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The pods on dying nodes that go whether another runs or not, first to go first.
 
         Those whose replacement is available are not among them. Released pods go before owned ones,
-        because pods that start replace released ones; and high ordinals before low ones.
+        because pods that start replace released ones.
         """
         released = (item for item in self.dying_released if item.pod.uid not in self.may_go)
         dying = (
@@ -452,7 +454,17 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             and mover.pod.uid not in self.kept
         )
         line: list[ReleasedPod | MovingPod] = [*released, *dying]
-        return sorted(line, key=lambda each: (each.evict_by, -(ordinal_of(each.pod) or 0)))
+        return sorted(line, key=self.turn_of)
+
+    def turn_of(self, each: ReleasedPod | MovingPod) -> tuple[bool, datetime, bool, int]:
+        """By what pods that go one after the other are in order, the first to go first.
+
+        Those whose nodes die go before those under a hint, then those with the earliest last
+        moment; then those in whose zone another node is, because that may take the next pod; then
+        high ordinals.
+        """
+        is_alone, ordinal = self.nodes.is_alone(each.pod), ordinal_of(each.pod) or 0
+        return not each.deadline.forced, each.evict_by, is_alone, -ordinal
 
     @cached_property
     def dying_released(self) -> Sequence[ReleasedPod]:

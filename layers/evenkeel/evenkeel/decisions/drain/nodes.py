@@ -16,12 +16,15 @@ class Nodes(msgspec.Struct, frozen=True, kw_only=True):
     - ``lost``: those that are gone, though the API may still list their pods as running.
     - ``pools``: in which pool a node is; None for an on-demand node.
     - ``kept_empty``: whether anybody drains a node.
+    - ``zones``: the zone of each marked node; ``left``: whether a zone has another node.
     """
 
     dooms: Mapping[str, NodeNotice] = {}
     lost: frozenset[str] = frozenset()
     pools: Mapping[str, Pool | None] = {}
     kept_empty: Mapping[str, bool] = {}
+    zones: Mapping[str, str] = {}
+    left: Mapping[str, bool] = {}
 
     def is_lost(self, pod: Pod) -> bool:
         """Whether the pod went with its node, although its status does not say so yet."""
@@ -30,3 +33,7 @@ class Nodes(msgspec.Struct, frozen=True, kw_only=True):
     def is_doomed(self, pod: Pod) -> bool:
         """Whether the pod runs on a node that is drained."""
         return pod.spec.node_name in self.dooms
+
+    def is_alone(self, pod: Pod) -> bool:
+        """Whether the zone of the pod's node is known to have no other node."""
+        return not self.left.get(self.zones.get(pod.spec.node_name, ""), True)

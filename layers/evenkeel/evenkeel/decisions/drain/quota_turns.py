@@ -187,7 +187,7 @@ def _seconds_of_last_turn(census: Census, note: QuotaNote) -> float:
 
 
 def _next_to_go(census: Census, note: QuotaNote, movers: Sequence[MovingPod]) -> Collection[str]:
-    """The uids of the pods whose turn it is, by eviction deadline.
+    """The uids of the pods whose turn it is.
 
     - None while a pod that is gone has no successor, or one that was put back is not adopted: if
       another pod took the place, the rest waits for its last moment.
@@ -198,7 +198,7 @@ def _next_to_go(census: Census, note: QuotaNote, movers: Sequence[MovingPod]) ->
     wanted = min(note.pods, census.count.replicas_to_keep)
     if not movers or len(census.owned) + len(census.going) < wanted:
         return ()
-    line = sorted(movers, key=lambda each: (each.evict_by, each.pod.uid))
+    line = sorted(movers, key=census.turn_of)
     ready = {pod.uid for pod in census.pods if pod.ready and not census.nodes.is_lost(pod)}
     leaving = {each.pod.uid for each in line} & ready
     serving = leaving | {pod.uid for pod in census.pods if census.is_available(pod)}
@@ -208,7 +208,7 @@ def _next_to_go(census: Census, note: QuotaNote, movers: Sequence[MovingPod]) ->
     return turns.next_to_go(line, lambda pod: pod.uid in ready, may_go)
 
 
-def _takes(census: Census, note: QuotaNote) -> timedelta | None:
+def _takes(census: Census, note: QuotaNote) -> timedelta:
     """How long a turn takes: as long as the last one took, if that is known."""
     took = _seconds_of_last_turn(census, note)
     return timedelta(seconds=took) if took else turns.seen_length(census)

@@ -20,46 +20,59 @@ A_MOMENT: Final = timedelta(milliseconds=1)
 """Just after a time its comparisons come out otherwise."""
 
 
-def most_missing(
-    census: Census, line: Sequence[ReleasedPod | MovingPod], takes: timedelta | None
-) -> int:
+def most_missing(census: Census, line: Sequence[ReleasedPod | MovingPod], takes: timedelta) -> int:
     """How many pods may be missing at a time while those in line take turns.
 
     - one; of a ReplicaSet its ration, if that is more: its part of maxUnavailable;
     - more where nodes die: as many as it takes for the last turn to begin by the last eviction
       deadline, as long as the minimum serves. Not where the controller makes one after the other.
 
-    ``takes``: how long a turn takes; None: that is not known yet.
+    ``takes``: how long a turn takes.
     """
-    size = census.count.spec_replicas
-    least = ration(census.owner.deployment, size)
-    number = sum(each.deadline.forced for each in line)
-    if takes is None or not number or census.owner.makes_in_order:
+    least = ration(census.owner.deployment, census.count.spec_replicas)
+    if census.owner.makes_in_order:
         return least
-    turns = 1 + _time_left(census, line) // takes
-    return max(least, min(math.ceil(number / turns), size - census.minimum))
+    number, left = _dying(line), _last_moment(census, line) - census.now
+    in_time = math.ceil(number / (1 + max(left, timedelta()) // takes))
+    return max(least, min(in_time, _spared(census)))
 
 
-def _time_left(census: Census, line: Sequence[ReleasedPod | MovingPod]) -> timedelta:
-    """How long it is until the last eviction deadline of these."""
+def _dying(line: Sequence[ReleasedPod | MovingPod]) -> int:
+    """How many of these are on nodes that die."""
+    return sum(each.deadline.forced for each in line)
+
+
+def _last_moment(census: Census, line: Sequence[ReleasedPod | MovingPod]) -> datetime:
+    """The last eviction deadline of these; now where their nodes do not die."""
     by = (census.evict_by(each) for each in line if each.deadline.forced)
-    return max(timedelta(), max(by, default=census.now) - census.now)
+    return max(by, default=census.now)
+
+
+def _spared(census: Census) -> int:
+    """How many may be missing while the minimum serves."""
+    return census.count.spec_replicas - census.minimum
 
 
 def changes_at(
-    census: Census, line: Sequence[ReleasedPod | MovingPod], takes: timedelta | None
+    census: Census, line: Sequence[ReleasedPod | MovingPod], takes: timedelta
 ) -> datetime | None:
     """When other pods may go next though nothing but time has changed.
 
-    There is time for one turn less, or a missing pod takes longer than a start took.
+    As many at a time would not do any more, also because a pod still stops; or a missing pod takes
+    longer than a start took.
     """
-    left = _time_left(census, line)
-    one_less = census.now + left % takes if takes and left else None
     after = _late_after(census)
     made = (pod.metadata.creation_timestamp for pod in census.unavailable_owned)
-    late = (at + after for at in made if at is not None)
-    found = earliest(one_less, *(at for at in late if at >= census.now))
-    return None if found is None else found + A_MOMENT
+    found = [at + after for at in made if at is not None]
+    most, last = most_missing(census, line, takes), _last_moment(census, line)
+    if most < min(_dying(line), _spared(census)) and not census.owner.makes_in_order:
+        later = math.ceil(_dying(line) / most) - 1
+        found.append(last - later * takes)
+        if census.told_first is not None:
+            began = census.told_first - turn_length(census, timedelta())
+            found.append(began + (last - began) / (1 + later))
+    due = earliest(*(at for at in found if at >= census.now))
+    return None if due is None else due + A_MOMENT
 
 
 def may_go(census: Census, line: Sequence[MovingPod]) -> int:
@@ -74,8 +87,7 @@ def may_go(census: Census, line: Sequence[MovingPod]) -> int:
     if count.excess:
         return 0
     most = most_missing(census, line, seen_length(census))
-    spared = max(most, count.spec_replicas - census.minimum)
-    return min(spared, most + _stalled(census)) - count.missing
+    return min(max(most, _spared(census)), most + _stalled(census)) - count.missing
 
 
 def _stalled(census: Census) -> int:
@@ -149,9 +161,16 @@ def _to_available(census: Census) -> timedelta:
     return to_ready + span(census.owner.min_ready_seconds)
 
 
-def seen_length(census: Census) -> timedelta | None:
-    """How long a turn takes, as far as was seen; None until a pod was seen to stop."""
-    return None if census.stops_in is None else turn_length(census, census.stops_in)
+def seen_length(census: Census) -> timedelta:
+    """How long a turn takes at least, as far as was seen. A pod that still stops takes longer.
+
+    One that is there after its grace period stops no more: it is on a node that is dead.
+    """
+    so_far = timedelta()
+    if census.told_first is not None:
+        longest = max((pod.grace for pod in census.pods), default=so_far)
+        so_far = min(census.now - census.told_first, longest)
+    return turn_length(census, max(so_far, census.stops_in or timedelta()))
 
 
 def turn_length(census: Census, stop: timedelta) -> timedelta:

@@ -33,9 +33,6 @@ COUNT_AGAIN_AFTER = timedelta(minutes=1)
 TRY_AGAIN_AFTER = timedelta(seconds=5)
 """How long to rest when nodes could not be listed; how long others are known to remain."""
 
-PAGE = 50
-"""So many nodes are read at a time to find one that remains."""
-
 PAUSE_PER_VAIN_LOOK = 8
 """A look in vain is repeated after so many times as long as it took."""
 
@@ -106,7 +103,7 @@ def other_nodes(cluster: Cluster, recorder: Recorder) -> ListedNodes:
     Any Ready node will do, so nodes are read in pages up to the first page with one: usually the
     first page.
     """
-    ready = List(selections.OTHER_NODES, limit=PAGE, kept=_if_ready)
+    ready = List(selections.OTHER_NODES, limit=selections.PAGE, kept=_if_ready)
     return ListedNodes(
         cluster, recorder, ready, "nodes that load balancers would keep", TRY_AGAIN_AFTER
     )

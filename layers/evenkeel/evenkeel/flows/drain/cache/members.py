@@ -1,7 +1,7 @@
 """Which pods of each controller count, and which are going, by the controllers' keys."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from evenkeel.model.pod import Pod
 
@@ -40,6 +40,10 @@ class Members:
         """
         pods = self._going.get(key, {}) if self._awaits(key) else {}
         return [pods[uid] for uid in sorted(pods)]
+
+    def told(self, key: str) -> Iterable[Pod]:
+        """As ``going``, awaited or not, and in no order."""
+        return self._going.get(key, {}).values()
 
     def matters(self, key: str, uid: str) -> bool:
         """Whether the controller's plan depends on this pod of it."""

@@ -40,6 +40,9 @@ class MarkedNodes:
         """Those of nodes that are drained."""
         self.pools = {} if pools is None else pools
         self.kept_empty: dict[str, bool] = {}
+        self.left: dict[str, bool] = {}
+        """Whether a zone has another node, as far as that was read."""
+        self.zones: Mapping[str, str] = {}
         self.lost = frozenset[str]()
 
     def update(self, node: Node) -> None:
@@ -69,7 +72,14 @@ class MarkedNodes:
 
     def known(self) -> Nodes:
         """What plans have to know of nodes."""
-        return Nodes(dooms=self.dooms, lost=self.lost, pools=self.pools, kept_empty=self.kept_empty)
+        return Nodes(
+            dooms=self.dooms,
+            lost=self.lost,
+            pools=self.pools,
+            kept_empty=self.kept_empty,
+            zones=self.zones,
+            left=self.left,
+        )
 
     def _read_notice(self, name: str, node: Node | None, known: Node | None) -> None:
         """Take a node's notice into ``notices``, and into ``dooms`` if it is drained.
@@ -84,15 +94,14 @@ class MarkedNodes:
         assumed = self._assumed.get(name)
         self.notices = _but(self.notices, name, read or assumed)
         self.dooms = _but(self.dooms, name, read if is_drained else assumed)
+        self.zones = _but(self.zones, name, node.zone if node is not None else None)
         self._changed(name, _of_plans(self.dooms.get(name), node) != before)
 
 
-def _but(
-    notices: Mapping[str, NodeNotice], name: str, notice: NodeNotice | None
-) -> Mapping[str, NodeNotice]:
-    """A copy of these notices with one node's notice replaced, or removed if it is None."""
-    others = {key: value for key, value in notices.items() if key != name}
-    return others if notice is None else {**others, name: notice}
+def _but[T](of_nodes: Mapping[str, T], name: str, its: T | None) -> Mapping[str, T]:
+    """A copy of what is known of nodes, with one node's replaced, or removed if it is None."""
+    others = {key: value for key, value in of_nodes.items() if key != name}
+    return others if its is None else {**others, name: its}
 
 
 def _of_plans(

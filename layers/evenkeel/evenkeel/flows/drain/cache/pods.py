@@ -8,6 +8,7 @@ pod without a controller has its own key.
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from datetime import datetime
 from typing import NamedTuple
 
 from evenkeel.flows.drain.cache.groups import Groups
@@ -17,6 +18,7 @@ from evenkeel.flows.drain.cache.stops import Stops
 from evenkeel.flows.drain.queue import NODES, Queue
 from evenkeel.model.gang import group_of
 from evenkeel.model.pod import Pod
+from evenkeel.model.times import earliest
 
 
 class Absence(NamedTuple):
@@ -58,7 +60,7 @@ class Pods:
         self._on: defaultdict[str, dict[str, Pod]] = defaultdict(dict)  # by node
         self._revisions: dict[str, int] = {}
         self._controllers: dict[str, str] = {}
-        self._assumed_evicted: set[str] = set()
+        self._assumed_evicted: dict[str, datetime] = {}
         self._let_go: set[str] = set()
         self._absences: dict[str, Sequence[Absence]] = {}
         self._lists: dict[Hashable, Absence] = {}  # of whole selections, the last of each
@@ -175,14 +177,14 @@ class Pods:
         """The key of the controller of a pod that was seen; empty for another object."""
         return {self._controllers[uid]} if uid in self._controllers else set()
 
-    def assume_evicted(self, uid: str) -> None:
+    def assume_evicted(self, uid: str, sent_at: datetime) -> None:
         """An eviction or deletion of a pod is sent: it does not count until that is refused."""
-        self._assumed_evicted.add(uid)
+        self._assumed_evicted[uid] = sent_at
         self._recount(uid)
 
     def undo_eviction(self, uid: str) -> None:
         """The API server refused to let a pod go: it counts again."""
-        self._assumed_evicted.discard(uid)
+        self._assumed_evicted.pop(uid, None)
         self._recount(uid)
 
     def let_go(self, uid: str) -> None:
@@ -194,6 +196,11 @@ class Pods:
     def is_assumed_evicted(self, uid: str) -> bool:
         """Whether an eviction or deletion of the pod was sent, and not refused."""
         return uid in self._assumed_evicted
+
+    def told_first(self, key: str) -> datetime | None:
+        """When the first of a controller's pods that are not gone was told to go."""
+        sent = self._assumed_evicted
+        return earliest(*(sent.get(pod.uid, pod.told_at) for pod in self.members.told(key)))
 
     def on(self, node_name: str) -> Collection[Pod]:
         """The pods on a node, leaving and finished ones too."""

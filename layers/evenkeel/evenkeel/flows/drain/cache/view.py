@@ -205,7 +205,7 @@ class View:
 
     def evicting(self, uid: str, sent_at: datetime) -> None:
         """An eviction or deletion of a pod is sent: it does not count from now on."""
-        self.pods.assume_evicted(uid)
+        self.pods.assume_evicted(uid, sent_at)
         unknown = self.pods.controller_of(uid) - self.owners.controllers.keys()
         for key in unknown - self.listed_at.keys():
             self._evicted_unlisted[key].add(uid)

@@ -94,6 +94,11 @@ class Reader:
         match fact:
             case Get(kind=kind, name=name) if kind is Node:
                 self._take_node(name, reply)
+            case List(selection=where) if where.kind is Node:
+                listing = answer(reply)
+                assert isinstance(listing, Listing)  # noqa: S101 - a List answers a Listing
+                zone = where.labels.removeprefix(selections.IN_ZONE)
+                self._view.nodes.left[zone] = bool(listing.items)
             case Get():
                 self._view.replace_owner(fact, reply.result)
             case List(selection=where) if where.kind is Pod:

@@ -58,11 +58,14 @@ def nodes_of(view: View, controller_key: str, pods: Sequence[Pod]) -> Needs:
 
     Nodes of released pods, if no mark says that the node is there. Nodes of pods that were released
     because their eviction was asked for, because another may drain the node. Nodes of all pods
-    while a released one waits for a replacement on nodes of one capacity type. And the pods on a
-    dying node, if no watch selects one of them.
+    while a released one waits for a replacement on nodes of one capacity type. Whether there is
+    another node in the zone of a marked one with a pod that its rules or a volume may bind to that
+    zone. And the pods on a dying node, if no watch selects one of them.
     """
-    names = set[str]()
+    names, zones = set[str](), set[str]()
     for pod in pods:
+        if pod.spec.is_kept_apart or pod.spec.claims:
+            zones.add(view.nodes.zones.get(pod.spec.node_name, ""))
         if not pod.released:
             continue
         release = pod.release
@@ -76,6 +79,7 @@ def nodes_of(view: View, controller_key: str, pods: Sequence[Pod]) -> Needs:
         Get(Node, name): None if name in view.nodes.kept_empty else SOON_AGAIN_AFTER
         for name in sorted(names - view.nodes.lost - {""})
     }
+    needs |= {selections.left_in(zone): AGAIN_AFTER for zone in sorted(zones - {""})}
     controller = view.owners.controllers.get(controller_key)
     if controller is None or not view.streams.select(controller.pod_labels):
         for name in sorted({pod.spec.node_name for pod in pods if _is_unwatched(view, pod)}):

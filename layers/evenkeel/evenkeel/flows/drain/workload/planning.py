@@ -183,6 +183,7 @@ class Planner:
             siblings=self._siblings(controller_key, owner),
             minimum_available=view.owners.minimum_of(owner.controller),
             stops_in=view.pods.stops.of(controller_key),
+            told_first=view.pods.told_first(controller_key),
         )
         if owner.replica_set is not None:
             view.owners.keep_at_least(owner.replica_set.uid, census.count.promised)
