@@ -91,7 +91,7 @@ LONGEST: Final = timedelta(hours=1)
     "policies",
     type=click.Choice([each.value for each in Policy]),
     multiple=True,
-    default=(Policy.EVENKEEL.value,),
+    default=(Policy.EVENKEEL.value, Policy.EVICT.value),
     show_default=True,
     help="Who acts on notices. May be given again, to compare.",
 )
@@ -133,10 +133,13 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
     that costs in US dollars a month more, as status --cost reckons. Of a policy it is what the
     cluster's nodes cost.
 
+    PLAIN is what a plain eviction of the same nodes leaves. Where that is more than Evenkeel leaves
+    in a storm, that is an error of Evenkeel's: report it.
+
     Exit code 1 if a workload had a smaller share of its Ready pods left than --at-least says.
 
     Examples:
-        evenkeel simulate --snapshot my.json --policy evenkeel --policy evict
+        evenkeel simulate --snapshot my.json
         evenkeel simulate --snapshot my.json --storm all --at-least 60%
         evenkeel simulate --synthetic 200x6000 --storm share=30% --seeds 10
         evenkeel simulate --storm trace=one-pool --seeds 10
@@ -174,7 +177,13 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
         result(setting.policy, each, of_nodes(_nodes(its), labels, known))
         for (its, setting), each in zip(cases, found, strict=True)
     ]
-    shown = listing(found[0], policies_)
+    first = settings[0].policy
+    plain = [
+        each
+        for setting, each in zip(settings, found, strict=True)
+        if (first, setting.policy) == (Policy.EVENKEEL, Policy.EVICT)
+    ]
+    shown = listing(found[0], policies_, *plain)
     if remedies:
         own = next(n for n, each in enumerate(settings) if each.policy is Policy.EVENKEEL)
         hurt = listing(found[own], policies_)

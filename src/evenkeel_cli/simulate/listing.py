@@ -4,6 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
+import msgspec
+
 from evenkeel.model.meta import Reference
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
@@ -19,7 +21,9 @@ class WorkloadRisk(ObjectItem, frozen=True, kw_only=True):
     ``dipped`` and ``at_zero``: in how many storms it had too few, and none. ``lowest`` is the
     fewest in any of them, of ``before``. ``longest_below`` and ``longest_at_zero`` are seconds.
     ``recovered``: it had as many as before again, in each storm, before that was watched no longer.
-    ``pool`` and ``because`` are those of most of them.
+    ``pool`` and ``because`` are those of most of them. ``plain`` is the fewest in any of the same
+    storms where a plain eviction answers them, and ``worse`` in how many of them that left more;
+    null where it was not simulated.
     """
 
     before: int
@@ -31,6 +35,8 @@ class WorkloadRisk(ObjectItem, frozen=True, kw_only=True):
     recovered: bool
     pool: str
     because: str
+    plain: int | None = None
+    worse: int | None = None
 
     @property
     def share(self) -> float:
@@ -131,6 +137,7 @@ class WorkloadRiskList(Listing, frozen=True, kw_only=True):
         WORKLOAD,
         Column("BEFORE", lambda each: each.before),
         Column("LOWEST", lambda each: each.lowest, style=lambda each: each.style),
+        Column("PLAIN", lambda each: each.plain),
         Column("STORMS", lambda each: each.dipped, yields=1),
         Column("AT-ZERO", lambda each: each.at_zero),
         Column("BELOW", lambda each: each.below, yields=2),
@@ -188,9 +195,18 @@ def _dollars(cost: float | None) -> str:
     return "?" if cost is None else f"${cost:,.0f}"
 
 
-def listing(first: Sequence[Trial], policies: Sequence[PolicyResult]) -> WorkloadRiskList:
-    """Sum the storms of the first policy up; the worst workloads come first."""
+def listing(
+    first: Sequence[Trial],
+    policies: Sequence[PolicyResult],
+    plain: Sequence[Trial] | None = None,
+) -> WorkloadRiskList:
+    """Sum the storms of the first policy up; the worst workloads come first.
+
+    ``plain``: the same storms where a plain eviction answers them.
+    """
     risks = [_risk(subject, dips) for subject, dips in _by_workload(first).items()]
+    if plain is not None:
+        risks = [_beside(each, first, plain) for each in risks]
     risks.sort(key=lambda each: (each.share, -each.longest_below, str(each.subject)))
     return WorkloadRiskList(items=risks, policies=policies)
 
@@ -206,6 +222,11 @@ def show(output: Output, shown: WorkloadRiskList, workloads: int) -> None:
         f"In {storms} {below} of {words.counted(workloads, 'workload')} had too few Ready pods,"
         f" {first.workloads_at_zero} none."
     )
+    if worse := [each for each in shown.items if each.worse]:
+        named = ", ".join(
+            f"{each.subject} ({words.counted(each.worse, 'storm')})" for each in worse
+        )
+        output.say(f"A plain eviction left more, an error of Evenkeel: {named}.", hang=2)
     output.say()
     output.table(POLICIES if first.weather is None else DAYS, shown.policies)
     if shown.remedies:
@@ -246,6 +267,18 @@ def _risk(subject: Reference, dips: Sequence[Dip]) -> WorkloadRisk:
         pool=_most(dip.pool for dip in dips),
         because=_most(dip.because for dip in dips),
     )
+
+
+def _beside(risk: WorkloadRisk, own: Sequence[Trial], plain: Sequence[Trial]) -> WorkloadRisk:
+    """A risk beside what a plain eviction left of the workload in the same storms."""
+    left = [_lowest(risk, each) for each in plain]
+    worse = sum(_lowest(risk, each) < more for each, more in zip(own, left, strict=True))
+    return msgspec.structs.replace(risk, plain=min(left), worse=worse)
+
+
+def _lowest(risk: WorkloadRisk, in_storm: Trial) -> int:
+    dips = (dip.lowest for dip in in_storm.dips if dip.workload == risk.subject)
+    return min(dips, default=risk.before)
 
 
 def remedied(

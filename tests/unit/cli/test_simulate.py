@@ -132,7 +132,7 @@ def _storms_come_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_storms_come_once")
 def test_what_would_help_is_tried_in_the_same_storms() -> None:
     result = found(*SMALL, *TWO, "--storm", "all", "--remedies")
-    (without,) = result["policies"]
+    without, _ = result["policies"]
     floors, pool, reserved = result["remedies"]
     assert without["workloadsAtZero"] > 0
     assert floors["what"] == "evenkeel.dev/on-demand"
