@@ -1,9 +1,12 @@
 """The order in which StatefulSets do things."""
 
+from functools import partial
+
 import pytest
 
 from evenkeel.model.cluster_objects import PersistentVolumeClaim
 from evenkeel.model.controllers.stateful_set import StatefulSet
+from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Operation
 from tests.contract.ground import Ground
@@ -92,6 +95,26 @@ def test_a_lower_ordinal_comes_back_first_when_all_were_deleted(ground: Ground) 
         return len(new) == 2
 
     ground.eventually(back)
+
+
+def test_an_ordinal_is_made_again_while_one_above_it_starts_and_none_above_it(
+    ground: Ground,
+) -> None:
+    ground.apply(workload("StatefulSet", "db", replicas=3))
+    before = {pod.name: pod for pod in ground.ready_pods(3)}
+    node = ground.pods()[0].spec.node_name
+    ground.patch(Node, node, {"spec": {"unschedulable": True}})
+
+    def is_new(name: str) -> bool:
+        return any(pod.name == name and pod.uid != before[name].uid for pod in ground.pods())
+
+    for name in ("db-2", "db-1"):
+        ground.evict(before[name])
+        ground.eventually(partial(is_new, name), f"{name} made again")
+    assert [pod.ready for pod in ground.pods()] == [True, False, False]
+    (above,) = (pod for pod in ground.pods() if pod.name == "db-2")
+    ground.delete(above)
+    ground.never(lambda: names(ground) != ["db-0", "db-1"], seconds=1)
 
 
 def test_the_highest_ordinal_goes_first_when_it_is_scaled_in(ground: Ground) -> None:

@@ -150,7 +150,7 @@ MUTATIONS = (
     Mutation(
         "one ordinal more may be missing",
         "decisions/drain/turns.py",
-        [("least = ration(census.owner.deployment, size)", "least = 2")],
+        [("least = ration(census.owner.deployment, census.count.spec_replicas)", "least = 2")],
         [GOING],
     ),
     Mutation(

@@ -75,10 +75,12 @@ def _handover(situation: Situation) -> list[str]:
     assert isinstance(replica_set, ReplicaSet)  # noqa: S101 - only those are handed over
     replicas = replica_set.spec.replicas
     wanted = f"{words.counted(replicas, 'pod')} {'is' if replicas == 1 else 'are'}"
-    budgets = [budget.name for budget in situation.budgets]
-    within = (
-        f"; the budget {budgets[0]} allows that, for it counts the replacement" if budgets else ""
-    )
+    within, several = "", _several(situation.budgets)
+    if situation.budgets:
+        name = situation.budgets[0].name
+        within = f"; the budget {name} allows that, for it counts the replacement"
+    if several:
+        within = f", or at its last moment: {several}"
     return [
         (
             f"It is released from {replica_set.name}, which makes a replacement, while it goes"
@@ -128,16 +130,26 @@ def _end(situation: Situation, how: str, *, is_replaced: bool = True) -> list[st
 def _within_budgets(budgets: Sequence[PodDisruptionBudget]) -> list[str]:
     if not budgets:
         return []
-    names_ = " and ".join(budget.name for budget in budgets)
-    allowed = min(budget.status.disruptions_allowed for budget in budgets)
-    return [f"Its eviction waits for the budget {names_}, which now allows {allowed}."]
+    if several := _several(budgets):
+        return [f"No eviction of it is allowed: {several}."]
+    (budget,) = budgets
+    allowed = budget.status.disruptions_allowed
+    return [f"Its eviction waits for the budget {budget.name}, which now allows {allowed}."]
 
 
 def _hold(budgets: Sequence[PodDisruptionBudget]) -> list[str]:
     held = hold_now(budgets)
     if held is None:
         return []
-    return [f"Not now: the budget {held.name} leaves no room for a voluntary move."]
+    why = _several(budgets) or f"the budget {held.name} leaves no room for a voluntary move"
+    return [f"Not now: {why}."]
+
+
+def _several(budgets: Sequence[PodDisruptionBudget]) -> str:
+    """Why no eviction is accepted of a pod that several budgets select; empty if none does so."""
+    names_ = ", ".join(sorted(budget.name for budget in budgets))
+    several = f"several budgets select it ({names_}), and Kubernetes evicts no such pod"
+    return several if len(budgets) > 1 else ""
 
 
 def _put_back() -> str:

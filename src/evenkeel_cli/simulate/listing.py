@@ -224,7 +224,7 @@ def show(output: Output, shown: WorkloadRiskList, workloads: int) -> None:
     )
     if worse := [each for each in shown.items if each.worse]:
         named = ", ".join(
-            f"{each.subject} ({words.counted(each.worse, 'storm')})" for each in worse
+            f"{each.subject} ({words.counted(each.worse or 0, 'storm')})" for each in worse
         )
         output.say(f"A plain eviction left more, an error of Evenkeel: {named}.", hang=2)
     output.say()

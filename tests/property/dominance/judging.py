@@ -76,7 +76,7 @@ class Judged:
             stalls = workload.makes_in_order and workload.stop > AT_LEAST
             found = {
                 "lasting": own.most_missing(early) > best.most_missing() and not stalls,
-                "below": own.below > best.below + number * waits,
+                "below": own.below > best.below + number * waits and not stalls,
                 "at_zero": own.at_zero > best.at_zero + early,
                 "cut": own.cut > best.cut + self._cut,
             }
@@ -119,7 +119,7 @@ class Judged:
             for each in self.world.warnings
         )
         apart = f", apart by {of.apart.rpartition('/')[2]}" if of.apart else ""
-        budget = f", {of.budget}" if of.budget else ""
+        budget = "".join(f", {each}" for each in of.budgets)
         return (
             f"{of.app} {of.kind} of {of.replicas}{apart}{budget}, grace {of.grace}, stop {of.stop},"
             f"{' gated,' if of.is_gated else ''}{' quota,' if of.has_quota else ''}"

@@ -45,8 +45,8 @@ class Workload:
     """A Deployment, StatefulSet or Job.
 
     ``stop``: seconds that its pods take to stop, if their grace period allows it. ``apart``: the
-    topology in which its pods keep off one another; empty: none. ``budget``: the
-    spec of its PodDisruptionBudget; None: it has none. ``is_gated``: a queue lets in no more than
+    topology in which its pods keep off one another; empty: none. ``budgets``: the
+    specs of its PodDisruptionBudgets. ``is_gated``: a queue lets in no more than
     ``replicas`` of its pods; ``has_quota``: a quota allows no more. ``runs``: seconds for which a
     Job's pods run, and ``runs_on`` for which those run on that are there when the storm begins.
     ``more``: further fields of its spec.
@@ -58,7 +58,7 @@ class Workload:
     grace: int
     stop: int
     apart: str
-    budget: Manifest | None
+    budgets: Sequence[Manifest]
     is_gated: bool
     has_quota: bool
     runs: int
@@ -89,7 +89,10 @@ class Workload:
             pod |= GATED
         return [
             self._made(pod),
-            *([] if self.budget is None else [manifests.budget(self.app, **self.budget)]),
+            *(
+                manifests.budget(f"{self.app}-{number}", self.app, **spec)
+                for number, spec in enumerate(self.budgets)
+            ),
             *([manifests.quota(pods=str(self.replicas))] if self.has_quota else []),
         ]
 
@@ -199,14 +202,15 @@ def _workload(chance: Random, app: str, most_apart: dict[str, int]) -> Workload:
         more = {"podManagementPolicy": chance.choice(["OrderedReady", "Parallel"])}
     elif kind == "Deployment" and chance.random() < 0.2:
         more = manifests.NO_SURGE
-    budgets: list[Manifest | None] = [
-        None,
-        None,
-        {"maxUnavailable": 0},
-        {"maxUnavailable": 1},
-        {"maxUnavailable": "30%"},
-        {"minAvailable": max(1, replicas - 1)},
-        {"minAvailable": "50%"},
+    budgets: list[list[Manifest]] = [
+        [],
+        [],
+        [{"maxUnavailable": 0}],
+        [{"maxUnavailable": 1}],
+        [{"maxUnavailable": "30%"}],
+        [{"minAvailable": max(1, replicas - 1)}],
+        [{"minAvailable": "50%"}],
+        [{"maxUnavailable": 1}, {"minAvailable": "50%"}],
     ]
     grace = chance.choice([5, 30, 30, 60, 110])
     return Workload(
@@ -216,7 +220,7 @@ def _workload(chance: Random, app: str, most_apart: dict[str, int]) -> Workload:
         grace=grace,
         stop=min(grace, chance.choice([1, 1, 1, 5, 20, 60])),
         apart=apart,
-        budget=chance.choice(budgets) if replicas > 1 and kind != "Job" else None,
+        budgets=chance.choice(budgets) if replicas > 1 and kind != "Job" else [],
         is_gated=kind == "Deployment" and chance.random() < 0.1,
         has_quota=kind == "Deployment" and chance.random() < 0.1,
         runs=chance.choice([1_200, 1_500]),

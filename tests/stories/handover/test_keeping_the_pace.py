@@ -1,5 +1,6 @@
 """Pods that go one for one: as many at a time as it takes for all to be in time, and no more."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -40,6 +41,23 @@ def test_ordinals_go_as_fast_as_their_budget_allows_where_one_by_one_is_too_slow
     assert not scene.pods("db", "s1")
     assert scene.lowest("db") == lowest
     assert not deleted(scene)
+
+
+NEVER = [
+    [budget("db", minAvailable=3)],
+    [budget("db", maxUnavailable=1), budget("two", "db", maxUnavailable=1)],
+]
+
+
+@pytest.mark.parametrize("budgets", NEVER, ids=["all are demanded", "two budgets"])
+def test_they_go_in_turns_by_force_where_no_eviction_is_ever_allowed(
+    scene: Scene, budgets: Sequence[Manifest]
+) -> None:
+    scene.given(stateful_set("db", 3, **PARALLEL), *budgets, spare="o1")
+    scene.interrupt("s1").run(until=118)
+    assert scene.lowest("db") == 2
+    first = next(each for _, each in scene.told("LastMoment"))
+    assert "others of its workload go after it: evicted ahead" in first.message
 
 
 def test_ordinals_that_take_long_to_stop_do_not_wait_until_the_first_has_stopped(

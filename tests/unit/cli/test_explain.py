@@ -1,5 +1,5 @@
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -14,6 +14,8 @@ from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import Namespace
+from evenkeel.model.controllers.controller import Controller
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.deployment import Deployment
 from evenkeel.model.release import Release, ReleaseReason
 from evenkeel.model.request import Get, List, Selection
@@ -22,7 +24,7 @@ from evenkeel_cli import node_names
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.explain import drainers, gather, lookup
 from evenkeel_cli.explain.listing import Explanation
-from evenkeel_cli.explain.steps import under_hint, under_warning
+from evenkeel_cli.explain.steps import Course, under_hint, under_warning
 from evenkeel_cli.main import main
 from evenkeel_cli.resource_quota import ResourceQuota
 from evenkeel_cli.ways import Situation
@@ -92,6 +94,26 @@ def test_a_handover_is_told_step_by_step_with_its_last_moment() -> None:
     assert "89 s after the warning" in last
     assert "a budget that refuses even then is overruled" in last
     assert stands == "It stands longer while too few others of its workload serve."
+
+
+@pytest.mark.parametrize(
+    ("course", "of"),
+    [
+        (under_warning, builders.stateful_set()),
+        (under_warning, builders.replica_set()),
+        (under_hint, builders.replica_set()),
+    ],
+)
+def test_that_several_budgets_select_a_pod_is_told_and_that_none_lets_it_go(
+    course: Callable[[Situation], Course], of: Controller
+) -> None:
+    selects = builders.pod(of=of).metadata.labels
+    budgets = [builders.budget(name, selects=selects) for name in ("one", "two")]
+    deployment = builders.deployment() if isinstance(of, ReplicaSet) else None
+    objects = NamespaceObjects(budgets=budgets)
+    found = course(Situation(builders.pod(of=of), builders.owner(of, deployment), objects, NOW))
+    said = "several budgets select it (one, two), and Kubernetes evicts no such pod"
+    assert said in " ".join(found.steps)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ BY_BUDGET = DisruptionRefusedError("the budget needs 3")
     ("error", "reason", "message"),
     [
         (BY_BUDGET, "BudgetRefusedAtLastMoment", "its budget refuses, but its node dies"),
-        (MultipleBudgetsError("two"), "BudgetRefusedAtLastMoment", "its budget refuses, but"),
+        (MultipleBudgetsError("two"), "BudgetRefusedAtLastMoment", "several budgets select it"),
         (ForbiddenError("no"), "EvictionRefusedAtLastMoment", "its eviction is refused (no), but"),
         (ThrottledError("busy"), "EvictionRefusedAtLastMoment", "its eviction is refused (busy)"),
     ],

@@ -120,7 +120,7 @@ def test_it_is_said_what_does_not_fit_and_until_when_it_stays() -> None:
     census = released_from(1, stops_in=SEEN)
     (each,) = plan(census).forced
     (step,) = [step for step in plan(census).steps if step.verb is Verb.WAIT]
-    assert each.gives_up == timedelta(seconds=25)
+    assert each.after == timedelta(seconds=25)
     assert each.eviction().message == (
         "its node dies, and it stood last of its workload: evicted, replacement or not, and 25 s"
         " of its grace period do not fit"

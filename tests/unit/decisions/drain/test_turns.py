@@ -79,8 +79,30 @@ def test_as_many_go_at_a_time_as_it_takes_for_the_last_turn_to_begin_in_time(
     assert most(*ordinals(9), takes) == at_a_time
 
 
-def test_no_more_go_at_a_time_where_the_controller_makes_one_after_the_other() -> None:
-    assert most(*ordinals(9, policy="OrderedReady"), 80) == 1
+def next_of(number: int, *missing: Pod, **other: Any) -> list[str]:
+    """Who goes next of so many ordinals that take long to start, where one is made at a time."""
+    census, _ = ordinals(
+        number, policy="OrderedReady", missing=missing, stops_in=seconds(60), **other
+    )
+    return [step.subject.name for step in plan(census).evictions]
+
+
+def test_where_one_is_made_after_the_other_the_next_below_goes_once_the_last_is_made() -> None:
+    assert next_of(5) == ["db-4"]
+    assert next_of(5, pending("db-5")) == ["db-4"]
+    assert next_of(5, pending("db-5"), told_first=NOW - seconds(1)) == []
+    census, _ = ordinals(5, policy="OrderedReady", missing=[pending("db-5")], stops_in=seconds(60))
+    not_made = msgspec.structs.replace(census, pods=census.pods[:-1])
+    assert not plan(not_made).evictions
+
+
+def test_none_goes_above_one_that_is_not_available() -> None:
+    census, _ = ordinals(5, policy="OrderedReady", stops_in=seconds(60))
+    missing = pending("db-2")
+    pods = [missing if pod.name == "db-2" else pod for pod in census.pods]
+    moving = [each for each in census.moving if each.pod.name != "db-2"]
+    found = plan(msgspec.structs.replace(census, pods=pods, moving=moving))
+    assert [step.subject.name for step in found.evictions] == ["db-1"]
 
 
 def test_no_more_go_at_a_time_for_a_hint() -> None:
@@ -209,11 +231,10 @@ def move(pod: Pod, node: str) -> Pod:
 @pytest.mark.parametrize(
     "other",
     [
-        {"policy": "OrderedReady"},
         {"notice": HINT},
         {"budgets": [builders.budget(demanded=8)]},
     ],
-    ids=["made in order", "hint", "budget"],
+    ids=["hint", "budget"],
 )
 def test_nothing_changes_by_time_where_no_more_may_go(other: dict[str, Any]) -> None:
     census, line = ordinals(9, told_first=NOW, **other)

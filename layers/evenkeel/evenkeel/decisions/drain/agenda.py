@@ -48,7 +48,8 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
     obeyed. ``share_remaining`` is the share of its workload that serves on once it is
     gone: the pod that leaves most of its workload goes first. ``is_replaced``: its replacement is
     available; ``is_coming``: it starts already. ``first`` is a write that precedes the eviction by
-    LEAD. ``gives_up``: so much of its grace period does not fit, because it stood last.
+    LEAD. ``after``: so long after its own last moment it goes, because it stands last; less than
+    nothing: so long before that, because others of its workload go after it.
     """
 
     pod: Pod
@@ -58,7 +59,7 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
     is_replaced: bool = False
     is_coming: bool = False
     first: Decision | None = None
-    gives_up: timedelta = timedelta()
+    after: timedelta = timedelta()
     together: bool = False
     lives: bool = False
 
@@ -88,12 +89,14 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def _last_moment(self) -> str:
-        if self.gives_up:
+        if self.after > timedelta():
             return (
                 "its node dies, and it stood last of its workload: evicted, replacement or not, and"
-                f" {self.gives_up.total_seconds():.0f} s of its grace period do not fit"
+                f" {self.after.total_seconds():.0f} s of its grace period do not fit"
             )
         there = "its replacement is available" if self.is_replaced else "replacement or not"
+        if self.after:
+            return f"its node dies, and others of its workload go after it: evicted ahead, {there}"
         return f"its node dies and its grace period has to fit: evicted, {there}"
 
 

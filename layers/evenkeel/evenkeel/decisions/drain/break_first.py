@@ -10,6 +10,7 @@ from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.deadlines import A_FEW_SECONDS
 from evenkeel.decisions.drain.movers import MovingPod
 from evenkeel.decisions.drain.pod_plan import PodPlan
+from evenkeel.model.ordinal import ordinal_of
 from evenkeel.model.way import Way
 
 TAKE_TURNS: Final = (Way.RATIONED, Way.BY_ORDINAL)
@@ -47,26 +48,42 @@ def _line(census: Census) -> Sequence[MovingPod]:
 
 
 def _next_to_go(census: Census, line: Sequence[MovingPod]) -> Collection[str]:
-    """The uids of the pods of this line whose turn it is.
-
-    Where the controller makes one after the other a pod that is not available goes alone.
-    """
+    """The uids of the pods of this line whose turn it is."""
     if not line:
         return ()
-    may_go, in_order = turns.may_go(census, line), census.owner.makes_in_order
-    return turns.next_to_go(line, census.is_available, may_go, in_order=in_order)
+    may_go = turns.may_go(census, line)
+    if census.owner.makes_in_order:
+        line = _next_in_order(census, line)
+    return turns.next_to_go(line, census.is_available, may_go)
+
+
+def _next_in_order(census: Census, line: Sequence[MovingPod]) -> Sequence[MovingPod]:
+    """The one that may be next, or none, where the controller makes one after the other.
+
+    It makes none while one stops, nor any above one that is not available; those that were made
+    before start meanwhile. So a pod that is not available goes alone, and one that is goes only if
+    all are made and those that are not available are above it.
+    """
+    idle = [each for each in line if not census.is_available(each.pod)]
+    if idle:
+        return idle[:1]
+    if census.told_first is not None or len(census.owned) < census.count.spec_replicas:
+        return ()
+    lowest = min((ordinal_of(pod) or 0 for pod in census.unavailable_owned), default=math.inf)
+    return [each for each in line if (ordinal_of(each.pod) or 0) < lowest][:1]
 
 
 def forced_by(census: Census) -> Mapping[str, datetime]:
     """By when available pods whose turn it is go by force although nothing can ever let them go.
 
-    A policy may deny all evictions, or a budget demand all pods. Were they to wait for their last
-    moment, all pods that take turns would go at once. So one goes so early that there is a turn for
-    each that is left, but not before its eviction was tried for a few seconds. A budget that may
-    allow it later is never overruled before a pod's own last moment. One that is moved alive has
-    until then: its eviction is refused until it has moved.
+    A policy may deny all evictions, a budget demand all pods, or two budgets select them, under
+    which Kubernetes evicts none. Were they to wait for their last moment, all pods that take turns
+    would go at once. So one goes so early that there is a turn for each that is left, but not
+    before its eviction was tried for a few seconds. A budget that may allow it later is never
+    overruled before a pod's own last moment. One that is moved alive has until then: its eviction
+    is refused until it has moved.
     """
-    if census.budgets and census.minimum < census.count.spec_replicas:
+    if len(census.budgets) == 1 and census.minimum < census.count.spec_replicas:
         return {}
     dying = [
         mover

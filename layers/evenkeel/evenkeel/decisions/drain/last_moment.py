@@ -1,7 +1,6 @@
 """Pods whose nodes die: by when each is evicted by force, and what of its workload serves on."""
 
 from collections.abc import Iterator
-from datetime import timedelta
 
 from evenkeel.decisions.drain import break_first, verdicts
 from evenkeel.decisions.drain.agenda import Forced
@@ -50,7 +49,7 @@ def _slots(census: Census) -> Iterator[Forced]:
             share_remaining=_share(census, serving - position),
             is_coming=position <= census.starting_off_doomed,
             first=_back_first(census, each),
-            gives_up=max(evict_by - each.evict_by, timedelta()),
+            after=evict_by - each.evict_by,
             together=each.together is not None,
             lives=each.lives,
         )

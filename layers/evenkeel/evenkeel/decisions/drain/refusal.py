@@ -44,7 +44,10 @@ def after_refusal(
         )
     reason, why = Reason.EVICTION_REFUSED_AT_LAST_MOMENT, f"its eviction is refused ({error})"
     if isinstance(error, DisruptionRefusedError | MultipleBudgetsError):
-        reason, why = Reason.BUDGET_REFUSED_AT_LAST_MOMENT, "its budget refuses"
+        several = "several budgets select it, and Kubernetes evicts no such pod"
+        is_one = isinstance(error, DisruptionRefusedError)
+        reason = Reason.BUDGET_REFUSED_AT_LAST_MOMENT
+        why = "its budget refuses" if is_one else several
     return owner.decision(
         pod,
         Verb.DELETE,

@@ -25,13 +25,11 @@ def most_missing(census: Census, line: Sequence[ReleasedPod | MovingPod], takes:
 
     - one; of a ReplicaSet its ration, if that is more: its part of maxUnavailable;
     - more where nodes die: as many as it takes for the last turn to begin by the last eviction
-      deadline, as long as the minimum serves. Not where the controller makes one after the other.
+      deadline, as long as the minimum serves.
 
     ``takes``: how long a turn takes.
     """
     least = ration(census.owner.deployment, census.count.spec_replicas)
-    if census.owner.makes_in_order:
-        return least
     number, left = _dying(line), _last_moment(census, line) - census.now
     in_time = math.ceil(number / (1 + max(left, timedelta()) // takes))
     return max(least, min(in_time, _spared(census)))
@@ -65,7 +63,7 @@ def changes_at(
     made = (pod.metadata.creation_timestamp for pod in census.unavailable_owned)
     found = [at + after for at in made if at is not None]
     most, last = most_missing(census, line, takes), _last_moment(census, line)
-    if most < min(_dying(line), _spared(census)) and not census.owner.makes_in_order:
+    if most < min(_dying(line), _spared(census)):
         later = math.ceil(_dying(line) / most) - 1
         found.append(last - later * takes)
         if census.told_first is not None:
@@ -134,19 +132,14 @@ def next_to_go(
     line: Sequence[ReleasedPod | MovingPod],
     serves: Callable[[Pod], bool],
     may_go: int,
-    *,
-    in_order: bool = False,
 ) -> Collection[str]:
     """The uids of the pods whose turn it is.
 
     ``line``: those that wait for it, first to go first. ``may_go``: so many more that serve may be
-    missing now. A pod that does not serve costs nothing: all of them go, or with ``in_order`` the
-    first of them alone, and none that serves.
+    missing now. A pod that does not serve costs nothing: all of them go.
     """
     serving = [mover.pod.uid for mover in line if serves(mover.pod)]
     idle = [mover.pod.uid for mover in line if not serves(mover.pod)]
-    if idle and in_order:
-        return idle[:1]
     return {*idle, *serving[: max(0, may_go)]}
 
 
