@@ -24,7 +24,7 @@ from evenkeel_sandbox.simulator.api.objects import Obj, labels_of
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.contract import webhooks
 from tests.contract.webhooks import Hook
-from tests.kit import others, policies
+from tests.kit import custom_kinds, others, policies
 from tests.kit.control_plane import CLUSTER_SCOPED, PATIENCE, ControlPlane
 from tests.kit.manifests import VERSIONS, resource
 
@@ -95,6 +95,10 @@ class Ground(ABC):
     @abstractmethod
     def mount(self, node: str, claim: str) -> None:
         """Let a silent node's last report be that it uses a claim that is attached to it."""
+
+    @abstractmethod
+    def serve(self, kind: str) -> None:
+        """Have a kind of other people's served."""
 
     @abstractmethod
     def add_gang(self, name: str, minimum: int) -> None:
@@ -386,6 +390,9 @@ class SimulatedGround(Ground):
     def mount(self, node: str, claim: str) -> None:
         """It is taken to use what is attached."""
 
+    def serve(self, kind: str) -> None:
+        """The simulated API server serves every kind."""
+
     def add_gang(self, name: str, minimum: int) -> None:
         """Add a group as the simulated scheduler knows it."""
         self.apply({**resource("PodGroup", name), "spec": gang_of(minimum)})
@@ -490,6 +497,10 @@ class RealGround(Ground):
         """Write what its kubelet would report."""
         used = [f"kubernetes.io/csi/{DRIVER}^{self.node(claim)}"]
         self.patch(Node, node, {"status": {"volumesInUse": used}}, subresource="status")
+
+    def serve(self, kind: str) -> None:
+        """Define it."""
+        custom_kinds.serve(self._control_plane, kind)
 
     def add_gang(self, name: str, minimum: int) -> None:
         """Add a group of Kubernetes' own."""

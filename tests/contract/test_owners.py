@@ -1,4 +1,4 @@
-"""A released pod without a controller is adopted by others; one of its Deployment is not."""
+"""Who adopts a released pod, and how budgets count it, by what it names as its owner."""
 
 from typing import Any
 
@@ -11,8 +11,9 @@ from evenkeel.model.deployment import Deployment
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Operation, Patch, pointer
 from tests.contract.ground import Ground
-from tests.contract.manifests import budget, deployment
-from tests.kit.manifests import Manifest
+from tests.contract.manifests import QUICK, budget, deployment
+from tests.kit import argo
+from tests.kit.manifests import Manifest, resource
 from tests.kit.others import WORDS, adopter
 
 HASH = pointer("metadata", "labels", names.TEMPLATE_HASH)
@@ -77,6 +78,21 @@ def warnings(ground: Ground) -> list[str]:
     ]
 
 
+def expect(ground: Ground, **counts: int) -> None:
+    """Wait until the budget's status says this.
+
+    Its controller hears of a new kind within 30 s, and does not count again by itself.
+    """
+
+    def counted() -> bool:
+        noted = {"metadata": {"annotations": {"counted-at": str(ground.clock.now())}}}
+        ground.patch(PodDisruptionBudget, "web", noted)
+        status = ground.whole("PodDisruptionBudget", "web").get("status", {})
+        return all(status.get(key) == count for key, count in counts.items())
+
+    ground.eventually(counted, str(counts))
+
+
 def test_one_that_nobody_owns_is_adopted_and_deleted(
     ground: Ground, web: Pod, other: Manifest
 ) -> None:
@@ -111,14 +127,71 @@ def test_a_budget_counts_it_and_its_deployment_s_size_once(
     ground.ask(release(ground, web, of_its_deployment(ground)))
     ground.ready_pods(4)
 
-    def counted() -> bool:
-        status = ground.whole("PodDisruptionBudget", "web")["status"]
-        return (status["expectedPods"], status["disruptionsAllowed"]) == (expected, allowed)
-
-    ground.eventually(counted, f"{expected} expected, {allowed} allowed")
-    assert ground.get(PodDisruptionBudget, "web").status.current_healthy == 4
+    expect(ground, expectedPods=expected, disruptionsAllowed=allowed, currentHealthy=4)
     assert warnings(ground) == []
     ground.evict(ground.get(Pod, web.name))
+
+
+@pytest.fixture
+def rolled(ground: Ground) -> Pod:
+    """The first pod of a Rollout of three."""
+    ground.add_node("n")
+    above = argo.rollout("web", 3)
+    ground.serve("Rollout")
+    ground.apply(above)
+    uid = ground.whole("Rollout", "web")["metadata"]["uid"]
+    ground.apply(
+        argo.replica_set(above, uid, pods={"annotations": QUICK, "image": "example.org/image"})
+    )
+    return ground.ready_pods(3)[0]
+
+
+def let_go(ground: Ground, pod: Pod, **reference: Any) -> None:
+    """Take a pod out of the ReplicaSet of a Rollout, which has this as its only owner then."""
+    value = pod.metadata.labels[names.ROLLOUT_HASH]
+    above = ground.whole("Rollout", "web")
+    owner = {key: above[key] for key in ("apiVersion", "kind")}
+    owner |= {key: above["metadata"][key] for key in ("name", "uid")}
+    label = pointer("metadata", "labels", names.ROLLOUT_HASH)
+    ground.patch(
+        Pod,
+        pod.name,
+        [
+            Operation("replace", label, f"{value}-released"),
+            Operation("replace", OWNERS, [owner | reference]),
+        ],
+    )
+    ground.ready_pods(4)
+
+
+@pytest.mark.parametrize(
+    ("reference", "expected", "allowed"),
+    [({}, 3, 2), ({"controller": True}, 6, 0)],
+    ids=["a mere owner", "its controller"],
+)
+def test_a_budget_counts_a_rollout_besides_its_replica_set_if_it_is_a_pod_s_controller(
+    ground: Ground, rolled: Pod, reference: dict[str, Any], expected: int, allowed: int
+) -> None:
+    let_go(ground, rolled, **reference)
+    ground.apply(budget("web", "web", maxUnavailable=1))
+    expect(ground, expectedPods=expected, disruptionsAllowed=allowed, currentHealthy=4)
+
+
+def test_a_budget_allows_nothing_if_a_pod_s_controller_has_no_scale(
+    ground: Ground, rolled: Pod
+) -> None:
+    ground.apply(resource("ConfigMap", "without"))
+    other = ground.whole("ConfigMap", "without")["metadata"]
+    named = {"apiVersion": "v1", "kind": "ConfigMap", "name": "without", "uid": other["uid"]}
+    let_go(ground, rolled, **named, controller=True)
+    ground.apply(budget("web", "web", maxUnavailable=3))
+
+    def fails_safe() -> bool:
+        status = ground.whole("PodDisruptionBudget", "web").get("status", {})
+        reasons = [each["reason"] for each in status.get("conditions", ())]
+        return reasons == ["SyncFailed"] and status["disruptionsAllowed"] == 0
+
+    ground.eventually(fails_safe)
 
 
 def test_one_patch_puts_it_back_and_another_goes(ground: Ground, web: Pod, other: Manifest) -> None:

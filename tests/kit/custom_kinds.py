@@ -17,11 +17,13 @@ OFTEN: Final = 0.1
 
 
 def definition(kind: str) -> Manifest:
-    """A kind of these tests, any field of which is taken."""
+    """A kind of these tests, any field of which is taken. It has replicas, and so a scale."""
     group, version = VERSIONS[kind].split("/")
     plural = f"{kind.lower()}s"
     schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    served = {"name": version, "served": True, "storage": True}
+    scale = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+    subresources = {"scale": scale | {"labelSelectorPath": ".status.selector"}}
+    served = {"name": version, "served": True, "storage": True, "subresources": subresources}
     return resource(
         "CustomResourceDefinition",
         f"{plural}.{group}",

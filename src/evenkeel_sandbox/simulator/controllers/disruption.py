@@ -2,7 +2,9 @@
 
 After pkg/controller/disruption of Kubernetes 1.36. It counts pods that are Ready and neither
 leaving nor just evicted as healthy. A pod without a controller is counted healthy, but adds nothing
-to what is expected of a percentage or of maxUnavailable; a Deployment that pods name counts once.
+to what is expected of a percentage or of maxUnavailable. To that a Deployment adds its replicas
+once, by its ReplicaSets and by itself. A ReplicaSet of any other owner adds its own, and the owner,
+if it is the controller of pods, its own besides. For a controller without any nothing is allowed.
 Evictions write a budget's status, too: a count that was made before one is refused, and made again.
 """
 
@@ -18,6 +20,7 @@ from evenkeel_sandbox.simulator.api.objects import (
     labels_of,
     parse_time,
     scaled,
+    uid_of,
     with_condition,
 )
 from evenkeel_sandbox.simulator.api.selectors import selects
@@ -25,6 +28,9 @@ from evenkeel_sandbox.simulator.controllers.work import Controller, Work
 
 DELETION_TIMEOUT = timedelta(minutes=2)
 """An evicted pod that is still there after this time counts again."""
+
+ALLOWED = "DisruptionAllowed"
+"""The condition of a budget."""
 
 
 class DisruptionController(Controller):
@@ -45,7 +51,14 @@ class DisruptionController(Controller):
         selector = budget["spec"].get("selector")
         pods = [p for p in self.store.all("Pod", key[0]) if selects(selector, labels_of(p))]
         now = self.world.now()
-        expected, desired = self._expectations(budget, pods)
+        old = budget.get("status") or {}
+        try:
+            expected, desired = self._expectations(budget, pods)
+        except LookupError:
+            condition = {"type": ALLOWED, "status": "False", "reason": "SyncFailed"}
+            status = with_condition({**old, "disruptionsAllowed": 0}, condition, now)
+            yield from self.set_status(budget, status, budget["metadata"]["resourceVersion"])
+            return
         disrupted = _still_disrupted(budget, pods, now)
         healthy = sum(
             1
@@ -53,7 +66,6 @@ class DisruptionController(Controller):
             if is_ready(pod) and not is_leaving(pod) and pod["metadata"]["name"] not in disrupted
         )
         allowed = healthy - desired if expected > 0 and healthy > desired else 0
-        old = budget.get("status") or {}
         status = {
             **old,
             "currentHealthy": healthy,
@@ -66,7 +78,7 @@ class DisruptionController(Controller):
         if disrupted:
             status["disruptedPods"] = disrupted
         condition = {
-            "type": "DisruptionAllowed",
+            "type": ALLOWED,
             "status": "True" if allowed else "False",
             "reason": "SufficientPods" if allowed else "InsufficientPods",
             "observedGeneration": budget["metadata"]["generation"],
@@ -91,23 +103,25 @@ class DisruptionController(Controller):
         return expected, scaled(minimum, expected, round_up=True)
 
     def _scale(self, pods: list[Obj]) -> int:
-        """The sum of the sizes of all controllers of the pods."""
+        """The sum of the sizes of all controllers of the pods; LookupError if one has none."""
         sizes: dict[str, int] = {}
         for pod in pods:
             owner = controller_of(pod)
             if owner is None or owner["uid"] in sizes:
                 continue
-            found = self.store.get(owner["kind"], (key_of(pod)[0], owner["name"]))
+            found = self._named(pod, owner)
+            above = found and owner["kind"] == "ReplicaSet" and controller_of(found)
+            if above and above["kind"] == "Deployment":
+                found = self._named(pod, above) or found
             if found is None:
-                continue
-            above = controller_of(found)
-            if owner["kind"] == "ReplicaSet" and above is not None:
-                workload = self.store.get(above["kind"], (key_of(pod)[0], above["name"]))
-                if workload is not None:
-                    sizes[above["uid"]] = at(workload, "spec", "replicas", default=0)
-                    continue
-            sizes[owner["uid"]] = at(found, "spec", "replicas", default=0)
+                raise LookupError(owner["name"])
+            sizes[uid_of(found)] = found["spec"]["replicas"]
         return sum(sizes.values())
+
+    def _named(self, pod: Obj, owner: Obj) -> Obj | None:
+        """What a pod or its ReplicaSet calls its controller, if it is that one."""
+        found = self.store.get(owner["kind"], (key_of(pod)[0], owner["name"]))
+        return found if found is not None and uid_of(found) == owner["uid"] else None
 
     def _pod_changed(self, old: Obj | None, new: Obj | None) -> None:
         """Recount one budget of the pod: of several the real controller, too, takes any one."""
