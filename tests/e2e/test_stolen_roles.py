@@ -217,6 +217,9 @@ CHANGES: Final = (
         "no owner of a pod",
     ),
     Attempt(
+        "a pod for whoever adopts it", OF_PODS, "pod", owned(controller=False), "no owner of a pod"
+    ),
+    Attempt(
         "the end of a node that a pod did not ask for",
         OF_PODS,
         "pod",
@@ -318,6 +321,7 @@ OWN: Final = (
     ),
     Attempt("a node out of service", OF_HANDOVER, "node", taints(FOREIGN, OFF), ""),
     Attempt("a pod that Karpenter waits for", OF_PODS, "pod", noted(names.DO_NOT_DISRUPT), ""),
+    Attempt("a pod for its Rollout", OF_PODS, "pod", owned(kind="Rollout", controller=False), ""),
     Attempt("a cooldown", OF_DEPLOYMENTS, "web", noted(names.COOLDOWN), ""),
     Attempt("a template that restore writes", OF_RESTORE, "own", templated(**ANYWHERE), ""),
 )

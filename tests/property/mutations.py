@@ -340,7 +340,7 @@ MUTATIONS = (
     Mutation(
         "a released pod has no controller",
         "decisions/drain/writes.py",
-        [("_controlled_by(deployment)", '_controlled_by(deployment) | {"controller": False}')],
+        [("controls = deployment.full_kind == Deployment.resource.full_kind", "controls = False")],
         [HINTED_BESIDE],
     ),
     Mutation(

@@ -21,7 +21,8 @@ def test_a_drain_ends_soon_and_says_what_refuses(site: Site, gated: Ground) -> N
     site.add_nodes("a")
     site.run(*(deployment(app, 3) for app in (*REFUSED, "own")))
     add_rollout(site, "rolled", 3)
-    site.apply(*(budget(app, minAvailable=2) for app in (*REFUSED, "rolled")))
+    site.apply(*(budget(app, minAvailable=2) for app in REFUSED))
+    site.apply(budget("rolled", maxUnavailable=1))
     site.apply(*adopters("own"))
     site.add_nodes("b")
     with in_force(site.control_plane, site.namespace, *policies(site)):

@@ -14,7 +14,7 @@ from evenkeel.model.request import Delete, Evict
 from evenkeel_sandbox.simulator.api.objects import owners_of, uid_of
 from tests.e2e.application import Evenkeel
 from tests.e2e.harness import Site
-from tests.e2e.manifests import deployment, selector, stateful_set
+from tests.e2e.manifests import budget, deployment, selector, stateful_set
 from tests.e2e.others.neighbours import EVERYTHING, add_bound_pod, add_rollout, adopters
 from tests.e2e.others.policed import REFUSED, UNDONE, needs_policy, policies
 from tests.kit.control_plane import ControlPlane
@@ -61,7 +61,7 @@ def the_end(control_plane: ControlPlane) -> Iterator[End]:
         )
         add_bound_pod(site, "agent", "a")
         add_rollout(site, "rolled", 3)
-        site.apply(*adopters("own"))
+        site.apply(*adopters("own"), budget("rolled", maxUnavailable=1))
         site.add_nodes("b", spot=False)
         meanwhile = (*policies(site), denying(name, "denied", beginning="denied-"))
         with in_force(control_plane, name, *meanwhile):
@@ -126,6 +126,11 @@ def test_pods_of_an_argo_rollout_are_replaced_before_they_go(end: End) -> None:
     released = end.site.witness.ever_released(**selector("rolled"))
     assert len(released) == 3
     assert {owner["kind"] for pod in released for owner in owners_of(pod)} == {"Rollout"}
+
+
+def test_a_budget_of_an_argo_rollout_lets_its_pods_go_when_they_are_replaced(end: End) -> None:
+    assert len(end.gone("rolled")) == 3
+    assert max(end.gone("rolled")) < end.deadline - timedelta(seconds=LEFT / 2)
 
 
 def test_a_pod_bound_to_its_node_like_a_daemon_set_s_stays(end: End) -> None:

@@ -17,7 +17,7 @@ from evenkeel.model.release import Cooldown
 from evenkeel.model.request import Evict, Get, Request
 from evenkeel.model.rollout import Rollout
 from tests.kit.argo import CANARY, STABLE, replica_set, rollout
-from tests.kit.manifests import Manifest, deployment, resource, stateful_set
+from tests.kit.manifests import Manifest, budget, deployment, resource, stateful_set
 from tests.kit.scene import Scene
 
 
@@ -61,6 +61,18 @@ def test_pods_are_replaced_before_they_go(scene: Scene) -> None:
     assert {str(each.workload) for each in told} == {"rollout default/web"}
 
 
+@pytest.mark.parametrize("bound", [{"maxUnavailable": 1}, {"minAvailable": "75%"}], ids=str)
+def test_a_budget_lets_them_go_as_soon_as_they_are_replaced(
+    scene: Scene, bound: Mapping[str, Any]
+) -> None:
+    old = given(scene, web(4), {STABLE: 4}, budget("web", **bound))
+    scene.interrupt("s1").run(until=60)
+
+    gone = [sent.name for sent in scene.written() if isinstance(sent.write, Evict)]
+    assert sorted(gone) == sorted(old), "each is evicted once"
+    assert scene.lowest("web") == 4
+
+
 def test_a_released_pod_is_the_rollouts(scene: Scene) -> None:
     (old,) = given(scene, web(1), {STABLE: 1})
     scene.interrupt("s1").run(until=2)
@@ -69,7 +81,7 @@ def test_a_released_pod_is_the_rollouts(scene: Scene) -> None:
     assert pod.released
     assert pod.metadata.labels[names.ROLLOUT_HASH] == names.released_hash(STABLE)
     (owner,) = pod.metadata.owner_references
-    assert (owner.full_kind, owner.name) == ("Rollout.argoproj.io", "web")
+    assert (owner.full_kind, owner.name, owner.controller) == ("Rollout.argoproj.io", "web", False)
 
 
 def test_a_pod_without_a_replacement_goes_back_and_the_rollout_rests(scene: Scene) -> None:

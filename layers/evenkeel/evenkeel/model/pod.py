@@ -231,20 +231,20 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
 
     @cached_property
     def controller(self) -> OwnerReference | None:
-        """The owner that manages it; None without one, and while it is released.
-
-        A Deployment manages no pods: a released one names it so that nothing adopts the pod.
-        """
-        return None if self._is_kept else self.metadata.controller
+        """The owner that manages it; None without one, and while it is released."""
+        return None if self.keeper is not None else self.metadata.controller
 
     @cached_property
-    def _is_kept(self) -> bool:
-        """Whether it names a Deployment as its controller, as released pods alone do.
+    def keeper(self) -> OwnerReference | None:
+        """The Deployment in its ReplicaSet's place, as released pods alone have one; None if not.
 
-        Another's controller may make pods for a Deployment, which bear no template hash.
+        A Deployment manages no pods. Another's controller may make pods for a Deployment, which
+        bear no template hash.
         """
-        named = self.metadata.controller
-        return named is not None and named.full_kind in DEPLOYMENTS and bool(self.template_hash)
+        controller = self.metadata.controller
+        named = self.metadata.owner_references if controller is None else (controller,)
+        above = (owner for owner in named if owner.full_kind in DEPLOYMENTS)
+        return next(above, None) if self.template_hash else None
 
     @cached_property
     def released(self) -> bool:
@@ -253,13 +253,13 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         One that another owner manages was not, or was adopted: the label is there by mistake.
         """
         bears_label = names.RELEASED_FROM in self.metadata.labels
-        return self._is_kept or (bears_label and self.controller is None)
+        return self.keeper is not None or (bears_label and self.controller is None)
 
     @cached_property
     def is_released_in_part(self) -> bool:
         """Whether a part of its release, its labels or its owner, was put back by a policy."""
-        if names.RELEASED_FROM not in self.metadata.labels:
-            return self._is_kept
+        if self.released:
+            return names.RELEASED_FROM not in self.metadata.labels
         return self.controller is not None and self.release is not None
 
     @cached_property

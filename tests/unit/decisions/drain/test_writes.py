@@ -26,6 +26,9 @@ from tests.kit.builders import NOW, patched
 
 REPLICA_SET = builders.replica_set()
 RELEASE = builders.release(REPLICA_SET)
+ROLLOUT = msgspec.structs.replace(
+    builders.ABOVE, api_version="argoproj.io/v1alpha1", kind="Rollout"
+)
 OTHER_OWNER = OwnerReference(kind="Gang", name="g", uid="gang-uid")
 
 TEXTS = st.text(max_size=12)
@@ -36,12 +39,12 @@ OTHER_OWNERS = st.lists(
 )
 
 
-def released(pod: Pod) -> Pod:
+def released(pod: Pod, above: OwnerReference = builders.ABOVE) -> Pod:
     """The pod once it was released as the API server would do it."""
     value = builders.release(
         REPLICA_SET, do_not_disrupt=pod.metadata.annotations.get(names.DO_NOT_DISRUPT)
     )
-    return patched(pod, writes.release_patch(pod, value, builders.ABOVE))
+    return patched(pod, writes.release_patch(pod, value, above))
 
 
 def with_owners(pod: Pod, *owners: OwnerReference) -> Pod:
@@ -92,6 +95,40 @@ def test_a_released_pod_keeps_its_labels_but_the_hash_and_its_deployment_has_it(
     assert after.spec == before.spec
 
 
+@pytest.mark.parametrize("controls", [False, True], ids=["by this version", "by the one before"])
+@pytest.mark.parametrize("others", [(), (OTHER_OWNER,)], ids=["no other", "another"])
+def test_a_rollout_has_its_pod_without_controlling_it_and_the_replica_set_gets_it_back(
+    others: tuple[OwnerReference, ...], *, controls: bool
+) -> None:
+    before = builders.pod(of=REPLICA_SET)
+    before = with_owners(before, *others, builders.owner_reference(REPLICA_SET))
+    away = released(before, ROLLOUT)
+    named = msgspec.structs.replace(ROLLOUT, controller=False)
+    assert away.metadata.owner_references == (*others, named)
+    if controls:
+        away = with_owners(away, *others, ROLLOUT)
+    assert away.released
+    assert away.controller is None
+    assert not away.is_released_in_part
+    back = patched(away, writes.roll_back_patch(away, RELEASE))
+    assert back.metadata.owner_references == before.metadata.owner_references
+
+
+def test_what_is_left_of_a_release_is_taken_off_a_pod_that_its_replica_set_took_back() -> None:
+    before = builders.pod(of=REPLICA_SET, annotations={"note": "x"})
+    away = released(before, ROLLOUT)
+    in_part = changed(
+        away,
+        labels=before.metadata.labels,
+        owner_references=(*away.metadata.owner_references, builders.owner_reference(REPLICA_SET)),
+    )
+    assert in_part.is_released_in_part
+    assert not in_part.released
+    back = patched(in_part, writes.roll_back_patch(in_part, in_part.release))
+    assert back.metadata.annotations == before.metadata.annotations
+    assert back.metadata.labels == before.metadata.labels
+
+
 @pytest.mark.parametrize("position", [0, 1, 2])
 def test_the_deployment_takes_the_replica_sets_place_among_the_owners(position: int) -> None:
     own = builders.owner_reference(REPLICA_SET)
@@ -129,9 +166,12 @@ def test_a_pod_that_an_older_version_released_gets_its_replica_set_back(
     assert back.metadata.owner_references == (*others, builders.owner_reference(REPLICA_SET))
 
 
-def test_a_pod_whose_labels_a_policy_put_back_gets_its_replica_set_back() -> None:
+@pytest.mark.parametrize("above", [builders.ABOVE, ROLLOUT], ids=["Deployment", "Rollout"])
+def test_a_pod_whose_labels_a_policy_put_back_gets_its_replica_set_back(
+    above: OwnerReference,
+) -> None:
     before = builders.pod(of=REPLICA_SET, annotations={"note": "x"})
-    away = released(before)
+    away = released(before, above)
     in_part = changed(away, labels=before.metadata.labels)
     assert in_part.is_released_in_part
     assert in_part.released

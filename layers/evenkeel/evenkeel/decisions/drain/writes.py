@@ -9,6 +9,7 @@ import msgspec
 from evenkeel.model import names
 from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.controllers.kinds import RELEASING
+from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import KubernetesObject, OwnerReference
 from evenkeel.model.notes import read_note
 from evenkeel.model.pod import Pod
@@ -25,11 +26,13 @@ def release_patch(pod: Pod, release: Release, deployment: OwnerReference) -> Pat
 
     The hash label changes, so that its ReplicaSet selects the pod no longer, and one watch of both
     values shows the pod before and after. In ownerReferences the ReplicaSet's ``deployment`` takes
-    its place: a pod without a controller would be adopted by any whose selector matches, and
-    deleted as its surplus.
+    its place. A Deployment is the pod's controller, so that nobody adopts the pod and deletes it as
+    its surplus. Of any other kind budgets would expect as many pods again, and it is a mere owner.
     """
     owners = pod.metadata.owner_references
     index = next(i for i, o in enumerate(owners) if o.uid == release.controller_uid)
+    controls = deployment.full_kind == Deployment.resource.full_kind
+    above = _naming(deployment, controls=controls)
     template_hash = pod.metadata.labels[pod.hash_label]
     hash_path = pointer(*_LABELS, pod.hash_label)
     return _patch(
@@ -38,7 +41,7 @@ def release_patch(pod: Pod, release: Release, deployment: OwnerReference) -> Pat
         Operation("test", f"/metadata/ownerReferences/{index}/uid", release.controller_uid),
         Operation("replace", hash_path, names.released_hash(template_hash)),
         Operation("add", pointer(*_LABELS, names.RELEASED_FROM), template_hash),
-        Operation("replace", f"/metadata/ownerReferences/{index}", _controlled_by(deployment)),
+        Operation("replace", f"/metadata/ownerReferences/{index}", above),
         *_annotations_exist(pod),
         Operation(
             "add", pointer(*_ANNOTATIONS, names.RELEASE), msgspec.json.encode(release).decode()
@@ -118,11 +121,11 @@ def _owned_again(pod: Pod, replica_set: OwnerReference | None) -> Sequence[Opera
     owners, path = pod.metadata.owner_references, "/metadata/ownerReferences"
     if not pod.released:
         return []
-    index = next((i for i, owner in enumerate(owners) if owner.controller), None)
+    index = None if pod.keeper is None else owners.index(pod.keeper)
     tests = [] if index is None else [Operation("test", f"{path}/{index}/uid", owners[index].uid)]
     if replica_set is None:
         return [] if index is None else [*tests, Operation("remove", f"{path}/{index}")]
-    reference = _controlled_by(replica_set)
+    reference = _naming(replica_set)
     if index is not None:
         return [*tests, Operation("replace", f"{path}/{index}", reference)]
     if owners:
@@ -130,20 +133,15 @@ def _owned_again(pod: Pod, replica_set: OwnerReference | None) -> Sequence[Opera
     return [*_unchanged(pod), Operation("add", path, [reference])]
 
 
-def _controlled_by(owner: OwnerReference) -> dict[str, object]:
-    """The entry in ownerReferences that makes an owner the controller, as on the wire.
+def _naming(owner: OwnerReference, *, controls: bool = True) -> dict[str, object]:
+    """The entry in ownerReferences that names an owner, as on the wire.
 
     Without blockOwnerDeletion, for which the API server may ask for a right to the owner's
     finalizers. Controllers set it on what they make, and do without it.
     https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#ownerreferencespermissionenforcement
     """
-    return {
-        "apiVersion": owner.api_version,
-        "kind": owner.kind,
-        "name": owner.name,
-        "uid": owner.uid,
-        "controller": True,
-    }
+    named = msgspec.structs.replace(owner, controller=controls)
+    return msgspec.to_builtins(named)  # type: ignore[no-any-return] # a struct is a dict there
 
 
 def _in_progress(pod: Pod) -> tuple[Operation, ...]:
