@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from random import Random
 
+import msgspec
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -251,6 +252,21 @@ def test_a_forced_eviction_says_why_and_warns_where_nothing_replaces_the_pod(
         forced=True,
         write=Evict(name="a", namespace="default", uid="a-uid"),
     )
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        (-5, "its node dies, and others of its workload go after it: evicted ahead, replacement"),
+        (0, "its node dies and its grace period has to fit: evicted, replacement or not"),
+        (5, "its node dies, and it stood last of its workload: evicted, replacement or not, and 5"),
+    ],
+)
+def test_a_forced_eviction_says_whether_it_comes_before_its_last_moment_or_after(
+    after: float, said: str
+) -> None:
+    each = msgspec.structs.replace(forced(), after=seconds(after))
+    assert each.eviction().message.startswith(said)
 
 
 def test_a_pod_that_likely_has_gone_by_then_takes_less_of_the_time() -> None:
