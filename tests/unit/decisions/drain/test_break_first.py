@@ -103,6 +103,45 @@ def test_a_pod_whose_turn_it_is_goes_so_early_that_there_is_a_turn_for_each(
     assert [each.evict_by for each in found.forced] == [EVICT_BY + seconds(s) for s in earlier]
 
 
+@pytest.mark.parametrize(("demanded", "earlier"), [([3], -72), ([2], 0), ([2, 2], -72), ([], -72)])
+def test_it_does_so_where_no_budget_can_ever_let_it_go(demanded: list[int], earlier: float) -> None:
+    """One budget that may allow it later is waited for; under two Kubernetes evicts none."""
+    made = NOW - seconds(600)
+    pods = ordinals(0, 1, 2, creation_timestamp=made, ready_since=made + seconds(5))
+    budgets = [
+        builders.budget(f"b{number}", selects={"app": "db"}, demanded=each)
+        for number, each in enumerate(demanded)
+    ]
+    found = plan(by_ordinal(*pods), OF_DB, budgets=budgets)
+    assert found.forced[0].evict_by == EVICT_BY + seconds(earlier)
+
+
+def test_it_does_so_once_its_eviction_was_tried_for_a_few_seconds_since_the_last_turn() -> None:
+    """A turn of all three would have to begin before the last one was over."""
+    made, back = NOW - seconds(600), NOW + seconds(60)
+    slow = ordinals(0, 1, 2, creation_timestamp=made, ready_since=made + seconds(60))
+    came = ordinals(3, creation_timestamp=back - seconds(60), ready_since=back, node="n2")
+    four = builders.owner(builders.stateful_set(replicas=4))
+    found = plan(by_ordinal(*slow), four, others=came, now=back + seconds(2))
+    assert found.forced[0].evict_by == back + seconds(5)
+
+
+def test_as_many_rounds_are_left_as_there_are_of_those_that_go_at_a_time() -> None:
+    """Four pods, two at a time, are two turns of 36 s, and the first begins one before the last."""
+    made = NOW - seconds(600)
+    deployment = builders.deployment(replicas=8, max_surge=0, max_unavailable=2)
+    replica_set = builders.replica_set(of=deployment, replicas=8)
+    since: dict[str, Any] = {"creation_timestamp": made, "ready_since": made + seconds(5)}
+    pods = builders.pods(4, of=replica_set, **since)
+    found = plan(
+        [mover(pod, Way.RATIONED) for pod in pods],
+        builders.owner(replica_set, deployment),
+        others=builders.pods(4, of=replica_set, prefix="other", node="n2", **since),
+    )
+    early = [each.evict_by for each in found.forced]
+    assert early == [EVICT_BY - seconds(36)] * 2 + [EVICT_BY] * 2
+
+
 def test_each_pod_has_its_own_eviction_deadline_when_grace_periods_and_nodes_differ() -> None:
     soon = builders.notice(deadline=NOW + seconds(60))
     pods = [

@@ -231,10 +231,10 @@ def test_where_none_dies_nothing_is_to_be_done() -> None:
 
 
 def test_where_too_few_stay_they_go_at_the_earliest_last_moment() -> None:
-    members = [member("a", "n1"), member("b", "n1", 40), member("c", "n2", 45), member("s", "n9")]
+    members = [member("a", "n1"), member("b", "n1", 70), member("c", "n2", 75), member("s", "n9")]
     found = together(TRAIN, members, DYING)
     assert found is not None
-    assert found.at == DYING["n1"].deadline - seconds(41)
+    assert found.at == DYING["n1"].deadline - seconds(71)
     assert found.notice == DYING["n1"]
     assert found.uids == {each.uid for each in members}
 

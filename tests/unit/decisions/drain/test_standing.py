@@ -90,6 +90,11 @@ def test_a_pod_stands_whose_replacement_starts_although_nothing_was_seen() -> No
     assert by(released_from(3, starting(3))) == [AHEAD, LATEST, LATEST]
 
 
+def test_one_goes_ahead_where_one_other_is_needed() -> None:
+    budgets: list[PodDisruptionBudget] = [builders.budget(demanded=1)]
+    assert by(released_from(2, budgets=budgets)) == [AHEAD, EVICT_BY]
+
+
 def test_none_goes_ahead_where_all_are_needed_or_one_is_gone_already() -> None:
     assert by(released_from(2)) == [EVICT_BY, EVICT_BY]
     replica_set = builders.replica_set(replicas=3)

@@ -247,6 +247,9 @@ def test_who_may_go_changes_when_a_missing_pod_is_late() -> None:
     assert at == NOW + seconds(9) + turns.A_MOMENT
     then = msgspec.structs.replace(census, now=at)
     assert (turns.may_go(census, line), turns.may_go(then, line)) == (0, 1)
+    just_then = msgspec.structs.replace(census, now=at - turns.A_MOMENT)
+    assert turns.may_go(just_then, line) == 0
+    assert turns.changes_at(just_then, line, turns.seen_length(just_then)) == at
 
 
 # Where no second pod comes beside the first.
@@ -348,6 +351,18 @@ def test_one_goes_where_replacements_wait_at_their_gates_for_more_than_a_moment(
     due = plan(census).due
     assert due is not None
     assert (due == NOW + seconds(0.1)) is (age < 2)
+
+
+def test_when_that_is_known_is_due_and_only_until_then() -> None:
+    gate: dict[str, Any] = {"said": ("SchedulingGated", "gates")}
+    assert beside(age=1, **gate).gates_known_at == NOW + seconds(1)
+    assert beside(age=2, **gate).gates_known_at is None
+
+
+def test_others_may_go_later_only_where_no_second_pod_comes_beside_the_first() -> None:
+    seen: dict[str, Any] = {"stops_in": seconds(40), "replicas": 9}
+    assert turns.beside_changes_at(beside(ZONE, **seen)) is not None
+    assert turns.beside_changes_at(beside(**seen)) is None
 
 
 def test_it_is_said_why_it_goes() -> None:

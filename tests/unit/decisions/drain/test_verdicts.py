@@ -1,5 +1,7 @@
 """What a verdict says of a pod, and the write that it comes with."""
 
+import msgspec
+
 from evenkeel.decisions.drain import pace, verdicts
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.deadlines import node_deadline
@@ -7,6 +9,7 @@ from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.pod_plan import Candidate
 from evenkeel.model import names
 from evenkeel.model.pod import Pod
+from evenkeel.model.request import Patch
 from tests.kit import builders
 
 REPLICA_SET = builders.replica_set(of=builders.deployment())
@@ -47,6 +50,18 @@ def test_a_release_that_cannot_be_read_goes_back_to_the_replica_set_that_is_know
         "UnreadableRelease",
         "its annotation cannot be read: back to its owner",
     )
+
+
+def test_a_release_that_cannot_be_true_is_not_used_for_the_way_back() -> None:
+    """It names another ReplicaSet, and says that it lasts for a year."""
+    forged = builders.release(REPLICA_SET, deadline=builders.NOW + builders.seconds(365 * 86_400))
+    forged = msgspec.structs.replace(forged, controller="other", controller_uid="other-uid")
+    pod = builders.pod(of=REPLICA_SET, released=forged)
+    step = verdicts.unreadable(census(pod), pod)
+    assert isinstance(step.write, Patch)
+    assert "other-uid" not in str(step.write.body)
+    undone_step = verdicts.unreadable(census(undone()), undone())
+    assert isinstance(undone_step.write, Patch)
 
 
 def test_a_pod_waits_for_its_release_where_a_deployment_could_have_it_meanwhile_alone() -> None:

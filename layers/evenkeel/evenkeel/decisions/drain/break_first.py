@@ -93,12 +93,12 @@ def forced_by(census: Census) -> Mapping[str, datetime]:
     turn = _next_to_go(census, dying)
     if not turn:
         return {}
-    takes = turns.turn_length(census, census.stops_in or dying[0].pod.grace)
+    longest = max(mover.pod.grace for mover in dying)
+    takes = turns.turn_length(census, census.stops_in or longest)
     rounds = math.ceil(len(dying) / turns.most_missing(census, dying, turns.seen_length(census)))
     early, back_at, found = (rounds - 1) * takes, census.last_available_at, dict[str, datetime]()
     for mover in dying:
         if mover.pod.uid in turn:
-            since = mover.notice.since
-            began = since if back_at is None else max(since, back_at)
+            began = max(mover.notice.since, back_at or mover.notice.since)
             found[mover.pod.uid] = max(mover.evict_by - early, began + A_FEW_SECONDS)
     return found

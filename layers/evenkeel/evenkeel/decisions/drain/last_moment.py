@@ -61,7 +61,7 @@ def _share(census: Census, pods: int) -> float:
     More than 1 where there are more pods than are asked for.
     """
     replicas = census.count.replicas_to_keep
-    return max(0, pods) / replicas if replicas else 1.0
+    return pods / replicas if replicas else 1.0
 
 
 def _back_first(census: Census, each: ReleasedPod | MovingPod) -> Decision | None:
