@@ -560,9 +560,10 @@ def test_news_of_health_that_end_no_instance_are_harmless(changes: dict[str, obj
     assert isinstance(read(scheduled(**changes)), Harmless)
 
 
-def test_a_change_of_a_dedicated_host_names_the_host() -> None:
+def test_a_change_of_dedicated_hosts_names_the_first() -> None:
     code = "AWS_EC2_DEDICATED_HOST_RETIREMENT_SCHEDULED"
-    reading = read(scheduled(eventTypeCode=code, affectedEntities=[{"entityValue": "h-0a1b2c3d"}]))
+    hosts = [{"entityValue": each} for each in ("h-0a1b2c3d", "h-1b2c3d4e")]
+    reading = read(scheduled(eventTypeCode=code, affectedEntities=hosts))
     assert isinstance(reading, Harmless)
     assert reading.message == f"{code} names no instance, but h-0a1b2c3d"
 

@@ -112,6 +112,7 @@ pools = st.lists(st.builds(Pool, st.sampled_from(["", "m5"]), st.sampled_from(["
 NO_POOL: Document = {"pools": KeptOff()}
 OUTSIDE: Document = {"pools": KeptOff(avoid=[Pool()])}
 ALL_BORNE = [{"key": key, "operator": "Exists"} for key in KEYS]
+SEVERAL = {"affinity": required(term(SSD, ZONE, clause("arch", "In", "arm64")))}
 OURS_AND_ANOTHER = {"affinity": required(term(*OURS[:3]), term(SSD))}
 NOTHING: Document = {}
 LENT: Document = {"names_interruptible": True}
@@ -127,9 +128,10 @@ BEARS_SPOT_AND_HEADROOM = {
 @example({}, MOVED_TO_ON_DEMAND, WELL_KNOWN, LENT, NOTHING, NO_POOL)
 @example({}, MOVED_TO_SPOT, WELL_KNOWN, LENT, NOTHING, NO_POOL)
 @example({}, BY_DEFAULT, WELL_KNOWN, NOTHING, NOTHING, NO_POOL)
+@example(SEVERAL, ON_DEMAND, WELL_KNOWN, NOTHING, NOTHING, NO_POOL)
 @example(OURS_AND_ANOTHER, ON_DEMAND, WELL_KNOWN, NOTHING, NOTHING, NO_POOL)
 @example({"affinity": required(term(OURS[3]))}, ON_DEMAND, WELL_KNOWN, NOTHING, NOTHING, NO_POOL)
-@example({"affinity": required(term(ZONE))}, MOVED_TO_SPOT, WELL_KNOWN, NOTHING, NOTHING, OUTSIDE)
+@example({"affinity": required(term(ZONE))}, MOVED_TO_SPOT, WELL_KNOWN, LENT, NOTHING, OUTSIDE)
 @example(ASKS_FOR_SPOT, MOVED_TO_SPOT, NAMED, NOTHING, NOTHING, NO_POOL)
 @example(BEARS_SPOT_AND_HEADROOM, SPOT, WELL_KNOWN, NOTHING, NOTHING, NO_POOL)
 @example({"tolerations": ALL_BORNE}, SPOT, WELL_KNOWN, NOTHING, NOTHING, {"is_only": True})
@@ -172,18 +174,19 @@ def test_a_placed_pod_less_what_was_added_is_the_pod_as_it_came(
 
 @pytest.mark.parametrize("placed", [ON_DEMAND, SPOT, MOVED_TO_SPOT])
 @pytest.mark.parametrize("spec", [{}, {"affinity": required(term(SSD))}])
-def test_what_a_policy_adds_later_stays(placed: Placed, spec: Document) -> None:
+@pytest.mark.parametrize("added", [clause("arch", "In", "arm64"), clause("arch", "NotIn", "arm64")])
+def test_what_a_policy_adds_later_stays(placed: Placed, spec: Document, added: Document) -> None:
     pod = written(place(document(**spec), placed, WELL_KNOWN))
     pod["spec"]["nodeSelector"] = {"team": "a"}
     affinity = pod["spec"]["affinity"]["nodeAffinity"]
     key = "requiredDuringSchedulingIgnoredDuringExecution"
     there = affinity.setdefault(key, {"nodeSelectorTerms": [{"matchExpressions": []}]})
     for each in there["nodeSelectorTerms"]:
-        each["matchExpressions"].append(clause("arch", "In", "arm64"))
+        each["matchExpressions"].append(added)
     pod["spec"].setdefault("tolerations", []).append({"key": "team", "operator": "Exists"})
     found = own(pod)
     mine = [SSD] if spec else []
-    assert terms(found) == [term(*mine, clause("arch", "In", "arm64"))]
+    assert terms(found) == [term(*mine, added)]
     assert found.node_selector == {"team": "a"}
     assert [each.key for each in found.tolerations or ()] == ["team"]
 

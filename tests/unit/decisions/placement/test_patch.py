@@ -95,6 +95,8 @@ def test_spot_is_preferred_by_a_term_for_each_label() -> None:
     ]
     assert liked(place(document(), SPOT)) == wanted
     assert liked(place(pod, SPOT)) == [mine, *wanted]
+    same = document(affinity={"nodeAffinity": {PREFERRED: wanted[1:]}})
+    assert liked(place(same, SPOT)) == [*wanted[1:], wanted[0]]
 
 
 def test_a_spot_taint_is_borne_in_both_spellings() -> None:
@@ -156,9 +158,24 @@ def test_a_second_review_that_knows_of_no_interruptible_nodes_adds_no_second_ter
     lent = CapacityLabels(names_interruptible=True)
     once = place(document(), BY_DEFAULT, lent)
     assert placement_patch(read(once), BY_DEFAULT, WELL_KNOWN, scales_in=False) == []
-    lighter = {"weight": 5, "preference": term(*NOT_SPOT)}
-    own = document(affinity={"nodeAffinity": {PREFERRED: [lighter]}})
-    assert [each["weight"] for each in liked(place(own, BY_DEFAULT))] == [5, 100]
+
+
+@pytest.mark.parametrize(
+    ("there", "is_said"),
+    [
+        ({"weight": 5, "preference": term(*NOT_SPOT)}, False),
+        ({"weight": 100, "preference": term(ZONE)}, False),
+        ({"weight": 100, "preference": term(*NOT_SPOT[::-1])}, True),
+    ],
+    ids=["lighter", "another", "in another order"],
+)
+def test_a_second_review_adds_a_preference_that_was_lost(there: Document, *, is_said: bool) -> None:
+    own = document(
+        affinity={"nodeAffinity": {PREFERRED: [there]}},
+        annotations={names.PLACED: BY_DEFAULT.encode()},
+    )
+    lost = [] if is_said else [{"weight": 100, "preference": term(*NOT_SPOT)}]
+    assert liked(place(own, BY_DEFAULT)) == [there, *lost]
 
 
 def test_what_was_decided_is_noted_on_the_pod() -> None:

@@ -75,7 +75,7 @@ WRITE = "write all or none, or evenkeel.dev/placement: template"
         (web(says("all")), {}, f"its floor of all {UNSEEN} its pod template"),
         (web(says("none")), says("all"), f"its floor of none {UNSEEN} its pod template"),
         (db(says("majority")), {}, f"its floor of majority {UNSEEN} its pod template"),
-        (web(), says("2"), f"a floor of 2 {COUNTED} go to on-demand; {WRITE}"),
+        (web(), says("1"), f"a floor of 1 {COUNTED} go to on-demand; {WRITE}"),
         (
             db(start=3),
             {},
@@ -92,8 +92,9 @@ def test_it_cannot_tell(workload: Workload, of_namespace: Notes, message: str) -
     assert told(workload, of_namespace) == [message]
 
 
-def test_a_floor_that_it_neither_sees_nor_counts_is_told_for_both() -> None:
-    unseen, counted = told(web(says("2")))
+@pytest.mark.parametrize("template", [NO_NOTES, says("none")])
+def test_a_floor_that_it_neither_sees_nor_counts_is_told_for_both(template: Notes) -> None:
+    unseen, counted = told(web(says("2"), template))
     assert unseen == f"its floor of 2 {UNSEEN} its pod template"
     assert counted == f"a floor of 2 {COUNTED} prefer spot; {WRITE}"
 

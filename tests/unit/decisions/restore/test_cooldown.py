@@ -24,6 +24,7 @@ from tests.unit.decisions.restore.candidates import (
     restored,
     stateful_set,
     step,
+    with_rules,
 )
 
 MINUTE = timedelta(minutes=1)
@@ -57,6 +58,13 @@ def test_while_failures_count_there_is_one_move_for_each_cooldown() -> None:
     longer_ago = restored(SPOT, at=NOW - 2 * COOLDOWN_FIRST, spot=1)
     assert step(web(*ABOVE, **notes, **longer_ago)).moves
     assert step(web(*ABOVE, **notes, **restored(SPOT, at=NOW + MINUTE))).moves
+
+
+def test_one_that_may_not_go_there_at_all_rests_for_its_own_rules() -> None:
+    notes = cooldown(1, NOW + MINUTE)
+    on_demand = {names.CAPACITY_LABELS[2]: "on-demand"}
+    kept = with_rules(deployment(3, "1", notes=notes), nodeSelector=on_demand)
+    assert reason(candidate(kept, *ABOVE)) == "OwnRules"
 
 
 def test_failures_are_forgotten() -> None:

@@ -11,9 +11,7 @@ from evenkeel.decisions.restore.snapshot import Candidate
 from evenkeel.decisions.restore.step import RestoreStep, StepOrDecision
 from evenkeel.decisions.restore.workload import consider
 from evenkeel.decisions.room.rooms import Rooms
-from evenkeel.decisions.room.rules import NodeRequest
 from evenkeel.model import names
-from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision
 from evenkeel.model.gang import (
@@ -118,7 +116,7 @@ def test_all_that_are_elsewhere_are_released_by_one_step(
     assert (note.target, note.spot) == (target, on_spot + change)
 
 
-def test_without_room_for_all_none_moves_and_none_is_taken() -> None:
+def test_without_room_for_all_none_moves() -> None:
     where = fleet(node("o1"), node("s1", room=SMALL))
     found = gang("none", "o1", "o1", "o1", "o1", nodes=where)
     told = left(outcome(found, nodes=where))
@@ -132,11 +130,6 @@ def test_without_room_for_all_none_moves_and_none_is_taken() -> None:
         "NoNodeTakesIt",
         "no spot node takes a pod of the PodGroup train: the taint gpu:NoSchedule (1 node)",
     )
-    rooms = Rooms(where)
-    request = NodeRequest(resources={"pods": 1.0}, rules=NewPodSpec())
-    assert not rooms.take(request, SPOT, 4)
-    assert rooms.take(request, SPOT, 3)
-    assert not rooms.has(request, SPOT)
 
 
 def test_more_than_a_run_moves_are_told() -> None:
@@ -161,6 +154,12 @@ def test_a_part_of_a_gang_does_not_move() -> None:
         assert isinstance(made, RestoreStep) is is_alone
         if not is_alone:
             assert left(made)[0] == "Gang"
+
+
+def test_one_moves_where_the_policy_tells_its_floor() -> None:
+    """Some on-demand is all of a gang, which the policy need not count."""
+    told = {"by_policy": True, "of_namespace": {names.ON_DEMAND: "1"}}
+    assert step(gang("1", "s1", "s2", **told)).moves == 2
 
 
 def test_a_stateful_set_s_gang_does_not_move() -> None:

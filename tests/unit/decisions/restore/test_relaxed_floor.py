@@ -155,14 +155,14 @@ def test_it_is_said_again_before_it_ends() -> None:
 @pytest.mark.parametrize(
     ("places", "nodes", "until"),
     [
-        (("s1", "s2"), fleet(), 20 * MINUTE),
+        (("s1",), fleet(), 20 * MINUTE),
         (("o1", "o2"), fleet(), 20 * MINUTE),
         (("s1", "s2"), NO_ON_DEMAND, -MINUTE),
     ],
     ids=["room again", "nothing missing", "over"],
 )
 def test_it_holds_again(places: tuple[str, ...], nodes: Any, until: timedelta) -> None:
-    web = deployment(2, "2", notes=relaxed(until))
+    web = deployment(len(places), "all", notes=relaxed(until))
     made = step(candidate(web, *places, nodes=nodes), nodes=nodes)
     assert made.decision.verb is Verb.HOLD
     assert not made.decision.warning

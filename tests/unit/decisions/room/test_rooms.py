@@ -61,6 +61,13 @@ def test_room_is_what_others_leave_and_each_takes_its_part() -> None:
     assert rooms.has(request(), SPOT)
 
 
+def test_of_pods_that_go_at_once_none_takes_room_where_not_all_find_it() -> None:
+    rooms = Rooms(fleet(node("s1", {"pods": "1"}), node("s2", {"pods": "2"})))
+    assert not rooms.take(request(), SPOT, 4)
+    assert rooms.take(request(), SPOT, 3)
+    assert not rooms.has(request(), SPOT)
+
+
 def test_the_nodes_of_one_capacity_type_are_not_the_others() -> None:
     rooms = Rooms(fleet(node("o1")))
     assert (rooms.has(request(), ON_DEMAND), rooms.has(request(), SPOT)) == (True, False)
@@ -78,9 +85,9 @@ def test_a_node_that_no_ec2_instance_runs_takes_no_pods() -> None:
         metadata=NodeMetadata(name="f1", labels={names.EKS_COMPUTE: "fargate"}),
         status=node("x").status,
     )
-    rooms = Rooms(fleet(elsewhere))
-    assert rooms.place(request(), ON_DEMAND) is None
-    assert not rooms.taking(NewPodSpec(), ON_DEMAND)
+    rooms = Rooms(fleet(elsewhere, node("o1")))
+    assert rooms.place(request(), ON_DEMAND) == "o1"
+    assert [each.name for each in rooms.taking(NewPodSpec(), ON_DEMAND)] == ["o1"]
 
 
 @pytest.mark.parametrize(

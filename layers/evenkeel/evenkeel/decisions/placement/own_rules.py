@@ -128,8 +128,7 @@ def _less_borne(there: Sequence[Toleration], labels: CapacityLabels) -> Sequence
     """
     headroom = bears_headroom()
     wanted = (*bears_spot(labels), headroom)
-    wide = [each for each in there if each.operator == "Exists" and not each.effect]
-    covered = [each for other in wide for each in wanted if covers_more(other, each)]
+    covered = [each for other in there for each in wanted if covers_more(other, each)]
     every = [each for each in wanted if each not in covered]
     few = [each for each in every if each != headroom]
     starts = ((_last(there, block), block) for block in (few, every) if block)
@@ -142,6 +141,5 @@ def _less_borne(there: Sequence[Toleration], labels: CapacityLabels) -> Sequence
 
 def _last[T](there: Sequence[T], block: Sequence[T]) -> int | None:
     """Where a list has a block for the last time; None if it does not."""
-    size = len(block)
-    starts = range(len(there) - size, -1, -1)
-    return next((at for at in starts if list(there[at : at + size]) == list(block)), None)
+    starts = reversed(range(len(there)))
+    return next((at for at in starts if [*there[at : at + len(block)]] == [*block]), None)

@@ -48,7 +48,7 @@ def untold(
     start = workload.first_ordinal if isinstance(workload, Controller) else None
     is_some = found.floor != ALL and found.floor.of(MANY) > 0
     if is_some and start is None:
-        where = "go to on-demand" if seen.is_asked and seen.floor.of(MANY) > 0 else "prefer spot"
+        where = "go to on-demand" if seen.floor.of(MANY) > 0 else "prefer spot"
         yield (
             f"a floor of {found.floor} has to be counted, which the policy cannot: all new pods"
             f" {where}; write all or none, or {names.PLACEMENT}: {names.BY_TEMPLATE}"

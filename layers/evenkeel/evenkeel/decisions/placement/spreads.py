@@ -47,7 +47,7 @@ def lacks(spread: TopologySpread, workload: LabelSelector) -> Mapping[str, str |
 
 def wants_domains(spread: TopologySpread) -> bool:
     """Whether a spread holds pods back while there are fewer than several domains."""
-    return (spread.min_domains or 1) > 1
+    return spread.min_domains not in (None, 1)
 
 
 def is_upset(spread: TopologySpread, workload: LabelSelector) -> bool:

@@ -87,7 +87,7 @@ def consider(
     # A label that says neither capacity type is a mistake, and worth no rollout.
     labels = msgspec.structs.replace(rooms.labels, doubtful=())
     # The spread that is there is asked about, too, where the next form has none.
-    spread = Form(Rather.SPOT, max(form.skew, written.skew if written is not None else 0))
+    spread = Form(Rather.SPOT, form.skew if written is None else max(form.skew, written.skew))
     rules = narrowed(own, spread, labels)
     aim = Aim(own, form, labels, _key(rules, written, rooms))
     hands_off = _hands_off(candidate, aim)

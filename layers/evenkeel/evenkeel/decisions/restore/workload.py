@@ -160,7 +160,7 @@ def _after_failures(candidate: Candidate, target: Capacity, now: datetime) -> St
         decision = candidate.about(Verb.COOL_DOWN, Reason.MOVE_DID_NOT_LAST, failed, write=write)
         return RestoreStep(decision=decision)
     last, cooldown = candidate.last_move, candidate.cooldown
-    counted = candidate.failures(target, now) if cooldown is not None else 0
+    counted = candidate.failures(target, now)
     if cooldown is None or not counted:
         return None
     if now < cooldown.until:
