@@ -37,13 +37,11 @@ def released_from(replicas: int, owned: Sequence[Pod] = (), **other: Any) -> Cen
     return builders.census(replica_set, owned=owned, released=released, dooms=DYING, **other)
 
 
-def starting(number: int, replicas: int = 3) -> Sequence[Pod]:
+def starting(number: int, replicas: int = 3, **options: Any) -> Sequence[Pod]:
     """So many replacements that have a node, and are not Ready."""
     replica_set = builders.replica_set(replicas=replicas)
-    return [
-        builders.pod(f"new-{each}", of=replica_set, node="n2", ready=False, creation_timestamp=NOW)
-        for each in range(number)
-    ]
+    options = {"node": "n2", "ready": False, "creation_timestamp": NOW} | options
+    return builders.pods(number, of=replica_set, prefix="new", **options)
 
 
 def by(census: Census) -> list[datetime]:
@@ -93,6 +91,31 @@ def test_a_pod_stands_whose_replacement_starts_although_nothing_was_seen() -> No
 def test_one_goes_ahead_where_one_other_is_needed() -> None:
     budgets: list[PodDisruptionBudget] = [builders.budget(demanded=1)]
     assert by(released_from(2, budgets=budgets)) == [AHEAD, EVICT_BY]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"waiting": "PodInitializing"}, LATEST),
+        ({"waiting": "CrashLoopBackOff"}, EVICT_BY),
+        ({"waiting": "ImagePullBackOff"}, EVICT_BY),
+        ({"creation_timestamp": NOW - seconds(300)}, EVICT_BY),
+    ],
+)
+def test_none_stands_for_a_replacement_that_fails_or_is_not_young(
+    options: dict[str, Any], expected: datetime
+) -> None:
+    assert by(released_from(1, starting(1, 1, **options))) == [expected]
+
+
+def test_one_that_is_ready_and_not_yet_available_serves_and_is_not_counted_twice() -> None:
+    replica_set = builders.replica_set(replicas=3, min_ready_seconds=30)
+    (new,) = builders.pods(1, of=replica_set, node="n2", creation_timestamp=NOW, ready_since=NOW)
+    release = builders.release(replica_set, deadline=WARNING.deadline, wanted=3)
+    old = builders.pods(3, of=replica_set, prefix="old", released=release)
+    census = builders.census(replica_set, owned=[new], released=old, dooms=DYING)
+    assert (census.coming, census.starting_off_doomed) == ([new], 0)
+    assert by(census) == [AHEAD, EVICT_BY, EVICT_BY]
 
 
 def test_none_goes_ahead_where_all_are_needed_or_one_is_gone_already() -> None:

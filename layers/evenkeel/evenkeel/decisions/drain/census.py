@@ -142,9 +142,9 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Owned pods that are young enough to be about to be available."""
         return [pod for pod in self.unavailable_owned if self._is_on_its_way(pod)]
 
-    def _is_on_its_way(self, pod: Pod) -> bool:
+    def _is_on_its_way(self, pod: Pod, longest: timedelta = ON_ITS_WAY) -> bool:
         created = pod.metadata.creation_timestamp
-        young = created is not None and self.now - created < ON_ITS_WAY
+        young = created is not None and self.now - created < longest
         return young and not self.nodes.is_lost(pod)
 
     @property
@@ -241,9 +241,23 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return sum(pod.ready for pod in self.off_doomed)
 
     @cached_property
+    def coming(self) -> Sequence[Pod]:
+        """Owned pods that have a place off doomed nodes, and are about to be available there.
+
+        They do not fail to start, and are younger than their owner waits for one.
+        """
+        return [
+            pod
+            for pod in self.off_doomed
+            if not self.is_available(pod)
+            and not pod.status.fails_to_start
+            and self._is_on_its_way(pod, max(ON_ITS_WAY, self.owner.patience(pod)))
+        ]
+
+    @cached_property
     def starting_off_doomed(self) -> int:
-        """Owned pods that have a place off doomed nodes, and are about to be ready there."""
-        return sum(not pod.ready and self._is_on_its_way(pod) for pod in self.off_doomed)
+        """How many of those that come are not ready yet."""
+        return sum(not pod.ready for pod in self.coming)
 
     # The released ones.
 

@@ -145,7 +145,7 @@ def _released(found: GatedPod, evictor: Evictor, item: ReleasedPod) -> Verdict:
         return Allowed(
             reason=Reason.REPLACEMENT_AVAILABLE, message=f"{counts}: it can go", counted=True
         )
-    is_starting = lacks <= _starting(census)
+    is_starting = lacks <= len(census.coming)
     wait = found.longest if is_starting else found.patience
     if deadline.forced:
         return _dying(found, evictor, deadline, wait)
@@ -169,12 +169,6 @@ def _lacks(census: Census, item: ReleasedPod) -> int:
     surplus = count.available - count.excess - count.wanted
     spare = count.spare_in_rollout
     return place + 1 - (surplus if spare is None else min(surplus, spare))
-
-
-def _starting(census: Census) -> int:
-    """How many pods have a node that stays, are not available yet and do not fail."""
-    placed = (pod for pod in census.off_doomed if not census.is_available(pod))
-    return sum(not pod.status.fails_to_start for pod in placed)
 
 
 def _rest(census: Census) -> str:
