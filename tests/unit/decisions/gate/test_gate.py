@@ -332,15 +332,29 @@ def test_a_pod_that_was_released_and_is_not_counted_as_that_is_not_released_agai
 def test_a_pod_whose_release_is_spoilt_goes_back_and_is_asked_for_again() -> None:
     """Or it would wait until its patience is over, where no reconciler is at work."""
     replica_set = web()
-    (pod,) = away(replica_set, "a")
-    annotations = {**pod.metadata.annotations, names.RELEASE: "{"}
-    metadata = msgspec.structs.replace(pod.metadata, annotations=annotations)
-    spoilt = msgspec.structs.replace(pod, metadata=metadata)
+    spoilt = _spoilt(replica_set, "a")
     verdict = asked(replica_set, [spoilt, *owned(replica_set, "b", "new")])
     assert isinstance(verdict, Deferred)
     assert verdict.step is not None
     assert (verdict.reason, verdict.step.verb) == ("Changed", Verb.ROLL_BACK)
     assert not builders.patched(spoilt, verdict.step.write).released
+
+
+def test_one_that_goes_back_is_no_reserve_for_the_gate_nor_for_the_reconciler() -> None:
+    """Its ReplicaSet has one too many then, and may take any of them away."""
+    replica_set = web(3)
+    pods = [*away(replica_set, "a"), _spoilt(replica_set, "b"), *owned(replica_set, "c", "new")]
+    assert isinstance(asked(replica_set, pods), Deferred)
+    census = builders.census(replica_set, owned=pods[2:], released=pods[:2])
+    assert (census.count.available, census.count.surplus, census.may_go) == (4, 0, frozenset())
+
+
+def _spoilt(replica_set: ReplicaSet, name: str) -> Pod:
+    """A released pod whose annotation makes no sense any more."""
+    (pod,) = away(replica_set, name)
+    annotations = {**pod.metadata.annotations, names.RELEASE: "{"}
+    metadata = msgspec.structs.replace(pod.metadata, annotations=annotations)
+    return msgspec.structs.replace(pod, metadata=metadata)
 
 
 def test_of_two_released_pods_with_one_replacement_only_the_first_to_leave_passes() -> None:

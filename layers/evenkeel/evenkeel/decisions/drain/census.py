@@ -97,7 +97,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             next_promise=min(to_keep, max(promised, owned + released + len(self.on_their_way))),
             wanted=wanted,
             spare_in_rollout=spare,
-            surplus=max(0, surplus if spare is None else min(surplus, spare)),
+            surplus=surplus if spare is None else min(surplus, spare),
         )
 
     def _spare_in_rollout(self, there: int) -> int | None:
@@ -320,7 +320,8 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def may_go(self) -> frozenset[str]:
         """The uids of the released pods that can go: as many as are surplus, in their order."""
-        return frozenset(item.pod.uid for item in self.order_of_going[: self.count.surplus])
+        surplus = max(0, self.count.surplus)
+        return frozenset(item.pod.uid for item in self.order_of_going[:surplus])
 
     @cached_property
     def pending_replacements(self) -> int:

@@ -23,7 +23,8 @@ class Count(msgspec.Struct, frozen=True, kw_only=True):
     - ``spare_in_rollout``: so many released pods its Deployment can spare in a rollout, below zero
       where pods are missing; None if no rollout goes on.
     - ``surplus``: so many released pods can go without the workload falling below what is wanted,
-      nor, in a rollout, below what the Deployment keeps available.
+      nor, in a rollout, below what the Deployment keeps available; below zero where so many are
+      missing for that.
 
     Worked through for a Deployment of 3 of which one pod is released. Its replacement is made,
     starts, and is available; then somebody scales the Deployment to 2:

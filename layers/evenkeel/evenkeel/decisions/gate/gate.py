@@ -165,10 +165,7 @@ def _released(found: GatedPod, evictor: Evictor, item: ReleasedPod) -> Verdict:
 
 def _lacks(census: Census, item: ReleasedPod) -> int:
     """How many more pods have to be available for a released pod to go: none, if it can."""
-    count, place = census.count, census.order_of_going.index(item)
-    surplus = count.available - count.excess - count.wanted
-    spare = count.spare_in_rollout
-    return place + 1 - (surplus if spare is None else min(surplus, spare))
+    return census.order_of_going.index(item) + 1 - census.count.surplus
 
 
 def _rest(census: Census) -> str:
